@@ -1,0 +1,63 @@
+"""Every error Sketchmark raises on purpose: one small tree.
+
+The message is written for the person who reads it at 2 a.m.: what happened, to what, and what to type next.
+The command line prints it as one line and exits with the class's `exit_code`; it never shows a traceback for these.
+"""
+
+
+class SketchmarkError(Exception):
+    """Anything the user can act on. `hint` is the next thing to try."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} ({self.hint})" if self.hint else message
+
+
+class BadInput(SketchmarkError):
+    """A file, a row or an option that cannot be used as it is."""
+
+
+class BadPicture(BadInput):
+    """Bytes that are not a picture, or are one too large to decode safely."""
+
+
+class UnknownName(BadInput):
+    """A task, model, world or mode that does not exist."""
+
+
+class DataMissing(BadInput):
+    """A data set that cannot be found; the hint lists the ways to provide it."""
+
+
+class MissingExtra(SketchmarkError):
+    """A feature whose optional dependency is not installed; the hint is the install command."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency", f"pip install 'sketchmark[{extra}]'")
+
+
+class CannotPlay(BadInput):
+    """The model lacks an ability that the mode needs. Raised before the first call."""
+
+
+class RunConflict(SketchmarkError):
+    """The run folder holds something else than what is asked for now."""
+
+
+class CallFailed(SketchmarkError):
+    """One call to a model did not bring a usable reply.
+
+    `kind` is what the run's failure table counts. `blames_model` separates a model that did not deliver (scored as
+    wrong: it had its chance) from a harness, network or provider failure (not evidence about the model: not scored).
+    """
+
+    def __init__(self, kind: str, message: str, *, blames_model: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.kind = kind
+        self.blames_model = blames_model

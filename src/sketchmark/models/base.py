@@ -1,0 +1,103 @@
+"""What a model is to Sketchmark: something that can say and/or draw from a context.
+
+A new model is one class with one or two methods:
+
+    class Parrot(Model):
+        async def say(self, context: Context, options: Options) -> Reply:
+            return Reply(text=context.texts[-1])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sketchmark.errors import CannotPlay
+from sketchmark.parts import Context, Picture
+
+Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
+"""Why a reply ended. Anything but `stop` is counted and shown beside the scores."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Generation settings of one call. `extra` carries what only some models know (cfg_text_scale, width...)."""
+
+    max_new_tokens: int | None = None
+    temperature: float = 0.0
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def key(self) -> dict[str, Any]:
+        return {
+            "max_new_tokens": self.max_new_tokens,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "extra": dict(self.extra),
+        }
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a call cost, as the provider counts it. `calls` is 0 for a reply that came from the cache."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    pictures_in: int = 0
+    pictures_out: int = 0
+    calls: int = 1
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from one call.
+
+    `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
+    server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped in silence.
+    `raw` is the provider's reply as a JSON-able value, for looking; never with keys in it.
+    """
+
+    text: str = ""
+    picture: Picture | None = None
+    finish: Finish = "stop"
+    usage: Usage = field(default_factory=Usage)
+    left_out: tuple[str, ...] = ()
+    raw: Any = None
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a model can take and give. Checked before the first call of a run."""
+
+    say: bool
+    draw: bool
+    max_pictures: int | None = None
+    """How many input pictures a call may carry; None: any number."""
+
+
+class Model:
+    """Base class of all models. Override `say`, `draw`, or both; the abilities follow from what is overridden."""
+
+    name: str = ""
+    max_pictures: int | None = None
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        raise CannotPlay(f"{self.name or type(self).__name__} does not say anything: it only draws")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        raise CannotPlay(f"{self.name or type(self).__name__} does not draw")
+
+    @property
+    def abilities(self) -> Abilities:
+        kind = type(self)
+        return Abilities(
+            say=kind.say is not Model.say, draw=kind.draw is not Model.draw, max_pictures=self.max_pictures
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Everything about this model that could change an answer: the cache key and run.json use it. No secrets."""
+        return {"name": self.name}
+
+    async def close(self) -> None:
+        """Free connections or weights. Called once, at the end of a run."""

@@ -1,0 +1,212 @@
+"""What a model is shown: pictures, texts, and the ordered context they form."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sketchmark.errors import BadPicture
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PIXELS = 64_000_000
+"""A picture is untrusted input: beyond this many pixels it is refused instead of decoded."""
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"BM", "bmp"),
+    (b"II*\x00", "tiff"),
+    (b"MM\x00*", "tiff"),
+)
+
+
+def _format_of(data: bytes) -> str:
+    for signature, name in _SIGNATURES:
+        if data.startswith(signature):
+            return name
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "webp"
+    raise BadPicture(
+        f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """An image, known by the sha256 of its original bytes, which are kept as they came.
+
+    Nothing is decoded until someone asks for pixels, so a picture that only travels from a data set to an HTTP
+    body is never re-encoded and a million of them cost no more than their bytes.
+    """
+
+    data: bytes
+    format: str
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Picture:
+        return cls(data, _format_of(data))
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> Picture:
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise BadPicture(f"cannot read picture {path}: {error.strerror}") from error
+        try:
+            return cls.from_bytes(data)
+        except BadPicture as error:
+            raise BadPicture(f"{path}: {error}") from error
+
+    @classmethod
+    def from_image(cls, image: Image.Image) -> Picture:
+        """PNG without metadata: the same pixels give the same bytes."""
+        buffer = io.BytesIO()
+        image.save(buffer, "PNG", compress_level=6)
+        return cls(buffer.getvalue(), "png")
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def media_type(self) -> str:
+        return f"image/{self.format}"
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """(width, height), from the header alone."""
+        with self._open() as image:
+            return image.size
+
+    def image(self) -> Image.Image:
+        """The pixels as a fresh RGB image; transparency is laid on white, CMYK converted."""
+        with self._open() as image:
+            try:
+                if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+                    from PIL import Image as images
+
+                    rgba = image.convert("RGBA")
+                    ground = images.new("RGBA", rgba.size, "white")
+                    return images.alpha_composite(ground, rgba).convert("RGB")
+                return image.convert("RGB")
+            except (OSError, ValueError, SyntaxError) as error:
+                raise BadPicture(f"broken {self.format} picture: {error}") from error
+
+    def _open(self) -> Image.Image:
+        from PIL import Image as images
+
+        try:
+            image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
+        except (OSError, ValueError, SyntaxError, images.DecompressionBombError) as error:
+            raise BadPicture(f"broken {self.format} picture: {error}") from error
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
+        return image
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Picture) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Picture({self.format}, {self.digest[:12]})"
+
+
+Content = str | Picture
+Author = Literal["task", "model"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One text or picture in a context, and who put it there."""
+
+    content: Content
+    by: Author = "task"
+
+    @property
+    def picture(self) -> Picture | None:
+        return self.content if isinstance(self.content, Picture) else None
+
+    @property
+    def text(self) -> str | None:
+        return self.content if isinstance(self.content, str) else None
+
+    def key(self) -> list[str]:
+        if isinstance(self.content, Picture):
+            return [self.by, "picture", self.content.digest]
+        return [self.by, "text", self.content]
+
+
+@dataclass(frozen=True)
+class Context:
+    """An ordered list of parts. Parts are never merged or reordered between the task and the model."""
+
+    parts: tuple[Part, ...] = ()
+
+    def __add__(self, more: Sequence[Part]) -> Context:
+        return Context((*self.parts, *more))
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @property
+    def pictures(self) -> list[Picture]:
+        return [part.content for part in self.parts if isinstance(part.content, Picture)]
+
+    @property
+    def texts(self) -> list[str]:
+        return [part.content for part in self.parts if isinstance(part.content, str)]
+
+    def key(self) -> str:
+        """A digest of everything a model could see here: equal keys mean equal contexts."""
+        return hashlib.sha256(json.dumps([part.key() for part in self.parts]).encode()).hexdigest()
+
+
+def of(*contents: Content, by: Author = "task") -> Context:
+    """A context from plain texts and pictures: `of("What is this?", picture)`."""
+    return Context(tuple(Part(content, by) for content in contents))
+
+
+Pictures = Picture | Sequence[Picture]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One item of a task.
+
+    `fields` and `pictures` are what prompts may show, by name. `target` is what is true of the item and is seen by
+    scorers alone. `filed` is how the item is grouped in tables (category, difficulty, language...); the entry
+    `cluster` names items that share a picture or source, so that intervals are not too narrow.
+    `frames` makes the true picture after each drawing step, for the oracle canvas and the picture scores.
+    """
+
+    id: str
+    pictures: Mapping[str, Pictures] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    target: Mapping[str, Any] = field(default_factory=dict)
+    filed: Mapping[str, str | int | float] = field(default_factory=dict)
+    steps: int | None = None
+    frames: Callable[[], list[Picture]] | None = None
+
+    def fingerprint(self) -> str:
+        """A digest of all that is asked and all that is true: a changed data set changes it."""
+        pictures = {
+            name: [p.digest for p in ([value] if isinstance(value, Picture) else value)]
+            for name, value in self.pictures.items()
+        }
+        body = [self.id, pictures, dict(self.fields), dict(self.target), dict(self.filed), self.steps]
+        return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:16]
