@@ -35,9 +35,7 @@ def _format_of(data: bytes) -> str:
             return name
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "webp"
-    raise BadPicture(
-        f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF"
-    )
+    raise BadPicture(f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
 
 
 @dataclass(frozen=True, eq=False)
