@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import pytest
+
+from sketchmark.image_index import (
+    add_image_index_to_prompt,
+    add_image_index_to_report_prompt,
+    get_image_index_info,
+)
+from sketchmark.tasks.medical.prompts import Kind, Language, Protocol, question_prompt, report_prompt
+from sketchmark.tasks.mmmu.prompts import (
+    PRO_INSTRUCTIONS,
+    ProMode,
+    ProSetting,
+    mmmu_prompt,
+    pro_image_order,
+    pro_prompt,
+)
+
+LETTER = "Answer with the option's letter from the given choices directly."
+BOXED_LETTER = 'Answer with the option\'s letter from the given choices and put the letter in one "\\boxed{}".'
+
+
+@pytest.mark.parametrize(
+    ("images", "sentence"),
+    [
+        (0, ""),
+        (1, "The index of the given image is 1.\n"),
+        (2, "The indices of the given images are 1, 2.\n"),
+        (3, "The indices of the given images are 1, 2, 3.\n"),
+        (7, "The indices of the given images are 1, 2, 3, 4, 5, 6, 7.\n"),
+    ],
+)
+def test_the_sentence_counts_the_images(images: int, sentence: str) -> None:
+    assert get_image_index_info(images) == sentence
+
+
+@pytest.mark.parametrize(
+    ("prompt", "images", "expected"),
+    [
+        (
+            "\nQuestion: Q?\nOptions: \nA.x\nB.y\n" + LETTER,
+            3,
+            "\nQuestion: Q?\nOptions: \nA.x\nB.y\nThe indices of the given images are 1, 2, 3.\n" + LETTER,
+        ),
+        (
+            "is this a ct?\nPlease output 'yes' or 'no'(no extra output).",
+            1,
+            "is this a ct?\nThe index of the given image is 1.\nPlease output 'yes' or 'no'(no extra output).",
+        ),
+        ("no newline", 1, "no newline\nThe index of the given image is 1.\n"),
+        ("no newline", 0, "no newline"),
+        ("two\nlines", 0, "two\nlines"),
+    ],
+)
+def test_the_sentence_stands_before_the_last_line(prompt: str, images: int, expected: str) -> None:
+    assert add_image_index_to_prompt(prompt, get_image_index_info(images)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "reasoning", "expected"),
+    [
+        ("choice", "en", False, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + LETTER),
+        ("choice", "en", True, "\nQuestion: Q\nOptions: \nOPT1\nOPT2\n" + BOXED_LETTER),
+        ("choice", "zh", False, "\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题。"),
+        (
+            "choice",
+            "zh",
+            True,
+            '\n问题： Q\n选项： \nOPT1\nOPT2\n请直接使用给定选项中的选项字母来回答该问题,并将答案包裹在"\\boxed{}"里',
+        ),
+        ("judgement", "en", False, "Q\nPlease output 'yes' or 'no'(no extra output)."),
+        ("judgement", "en", True, 'Q\nPlease output "yes" or "no" and put the answer in one "\\boxed{}".'),
+        ("judgement", "zh", False, "Q\n请输出'是'或'否'(不要有任何其它输出)。"),
+        ("judgement", "zh", True, "Q\n请输出'是'或'否'，并将答案放在一个'\\boxed{}'中。"),
+        ("closed", "en", False, "Q\nAnswer the question using a single word or phrase."),
+        (
+            "closed",
+            "en",
+            True,
+            'Q\nAnswer the question using a single word or phrase and put the answer in one "\\boxed{}".',
+        ),
+        ("closed", "zh", False, "Q\n请用一个单词或者短语回答该问题。"),
+        ("closed", "zh", True, "Q\n请用一个单词或者短语回答该问题，并将答案放在一个'\\boxed{}'中。"),
+        ("open", "en", False, "Q\nPlease answer the question concisely."),
+        ("open", "en", True, 'Q\nPlease answer the question concisely and put the answer in one "\\boxed{}".'),
+        ("open", "zh", False, "Q\n请简要回答该问题。"),
+        ("open", "zh", True, "Q\n请简要回答该问题，并将答案放在一个'\\boxed{}'中。"),
+    ],
+)
+def test_upstream_prompts_are_letter_for_letter(
+    kind: Kind, language: Language, reasoning: bool, expected: str
+) -> None:
+    options = ["OPT1", "OPT2"] if kind == "choice" else []
+    made = question_prompt(kind, "Q", options, images=2, language=language, reasoning=reasoning, protocol="upstream")
+    assert made == expected
+    assert made.count("\\") == int(reasoning)
+
+
+def test_the_indexed_protocol_adds_the_english_sentence_to_chinese_questions_too() -> None:
+    made = question_prompt("judgement", "这是CT吗？", images=1, language="zh")
+    assert made == "这是CT吗？\nThe index of the given image is 1.\n请输出'是'或'否'(不要有任何其它输出)。"
+
+
+def test_without_images_both_protocols_are_the_same() -> None:
+    for kind in ("choice", "open"):
+        indexed = question_prompt(kind, "Q", ["A. a"], images=0)
+        assert indexed == question_prompt(kind, "Q", ["A. a"], images=0, protocol="upstream")
+
+
+REPORT = (
+    "You are a helpful assistant. Please generate a report for the given images, including both findings and "
+    "impressions. Return the report in the following format: Findings: {} Impression: {}."
+)
+REST = REPORT.removeprefix("You are a helpful assistant. ")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "images", "mimic", "expected"),
+    [
+        ("upstream", 2, False, REPORT),
+        ("upstream", 2, True, f"\n        {REPORT}\n        "),
+        ("indexed", 2, False, f"You are a helpful assistant. The indices of the given images are 1, 2.\n {REST}"),
+        ("indexed", 1, True, f"You are a helpful assistant. The index of the given image is 1.\n {REST}"),
+        ("indexed", 0, False, REPORT),
+    ],
+)
+def test_report_prompts_carry_the_sentence_after_the_first_one(
+    protocol: Protocol, images: int, mimic: bool, expected: str
+) -> None:
+    assert report_prompt(images=images, protocol=protocol, mimic=mimic) == expected
+
+
+def test_a_report_prompt_of_one_sentence_gets_the_index_at_its_end() -> None:
+    assert add_image_index_to_report_prompt("Write a report.", get_image_index_info(1)) == (
+        "Write a report.\nThe index of the given image is 1.\n"
+    )
+
+
+PHRASE = "Answer the question using a single word or phrase."
+BOXED_PHRASE = 'Answer the question using a single word or phrase and put the answer in one "\\boxed{}".'
+SENTENCE = "The indices of the given images are 1, 2.\n"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "reasoning", "expected"),
+    [
+        ("official", ["a", "b"], False, f"QUESTION\n(A) a\n(B) b\n\n{LETTER}"),
+        ("official", [], False, f"QUESTION\n{PHRASE}"),
+        ("upstream", ["a", "b"], False, f"\nQUESTION\n\n(A) a\n(B) b\n\n\n        {LETTER}"),
+        ("upstream", [], False, f"\nQUESTION\n\n        {PHRASE}"),
+        ("upstream", ["a", "b"], True, f"\nQUESTION\n\n(A) a\n(B) b\n\n\n        {BOXED_LETTER}"),
+        ("upstream", [], True, f"\nQUESTION\n\n        {BOXED_PHRASE}"),
+        ("indexed", ["a", "b"], False, f"### Question:\nQUESTION\nOptions: (A) a (B) b\n{SENTENCE}{LETTER}"),
+        ("indexed", [], False, f"### Question:\nQUESTION\n{SENTENCE}{PHRASE}"),
+        ("indexed", [], True, f"### Question:\nQUESTION\n{SENTENCE}{BOXED_PHRASE}"),
+    ],
+)
+def test_mmmu_prompts_are_letter_for_letter(
+    protocol: Protocol, options: list[str], reasoning: bool, expected: str
+) -> None:
+    assert mmmu_prompt("QUESTION", options, images=2, reasoning=reasoning, protocol=protocol) == expected
+
+
+def test_the_spec_example_of_an_indexed_mmmu_prompt() -> None:
+    assert mmmu_prompt("See <image 1>?", ["a", "b"], images=2) == (
+        "### Question:\nSee <image 1>?\nOptions: (A) a (B) b\nThe indices of the given images are 1, 2.\n" + LETTER
+    )
+
+
+LAST = (
+    "The last line of your response should be of the following format: 'Answer: $LETTER' (without quotes) where "
+    "LETTER is one of options."
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "setting", "expected"),
+    [
+        (
+            "cot",
+            "standard",
+            f"Answer the preceding multiple choice question. {LAST} Think step by step before answering.",
+        ),
+        (
+            "cot",
+            "vision",
+            "Write out the multiple-choice question in the image and then solve it. "
+            f"{LAST} Think step by step before answering.",
+        ),
+        ("direct", "standard", "Answer with the option letter from the given choices directly."),
+        ("direct", "vision", f"Answer with the option letter from the given choices directly. {LAST}"),
+    ],
+)
+def test_pro_instructions_are_letter_for_letter(mode: ProMode, setting: ProSetting, expected: str) -> None:
+    assert PRO_INSTRUCTIONS[mode, setting] == expected
+    if setting == "vision":
+        assert pro_prompt("unused", [], setting=setting, mode=mode) == expected
+
+
+def test_pro_sends_pictures_in_the_order_of_their_placeholders() -> None:
+    question, options = "Compare <image 1>.", ["like <image 3>", "like <image 2>"]
+    assert pro_prompt(question, options) == (
+        "Compare <image>.\nA. like <image>\nB. like <image>\n"
+        "Answer with the option letter from the given choices directly."
+    )
+    assert pro_image_order(question, options) == [1, 3, 2]
