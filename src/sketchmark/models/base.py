@@ -54,7 +54,8 @@ class Reply:
     """What came back from one call.
 
     `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
-    server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped in silence.
+    server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
+    in silence.
     `raw` is the provider's reply as a JSON-able value, for looking; never with keys in it.
     """
 
@@ -79,8 +80,10 @@ class Abilities:
 class Model:
     """Base class of all models. Override `say`, `draw`, or both; the abilities follow from what is overridden."""
 
-    name: str = ""
     max_pictures: int | None = None
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
 
     async def say(self, context: Context, options: Options) -> Reply:
         raise CannotPlay(f"{self.name or type(self).__name__} does not say anything: it only draws")

@@ -1,0 +1,255 @@
+"""Where tasks and models are found: built in, installed plug-ins, and the paths a user names with --include.
+
+A task is a YAML file whose name is the task's name; a group is a YAML file with `group:`. Names are matched without
+regard to case, and a name that ends in a mode (`maze_visual_cot`) selects that mode.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.models.base import Model
+from sketchmark.task import MODES, Choices, Task
+
+MODELS = {
+    "player": "sketchmark.models.players:make",
+    "openai": "sketchmark.models.openai:OpenAI",
+    "azure": "sketchmark.models.azure:Azure",
+    "gemini": "sketchmark.models.gemini:Gemini",
+    "anthropic": "sketchmark.models.anthropic:Anthropic",
+    "bagel": "sketchmark.models.bagel:make",
+    "hf": "sketchmark.models.transformers_chat:TransformersChat",
+    "janus": "sketchmark.models.janus:Janus",
+}
+"""provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
+
+ALIASES = {
+    "openai_compatible": "openai",
+    "azure_trapi_visual_cot": "azure",
+    "nano_banana_visual_cot": "gemini",
+    "bagel_visual_cot": "bagel",
+    "qwen2_5_vl": "hf",
+    "qwen2_vl": "hf",
+    "llava_onevision": "hf",
+    "internvl": "hf",
+}
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A task the user asked for, and the mode its name asked for, if it did."""
+
+    task: str
+    mode: str | None = None
+
+
+class Catalog:
+    """All tasks and models in reach. Built once per command; reads YAML only when a task is opened."""
+
+    def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False) -> None:
+        self._trust = trust_code
+        self._models: dict[str, Callable[..., Model]] = {}
+        self._files = {path.stem.lower(): path for path in _yaml_files(Path(__file__).parent / "tasks")}
+        for folder in _entry_points("sketchmark.tasks"):
+            self._files |= {path.stem.lower(): path for path in _yaml_files(Path(str(folder)))}
+        for name, factory in _named_entry_points("sketchmark.models"):
+            self._models[name] = factory
+        for path in include:
+            self._include(path)
+
+    def _include(self, path: Path) -> None:
+        """A .py file named by hand is run: the user named it. Python inside a folder runs only with --trust-code."""
+        if not path.exists():
+            raise BadInput(f"--include {path}: no such file or folder")
+        if path.suffix == ".py":
+            self._models |= _models_in(path)
+            return
+        if path.is_file():
+            self._files[path.stem.lower()] = path
+            return
+        self._files |= {file.stem.lower(): file for file in _yaml_files(path)}
+        modules = sorted(path.glob("*.py"))
+        if modules and self._trust:
+            if str(path.resolve()) not in sys.path:
+                sys.path.insert(0, str(path.resolve()))
+            for module in modules:
+                self._models |= _models_in(module)
+
+    def task_names(self) -> list[str]:
+        return sorted(path.stem for path in self._files.values() if "group" not in _read(path))
+
+    def group_names(self) -> list[str]:
+        return sorted(path.stem for path in self._files.values() if "group" in _read(path))
+
+    def group_members(self, name: str) -> list[str]:
+        return [str(member) for member in _read(self._files[name.lower()])["tasks"]]
+
+    def pick(self, names: str) -> list[Pick]:
+        """`maze,mmsi_visual_cot` -> the tasks, groups opened, duplicates once."""
+        picks: dict[Pick, None] = {}
+        for name in filter(None, (part.strip() for part in names.split(","))):
+            for pick in self._picks(name):
+                picks[pick] = None
+        if not picks:
+            raise BadInput("no task named", "give --tasks, for example --tasks maze,sliding")
+        return list(picks)
+
+    def _picks(self, name: str) -> list[Pick]:
+        path = self._files.get(name.lower())
+        if path is not None:
+            config = _read(path)
+            if "group" in config:
+                return [pick for member in config["tasks"] for pick in self._picks(str(member))]
+            return [Pick(path.stem)]
+        for mode in MODES:
+            if name.lower().endswith(f"_{mode}"):
+                return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1])]
+        raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
+
+    def task(self, name: str, choices: Choices | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
+        path = self._files.get(name.lower())
+        if path is None:
+            raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
+        config = _read(path)
+        if "dataset_path" in config or "doc_to_text" in config:
+            from sketchmark.tasks.lmms_eval import adopt
+
+            config = adopt(path, trusted=self._trust)
+        if arguments:
+            unknown = set(arguments) - _parameters(config)
+            if unknown:
+                raise BadInput(
+                    f"task {name!r} takes no argument {', '.join(sorted(unknown))}",
+                    f"it takes: {', '.join(sorted(_parameters(config)))}",
+                )
+            config = {**config, "source": {**config["source"], **arguments}}
+        return Task(path.stem, config, choices)
+
+    def model_names(self) -> list[str]:
+        return sorted({*MODELS, *ALIASES, *self._models})
+
+    def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
+        """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments."""
+        provider, _, rest = name.partition("/")
+        provider = ALIASES.get(provider, provider)
+        settings = dict(arguments or {})
+        if provider in self._models:
+            factory: Callable[..., Model] = self._models[provider]
+        elif provider in MODELS:
+            module, _, attribute = MODELS[provider].partition(":")
+            factory = getattr(importlib.import_module(module), attribute)
+        else:
+            raise UnknownName(f"no model named {name!r}", self._suggest(provider, self.model_names()))
+        rest = rest or str(
+            settings.pop("pretrained", "") or settings.pop("model", "") or settings.pop("model_version", "")
+        )
+        try:
+            inspect.signature(factory).bind(rest, **settings)
+        except TypeError as error:
+            raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
+        model = factory(rest, **settings)
+        model.name = model.name or name
+        return model
+
+    def _suggest(self, name: str, known: list[str]) -> str:
+        close = get_close_matches(name.lower(), known, n=3)
+        return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
+
+
+def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
+    """A model by name, from the built-in and installed ones."""
+    return Catalog().model(name, arguments)
+
+
+def parse_arguments(text: str | None) -> dict[str, Any]:
+    """`k=v,k2=v2` as in lmms-eval: true/false, numbers and quoted text are understood; the rest stays text."""
+    import yaml
+
+    values: dict[str, Any] = {}
+    for piece in filter(None, (text or "").split(",")):
+        key, equals, value = piece.partition("=")
+        if not equals:
+            raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
+        scalar = yaml.safe_load(value) if value else ""
+        values[key.strip().replace("-", "_")] = scalar if isinstance(scalar, (bool, int, float)) else value
+    return values
+
+
+def _parameters(config: Mapping[str, Any]) -> set[str]:
+    from sketchmark.task import find
+
+    source = config["source"]
+    return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data"}
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
+    """A YAML file with its `include:` files merged beneath it."""
+    import yaml
+
+    from sketchmark.task import _merged
+
+    try:
+        config = yaml.load(path.read_text("utf-8"), Loader=_loader())
+    except (OSError, yaml.YAMLError) as error:
+        raise BadInput(f"cannot read task file {path}: {error}") from error
+    if not isinstance(config, dict):
+        raise BadInput(f"task file {path} is not a mapping")
+    base: dict[str, Any] = {}
+    includes = config.pop("include", [])
+    for name in [includes] if isinstance(includes, str) else includes:
+        base = _merged(base, _read((path.parent / name).resolve()))
+    return _merged(base, config)
+
+
+@cache
+def _loader() -> Any:
+    """The safe YAML loader, with lmms-eval's `!function` kept as plain text until the code is trusted."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    Loader.add_constructor("!function", lambda loader, node: {"!function": loader.construct_scalar(node)})
+    return Loader
+
+
+def _models_in(path: Path) -> dict[str, Callable[..., Model]]:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"--include {path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return {
+        name.lower(): value
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, Model)
+        and value is not Model
+        and value.__module__ == path.stem
+    }
+
+
+def _entry_points(group: str) -> list[Any]:
+    return [value for _, value in _named_entry_points(group)]
+
+
+def _named_entry_points(group: str) -> list[tuple[str, Any]]:
+    from importlib.metadata import entry_points
+
+    return [(point.name, point.load()) for point in entry_points(group=group)]

@@ -1,0 +1,98 @@
+"""Where one model works on one sample. The desk keeps the context and writes the transcript."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sketchmark.canvas import Canvas, own
+from sketchmark.episode import Act, Turn
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Content, Context, Part
+
+
+class Desk:
+    """A protocol's only way to reach a model, so that nothing can be shown, said or drawn off the record.
+
+    A suffix goes with one call only; what the model answers stays in the context. That is how the published
+    protocols are written: inputs, plans and drawings are carried, instructions for a single step are not.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        saying: Options | None = None,
+        drawing: Options | None = None,
+        canvas: Canvas = own,
+        in_words: bool = False,
+        keep_going: bool = False,
+    ) -> None:
+        self.context = Context()
+        self.turns: list[Turn] = []
+        self._model = model
+        self._saying = saying or Options()
+        self._drawing = drawing or Options()
+        self._canvas = canvas
+        self._in_words = in_words
+        self._keep_going = keep_going
+        self._drawn = 0
+
+    @property
+    def can_draw(self) -> bool:
+        return self._in_words or self._model.abilities.draw
+
+    def show(self, *contents: Content) -> None:
+        """Put texts and pictures before the model, each as a part of its own."""
+        self._record("show", tuple(Part(content) for content in contents))
+
+    async def say(self, suffix: str = "", *, limit: int | None = None) -> str:
+        """Let the model speak. An empty or refused reply is kept as it is: unanswered, never guessed."""
+        options = replace(self._saying, max_new_tokens=limit) if limit else self._saying
+        reply, seconds = await self._call("say", suffix, options)
+        added = (Part(reply.text, "model"),) if reply.text else ()
+        self._record("say", added, suffix, reply, seconds)
+        return reply.text
+
+    async def draw(self, suffix: str = "", *, label: str = "") -> None:
+        """Let the model draw and see what it drew, behind an optional label.
+
+        In text_cot the drawing is put into words instead. A call that brings no picture ends the episode, unless
+        the run was told to go on without it.
+        """
+        before = (Part(label),) if label else ()
+        if self._in_words:
+            reply, seconds = await self._call("say", suffix, self._saying)
+            after = (Part(reply.text, "model"),) if reply.text else ()
+            self._record("describe", before + after, suffix, reply, seconds)
+            return
+        index, self._drawn = self._drawn, self._drawn + 1
+        reply, seconds = await self._call("draw", suffix, self._drawing)
+        if reply.picture is None:
+            if reply.finish == "stop":
+                reply = replace(reply, finish="no_picture")
+            self._record("draw", (), suffix, reply, seconds)
+            if self._keep_going:
+                return
+            kind = "refused" if reply.finish == "refused" else "no_picture"
+            raise CallFailed(kind, f"drawing {index + 1} brought no picture", blames_model=True)
+        seen = await self._canvas(reply.picture, index)
+        self._record("draw", (*before, Part(seen, "model")), suffix, reply, seconds)
+
+    def skip(self, why: str) -> None:
+        """Write down what the protocol leaves out and why, so that a missing step is never a riddle."""
+        self.turns.append(Turn("skip", note=why))
+
+    async def _call(self, act: Act, suffix: str, options: Options) -> tuple[Reply, float]:
+        context = self.context + ([Part(suffix)] if suffix else [])
+        started = time.perf_counter()
+        reply = await (self._model.say if act == "say" else self._model.draw)(context, options)
+        return reply, time.perf_counter() - started
+
+    def _record(
+        self, act: Act, added: Sequence[Part], suffix: str = "", reply: Reply | None = None, seconds: float = 0.0
+    ) -> None:
+        self.turns.append(Turn(act, tuple(added), suffix, reply, round(seconds, 6)))
+        self.context = self.context + added

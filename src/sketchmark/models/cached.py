@@ -1,0 +1,86 @@
+"""A call cache on disk: an episode interrupted at step 7 pays only for step 8."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import SketchmarkError
+from sketchmark.models.base import Abilities, Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.runs.pictures import PictureStore
+from sketchmark.runs.record import pack_reply, unpack_reply
+
+
+class CallCache:
+    """One small file a call, written to the side and renamed: any number of processes may share the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._pictures = PictureStore(folder / "pictures")
+
+    def get(self, key: str) -> Reply | None:
+        """The stored reply, or None; a damaged entry counts as not there."""
+        try:
+            return unpack_reply(json.loads(self._path(key).read_bytes()), self._pictures.load)
+        except (OSError, ValueError, KeyError, SketchmarkError):
+            return None
+
+    def put(self, key: str, reply: Reply) -> None:
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        packed = pack_reply(reply, self._pictures.save)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(json.dumps(packed, ensure_ascii=False).encode())
+        Path(temporary).rename(path)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / "calls" / key[:2] / f"{key}.json"
+
+
+class Cached(Model):
+    """A model behind the cache. Only usable replies are kept: a failure or a refusal is asked again."""
+
+    def __init__(self, model: Model, cache: CallCache) -> None:
+        super().__init__(model.name)
+        self._model = model
+        self._cache = cache
+
+    @property
+    def abilities(self) -> Abilities:
+        return self._model.abilities
+
+    def identity(self) -> dict[str, Any]:
+        return self._model.identity()
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._through("say", context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return await self._through("draw", context, options)
+
+    async def _through(self, act: str, context: Context, options: Options) -> Reply:
+        key = call_key(self._model, act, context, options)
+        kept = self._cache.get(key)
+        if kept is not None:
+            return replace(kept, usage=replace(kept.usage, calls=0))
+        reply = await (self._model.say if act == "say" else self._model.draw)(context, options)
+        if reply.finish in ("stop", "length"):
+            self._cache.put(key, reply)
+        return reply
+
+
+def call_key(model: Model, act: str, context: Context, options: Options) -> str:
+    """Everything that could change the answer: the model and its arguments, the settings, and all that was shown
+    (which includes the canvas, since what a model sees of a drawing is part of its context)."""
+    body = [model.identity(), act, options.key(), context.key()]
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()

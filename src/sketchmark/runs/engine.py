@@ -1,0 +1,48 @@
+"""Plays many episodes at once on one machine.
+
+An engine takes jobs and brings back what became of each, in any order. It knows nothing of protocols, models or run
+folders, so that another engine (a cluster) can take its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
+
+async def play_all(
+    jobs: Iterator[Job], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
+) -> AsyncIterator[Outcome]:
+    """At most `concurrency` jobs are in memory at any time; the next one is made only when a place is free.
+
+    Jobs are drawn in a worker thread, one at a time: making a sample (decoding a row, painting a puzzle) must not
+    hold up the calls that are under way.
+    """
+    running: set[asyncio.Task[Outcome]] = set()
+    more = True
+    try:
+        while more or running:
+            while more and len(running) < concurrency:
+                drawn = await asyncio.to_thread(lambda: list(_next(jobs)))
+                if drawn:
+                    running.add(asyncio.ensure_future(play(drawn[0])))
+                else:
+                    more = False
+            if running:
+                finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in finished:
+                    yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def _next(jobs: Iterator[Job]) -> Iterator[Job]:
+    for job in jobs:
+        yield job
+        return

@@ -1,0 +1,169 @@
+"""What a run will play: its cells, and the checks that come before the first call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sketchmark.canvas import CANVASES
+from sketchmark.catalog import Catalog
+from sketchmark.errors import BadInput, CannotPlay, UnknownName
+from sketchmark.models.base import Abilities, Model
+from sketchmark.parts import Sample
+from sketchmark.task import Choices, Mode, Task
+
+STEPS = ("truth", "model")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, as plain values. Everything here that shapes an answer ends up in run.json."""
+
+    model: str
+    tasks: str
+    modes: tuple[str, ...] = ()
+    canvases: tuple[str, ...] = ("own",)
+    steps: str = "truth"
+    prompts: str = ""
+    limit: int | None = None
+    seed: int = 0
+    data: Path | None = None
+    model_args: dict[str, Any] = field(default_factory=dict)
+    task_args: dict[str, Any] = field(default_factory=dict)
+    generation: dict[str, Any] = field(default_factory=dict)
+    on_draw_failure: str = "fail"
+    include: tuple[Path, ...] = ()
+    trust_code: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task in one mode with one canvas: a row of the table and a file of episodes."""
+
+    name: str
+    task: Task
+    mode: Mode
+    canvas: str
+    steps: str
+    request: Request
+
+    @property
+    def draws(self) -> bool:
+        return self.mode.protocol.must_draw and not self.mode.in_words
+
+    def samples(self) -> Iterator[Sample]:
+        """The cell's items, with ids that are unique: two items of one name would be one episode."""
+        seen: set[str] = set()
+        for sample in self.task.samples(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
+            if sample.id in seen:
+                raise BadInput(f"task {self.task.name!r} has two samples with the id {sample.id!r}")
+            seen.add(sample.id)
+            yield sample
+
+    def pairs(self) -> Iterator[tuple[Sample, Sample | None]]:
+        """Each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it): who lends
+        whom a drawing on the `other` canvas depends on the data alone, and needs no second look at it."""
+        if self.canvas != "other":
+            yield from ((sample, None) for sample in self.samples())
+            return
+        previous: Sample | None = None
+        waiting: Sample | None = None
+        for sample in self.samples():
+            if waiting is None:
+                waiting = sample
+                continue
+            yield waiting, sample
+            yield sample, waiting
+            previous, waiting = sample, None
+        if waiting is not None:
+            yield waiting, previous
+
+    def describe(self, model: Model) -> dict[str, Any]:
+        """All that shapes this cell's episodes. A resumed run must find the same."""
+        return {
+            "task": self.task.name,
+            "mode": self.mode.name,
+            "canvas": self.canvas,
+            "steps": self.steps,
+            "on_draw_failure": self.request.on_draw_failure,
+            "source": self.task.describe_source(self.request.seed),
+            "play": self.mode.describe(),
+            "model": model.identity(),
+        }
+
+
+def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
+    """The cells of a run, each checked against what the model can do."""
+    _known("steps", request.steps, STEPS)
+    for canvas in request.canvases:
+        _known("canvas", canvas, CANVASES)
+    _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
+    choices = Choices(prompts=request.prompts, model=request.model.partition("/")[0], steps=request.steps)
+    cells: dict[str, Cell] = {}
+    for pick in catalog.pick(request.tasks):
+        task = catalog.task(pick.task, choices, request.task_args)
+        for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
+            mode = task.mode(mode_name)
+            draws = mode.protocol.must_draw and not mode.in_words
+            for canvas in request.canvases if draws else ("own",):
+                name = f"{task.name}.{mode_name}"
+                if draws and len(request.canvases) > 1 and canvas != "own":
+                    name += f".{canvas}"
+                cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
+                cells.setdefault(name, cell)
+    for cell in cells.values():
+        check(cell, request.model, model.abilities)
+    return list(cells.values())
+
+
+def check(cell: Cell, model_name: str, can: Abilities) -> None:
+    """Refuse, by name, what cannot be played, before anything is asked or paid for."""
+    needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
+    if not can.say:
+        raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
+    if cell.draws and not can.draw:
+        raise CannotPlay(
+            f"{needs_say} needs a model that draws, and {model_name} does not", "use --mode direct or text_cot"
+        )
+    first = next(cell.samples(), None)
+    if first is None:
+        raise BadInput(f"task {cell.task.name!r} has no samples")
+    if cell.canvas == "oracle" and first.frames is None:
+        raise CannotPlay(
+            f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
+        )
+    if cell.canvas == "other" and cell.request.limit == 1:
+        raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
+    script = cell.mode.script(first, cell.steps)
+    shown = sum(not isinstance(part, str) for part in script.parts())
+    if not cell.mode.in_words and can.draw:
+        shown += cell.mode.protocol.draws(script)
+    if can.max_pictures is not None and shown > can.max_pictures:
+        raise CannotPlay(
+            f"{needs_say} shows up to {shown} pictures in one call (sample {first.id}), and {model_name} takes "
+            f"{can.max_pictures}",
+            "use another model, or a mode that shows fewer",
+        )
+
+
+def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:
+    """Command-line generation settings go over the task's own."""
+    if not generation:
+        return mode
+    from dataclasses import replace
+
+    known = {key: value for key, value in generation.items() if key in ("max_new_tokens", "temperature", "seed")}
+    extra = {key: value for key, value in generation.items() if key not in known}
+    for_drawing = {key: value for key, value in known.items() if key != "max_new_tokens"}
+    return replace(
+        mode,
+        saying=replace(mode.saying, **known, extra={**mode.saying.extra, **extra}),
+        drawing=replace(mode.drawing, **for_drawing, extra={**mode.drawing.extra, **extra}),
+    )
+
+
+def _known(what: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise UnknownName(f"no {what} named {value!r}", f"there are: {', '.join(allowed)}")

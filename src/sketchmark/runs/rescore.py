@@ -1,0 +1,83 @@
+"""Scores from episodes on disk, without the model: fill in what is missing, or make them all anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sketchmark.runs.grading import grade
+from sketchmark.runs.lines import LineWriter, read_lines
+from sketchmark.runs.record import unpack_episode
+from sketchmark.runs.results import drawing_gains, summarise
+from sketchmark.runs.store import RunFolder, write_json
+from sketchmark.task import Grading, Task
+
+
+async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Grading) -> None:
+    """Score the episodes that were written but not scored before the process died, and those that were redone."""
+    for cell, task in tasks.items():
+        scored = {(row["sample"], row["seconds"]) for row in read_lines(folder.scores_file(cell))}
+        missing = [
+            record["sample"]["id"]
+            for record in folder.episodes(cell)
+            if (record["sample"]["id"], record["seconds"]) not in scored
+        ]
+        if missing:
+            await _score(folder, cell, cell, task, grading, set(missing))
+
+
+async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
+    """Score everything anew. The first scoring becomes the run's own; the others stand beside it."""
+    for cell, task in tasks.items():
+        for number, scoring in enumerate(scorings):
+            how = Grading(scoring=scoring, judge=grading.judge)
+            path = folder.scores_file(cell, "" if number == 0 else scoring)
+            path.unlink(missing_ok=True)
+            await _score(folder, cell, path.stem, task, how, None)
+
+
+async def _score(
+    folder: RunFolder, cell: str, stem: str, task: Task, grading: Grading, only: set[str] | None
+) -> None:
+    name, _, scoring = stem.partition("~")
+    writer = LineWriter(folder.scores_file(name, scoring))
+    try:
+        for record in folder.episodes(cell):
+            if only is None or record["sample"]["id"] in only:
+                episode = unpack_episode(record, folder.pictures.load)
+                writer.write(await grade(task, episode, record["index"], grading))
+        await writer.settle()
+    finally:
+        writer.close()
+
+
+def aggregate(folder: RunFolder, tasks: Mapping[str, Task], seed: int, scorings: list[str] | None = None) -> None:
+    """Write results.json for every cell of the run, also those that this command did not play."""
+    about = folder.about()
+    cells: dict[str, Any] = about["cells"]
+    previous = folder.results().get("tasks", {})
+    results: dict[str, Any] = {}
+    for name, cell in cells.items():
+        if name not in tasks:
+            if name in previous:
+                results[name] = previous[name]
+            continue
+        head = {key: cell[key] for key in ("task", "mode", "canvas", "steps", "headline")}
+        task = tasks[name]
+        results[name] = {**head, **_summary(folder, name, "", task, seed, (scorings or ["strict"])[0])}
+        for scoring in (scorings or [])[1:]:
+            beside = results[name].setdefault("scorings", {})
+            beside[scoring] = _summary(folder, name, scoring, task, seed, scoring)
+    present = {name: cell for name, cell in cells.items() if name in results}
+    write_json(
+        folder.path / "results.json",
+        {"model": about["model"]["name"], "tasks": results, "gains": drawing_gains(folder, present)},
+    )
+
+
+def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> dict[str, Any]:
+    summary = summarise(folder.scores(cell, suffix), task, seed)
+    summary["scoring"] = scoring
+    if task.aggregate:
+        summary["aggregate"] = dict(task.aggregate(list(folder.scores(cell, suffix)), scoring))
+    return summary

@@ -1,0 +1,173 @@
+"""Run a plan: play what is missing, write it down, score it, sum it up."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from sketchmark import __version__
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.models.base import Model
+from sketchmark.parts import Sample
+from sketchmark.runs.engine import play_all
+from sketchmark.runs.grading import grade, usage_of
+from sketchmark.runs.lines import LineWriter
+from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.play import play
+from sketchmark.runs.record import pack_episode, picture_names
+from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences, write_json
+from sketchmark.task import Grading
+
+
+class Watcher(Protocol):
+    """Someone who looks on: a progress display."""
+
+    def begin(self, cell: str, total: int | None, done: int) -> None: ...
+    def played(self, cell: str, failed: bool) -> None: ...
+    def end(self, cell: str) -> None: ...
+
+
+@dataclass
+class Budget:
+    """Stops a run cleanly once it has cost `limit`; what is played stays, and the run can be resumed."""
+
+    limit: float | None = None
+    price: Any = None
+    spent: float = 0.0
+
+    def charge(self, usage: dict[str, int]) -> None:
+        if self.price is not None:
+            self.spent += self.price(usage)
+
+    @property
+    def used_up(self) -> bool:
+        return self.limit is not None and self.spent >= self.limit
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to run, as opposed to what: none of this may change a result."""
+
+    concurrency: int = 16
+    time_limit: float | None = None
+    retry_failed: bool = False
+    fresh: bool = False
+    grading: Grading = field(default_factory=Grading)
+    budget: Budget = field(default_factory=Budget)
+
+
+async def run(
+    request: Request, cells: list[Cell], model: Model, path: Path, manner: Manner, watcher: Watcher
+) -> RunFolder:
+    """Bring the folder to the state that the request describes, and sum it up."""
+    lock = RunLock(path)
+    try:
+        folder = _prepare(request, cells, model, path, manner.fresh)
+        for cell in cells:
+            await _run_cell(folder, cell, model, manner, watcher)
+            if manner.budget.used_up:
+                break
+        await fill_scores(folder, {cell.name: cell.task for cell in cells}, manner.grading)
+        aggregate(folder, {cell.name: cell.task for cell in cells}, request.seed)
+        return folder
+    finally:
+        lock.release()
+
+
+def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool) -> RunFolder:
+    folder = RunFolder(path)
+    if fresh:
+        for name in ("episodes", "scores", "pictures"):
+            shutil.rmtree(path / name, ignore_errors=True)
+        for name in ("run.json", "results.json", "report.html"):
+            (path / name).unlink(missing_ok=True)
+    descriptions = {
+        cell.name: {**cell.describe(model), "headline": cell.task.headline, "breakdown": cell.task.breakdown}
+        for cell in cells
+    }
+    about: dict[str, Any] = folder.about() if folder.run_file.exists() else {}
+    known: dict[str, Any] = about.get("cells", {})
+    for name, description in descriptions.items():
+        changed = differences(known[name], description) if name in known else []
+        if changed:
+            raise RunConflict(
+                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
+                + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
+                "use another --output_path, or --fresh to start over",
+            )
+    write_json(
+        folder.run_file,
+        {
+            "format": FORMAT,
+            "sketchmark": __version__,
+            "model": {"name": request.model, "args": _without_secrets(request.model_args)},
+            "seed": request.seed,
+            "started": about.get("started") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "machine": {"python": platform.python_version(), "system": platform.system()},
+            "cells": {**known, **descriptions},
+        },
+    )
+    return folder
+
+
+async def _run_cell(folder: RunFolder, cell: Cell, model: Model, manner: Manner, watcher: Watcher) -> None:
+    done = _done(folder, cell, manner.retry_failed)
+    total = cell.request.limit
+    watcher.begin(cell.name, total, len(done))
+    episodes = LineWriter(folder.episodes_file(cell.name))
+    scores = LineWriter(folder.scores_file(cell.name))
+
+    async def one(job: tuple[int, Sample, Sample | None]) -> tuple[int, Episode]:
+        index, sample, donor = job
+        episode = await play(model, cell, sample, donor, manner.time_limit)
+        episodes.write(pack_episode(episode, index, folder.pictures.save))
+        await episodes.settle()
+        return index, episode
+
+    try:
+        jobs = _missing(cell, done, manner.budget)
+        async for index, episode in play_all(jobs, one, manner.concurrency):
+            manner.budget.charge(usage_of(episode))
+            scores.write(await grade(cell.task, episode, index, manner.grading))
+            watcher.played(cell.name, episode.failure is not None)
+    finally:
+        episodes.close()
+        scores.close()
+    watcher.end(cell.name)
+
+
+def _done(folder: RunFolder, cell: Cell, retry_failed: bool) -> dict[str, str]:
+    """Samples that need not be played again. An episode whose pictures are not all there does not count."""
+    return {
+        record["sample"]["id"]: record["sample"]["fingerprint"]
+        for record in folder.episodes(cell.name)
+        if not (retry_failed and record["failure"]) and all(map(folder.pictures.holds, picture_names(record)))
+    }
+
+
+def _missing(cell: Cell, done: dict[str, str], budget: Budget) -> Iterator[tuple[int, Sample, Sample | None]]:
+    for index, (sample, donor) in enumerate(cell.pairs()):
+        if budget.used_up:
+            return
+        if sample.id not in done:
+            yield index, sample, donor
+        elif done[sample.id] != sample.fingerprint():
+            raise RunConflict(
+                f"sample {sample.id} of {cell.name} is not the one that was played before: the data changed",
+                "use another --output_path, or --fresh to start over",
+            )
+
+
+def _without_secrets(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Keys belong in the environment; one that was typed anyway is not written down."""
+    for name in arguments:
+        if name in ("api_key", "token", "key", "password"):
+            raise BadInput(f"--model_args {name}=… would be visible to others", "put the key in the environment")
+    return arguments

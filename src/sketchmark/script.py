@@ -1,0 +1,78 @@
+"""What a mode says to a sample: the YAML's templates, filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Content, Picture, Sample
+
+_FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+_PICTURE = re.compile(r"<([a-z_][a-z0-9_]*)>")
+
+
+@dataclass(frozen=True)
+class Script:
+    """One sample with one mode's prompts.
+
+    A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol
+    gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Substitution is
+    one pass: what a data set puts into a field is never read as a template.
+    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name,
+    and `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`.
+    """
+
+    sample: Sample
+    prompts: Mapping[str, Any]
+    steps: str = "truth"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, name: str, **values: object) -> str:
+        """The prompt `name`, filled in; empty when the mode has none of that name."""
+        return self._fill(str(self.prompts.get(name, "")), values)
+
+    def parts(self, name: str = "inputs") -> list[Content]:
+        """The layout `name`, filled in. Empty texts are left out: a part is something that is there."""
+        layout = self.prompts.get(name)
+        if not isinstance(layout, list):
+            raise BadInput(f"mode has no layout {name!r}", "give a list of parts under prompts")
+        return [part for entry in layout for part in self._entry(entry) if part != ""]
+
+    @property
+    def true_steps(self) -> int:
+        """How many steps the published protocol grants: the answer's length, or `num_images` where it is unknown."""
+        steps = self.sample.steps
+        return steps if steps is not None else int(self.settings.get("num_images", 0))
+
+    @property
+    def max_steps(self) -> int:
+        return int(self.settings.get("max_steps", 20))
+
+    def _entry(self, entry: object) -> list[Content]:
+        if isinstance(entry, Mapping):
+            repeated: list[Content] = []
+            for i, picture in enumerate(self._pictures(str(entry["each"])), start=1):
+                for part in entry["parts"]:
+                    repeated.append(picture if part == "<it>" else self._fill(str(part), {"i": i}))
+            return repeated
+        text = str(entry)
+        if match := _PICTURE.fullmatch(text):
+            return list(self._pictures(match[1]))
+        return [self._fill(text, {})]
+
+    def _pictures(self, name: str) -> Sequence[Picture]:
+        value = self.sample.pictures.get(name, ())
+        return [value] if isinstance(value, Picture) else list(value)
+
+    def _fill(self, template: str, values: Mapping[str, object]) -> str:
+        def known(match: re.Match[str]) -> str:
+            name = match[1]
+            for place in (values, self.sample.fields, self.prompts):
+                if name in place and not isinstance(place[name], list):
+                    return str(place[name])
+            return match[0]
+
+        return _FIELD.sub(known, template)
