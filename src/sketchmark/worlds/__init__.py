@@ -1,0 +1,1 @@
+"""Puzzle families: rules, generator, renderer (state to picture), reader (picture to state), solver."""

@@ -1,0 +1,121 @@
+"""Finding a board in a picture and cutting it into cells, as the Uni-MMMU evaluator does (spec, section 5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture
+
+Pixels = NDArray[np.float32]
+Position = tuple[int, int]
+
+MOVES: dict[str, Position] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+"""Row and column change of each move, in the order in which solvers try them."""
+
+_NEARER_BY = np.float32(0.01)
+_GROW = 2
+
+
+class Box(NamedTuple):
+    """Rows `top` to `bottom` and columns `left` to `right` of a picture, the ends exclusive."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+def rgb8(*colours: str) -> NDArray[np.uint8]:
+    """Colours such as `#1f2937` as rows of RGB in 0..255."""
+    return np.array([list(bytes.fromhex(colour.removeprefix("#"))) for colour in colours], np.uint8)
+
+
+def rgb01(*colours: str) -> Pixels:
+    """Colours such as `#1f2937` as rows of RGB in 0..1."""
+    return rgb8(*colours).astype(np.float32) / np.float32(255)
+
+
+def pixels_of(picture: Picture) -> Pixels:
+    return np.asarray(picture.image()).astype(np.float32) / np.float32(255)
+
+
+def distances(pixels: Pixels, colours: Pixels) -> Pixels:
+    """Euclidean distance of each pixel to each colour, in float32 like the evaluator's: (colour, row, column)."""
+    red, green, blue = (np.ascontiguousarray(pixels[..., channel]) for channel in range(3))
+    found = np.empty((len(colours), *red.shape), np.float32)
+    for out, colour in zip(found, colours, strict=True):
+        out[...] = np.sqrt((red - colour[0]) ** 2 + (green - colour[1]) ** 2 + (blue - colour[2]) ** 2)
+    return found
+
+
+def find_board(pixels: Pixels, content: Pixels, page: Pixels, share: float, square: bool = True) -> Box:
+    """Where the board is: the extent of the content colours, grown by two pixels and made square.
+
+    A row or column counts when more than `share` of its pixels are nearer to a content colour than to a page colour.
+    The published evaluator clips rows by the picture's width and columns by its height. The two agree on square
+    pictures, the only ones it was made for; here each axis is clipped by its own length, and a side longer than an
+    axis takes the whole axis, so that a wide or tall picture is read like the same board on a square page.
+    `square=False` keeps the extent as it is, for boards with unequal numbers of rows and columns.
+    """
+    is_content = distances(pixels, content).min(axis=0) + _NEARER_BY < distances(pixels, page).min(axis=0)
+    height, width = is_content.shape
+    first_row, last_row = _extent(is_content.mean(axis=1) > share)
+    first_column, last_column = _extent(is_content.mean(axis=0) > share)
+    if not square:
+        return Box(first_row, first_column, last_row + 1, last_column + 1)
+    side = max(last_row - first_row, last_column - first_column) + 1
+    top, bottom = _centred(first_row, last_row, side, height)
+    left, right = _centred(first_column, last_column, side, width)
+    return Box(top, left, bottom, right)
+
+
+def _extent(counts: NDArray[np.bool_]) -> tuple[int, int]:
+    """First and last line that counts, grown; all of them if none does."""
+    found = np.flatnonzero(counts)
+    if not len(found):
+        return 0, len(counts) - 1
+    return max(0, int(found[0]) - _GROW), min(len(counts) - 1, int(found[-1]) + _GROW)
+
+
+def _centred(first: int, last: int, side: int, length: int) -> tuple[int, int]:
+    begin = max(0, (first + last) // 2 - side // 2)
+    end = min(length, begin + side)
+    return max(0, end - side), end
+
+
+def cells(box: Box, rows: int, cols: int) -> tuple[list[int], list[int]]:
+    """Row edges (rows + 1 of them) and column edges, in the picture's pixels; halves are rounded to even."""
+    height, width = box.bottom - box.top, box.right - box.left
+    return (
+        [box.top + round(i * (height / rows)) for i in range(rows + 1)],
+        [box.left + round(j * (width / cols)) for j in range(cols + 1)],
+    )
+
+
+def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], kinds: int) -> Pixels:
+    """The share of each label 0..kinds-1 among the pixels of each cell: (rows, cols, kinds).
+
+    A cell without pixels (a picture with fewer pixels than cells) has share 0 of everything.
+    """
+    down, across = edges
+    shares = np.zeros((len(down) - 1, len(across) - 1, kinds), np.float32)
+    for r, c in np.ndindex(shares.shape[:2]):
+        cell = labels[down[r] : down[r + 1], across[c] : across[c + 1]]
+        if cell.size:
+            shares[r, c] = np.bincount(cell.reshape(-1), minlength=kinds) / cell.size
+    return shares
+
+
+def nearest(pixels: Pixels, colours: Pixels) -> NDArray[np.intp]:
+    """The number of the nearest colour of each pixel, the first where two are equally near."""
+    found: NDArray[np.intp] = distances(pixels, colours).argmin(axis=0)
+    return found
+
+
+def check_grid(rows: int, cols: int, most: int) -> None:
+    if not (1 <= rows <= most and 1 <= cols <= most):
+        raise BadInput(f"a board of {rows}x{cols} cells cannot be used", f"1x1 to {most}x{most}")
