@@ -1,0 +1,22 @@
+"""Means with 95 % intervals, paired differences with p values, and how many samples a gain needs.
+
+Everything here is plain numbers in, plain numbers out: nothing knows about runs, tasks or files.
+`docs/statistics.md` says which method is used when, and how well it covers.
+"""
+
+from sketchmark.stats.intervals import Interval, interval
+from sketchmark.stats.paired import Difference, holm, mcnemar_exact, paired_difference, paired_permutation
+from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
+
+__all__ = [
+    "Difference",
+    "Interval",
+    "Pilot",
+    "holm",
+    "interval",
+    "mcnemar_exact",
+    "paired_difference",
+    "paired_permutation",
+    "samples_needed",
+    "smallest_gain",
+]
