@@ -45,6 +45,9 @@ class Episode:
     sample: Sample
     turns: tuple[Turn, ...]
     failure: Failure | None = None
+    started: float = 0.0
+    """Unix time; it also tells a retried episode from the failed one before it."""
+
     seconds: float = 0.0
     settings: dict[str, str] = field(default_factory=dict)
     """What the episode was played with: mode, canvas, steps."""

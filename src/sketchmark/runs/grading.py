@@ -39,6 +39,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> d
         "notes": notes,
         "flags": sorted(set(flags)),
         "usage": usage_of(episode),
+        "started": round(episode.started, 3),
         "seconds": round(episode.seconds, 4),
     }
 

@@ -47,7 +47,7 @@ async def _play(
         failure = Failure("error", f"{type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
     settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
-    return Episode(sample, tuple(desk.turns), failure, seconds, settings)
+    return Episode(sample, tuple(desk.turns), failure, time.time() - seconds, seconds, settings)
 
 
 def _canvas(

@@ -23,6 +23,7 @@ def pack_episode(episode: Episode, index: int, save: Save) -> dict[str, Any]:
         "failure": {"kind": failure.kind, "message": failure.message, "blames_model": failure.blames_model}
         if failure
         else None,
+        "started": round(episode.started, 3),
         "seconds": round(episode.seconds, 4),
     }
 
@@ -33,6 +34,7 @@ def unpack_episode(record: Mapping[str, Any], load: Load) -> Episode:
         sample=unpack_sample(record["sample"], load),
         turns=tuple(_unpack_turn(turn, load) for turn in record["turns"]),
         failure=Failure(**failure) if failure else None,
+        started=record["started"],
         seconds=record["seconds"],
         settings={key: record[key] for key in ("mode", "canvas", "steps") if key in record},
     )

@@ -16,11 +16,11 @@ from sketchmark.task import Grading, Task
 async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Grading) -> None:
     """Score the episodes that were written but not scored before the process died, and those that were redone."""
     for cell, task in tasks.items():
-        scored = {(row["sample"], row["seconds"]) for row in read_lines(folder.scores_file(cell))}
+        scored = {(row["sample"], row["started"]) for row in read_lines(folder.scores_file(cell))}
         missing = [
             record["sample"]["id"]
             for record in folder.episodes(cell)
-            if (record["sample"]["id"], record["seconds"]) not in scored
+            if (record["sample"]["id"], record["started"]) not in scored
         ]
         if missing:
             await _score(folder, cell, cell, task, grading, set(missing))

@@ -1,0 +1,3 @@
+from sketchmark.cli import main
+
+main()

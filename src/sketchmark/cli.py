@@ -1,0 +1,72 @@
+"""The command line. Each command is one module in `sketchmark.commands`, imported only when it is used."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from typing import Any
+
+import click
+
+from sketchmark import __version__, commands
+from sketchmark.errors import SketchmarkError
+
+
+class LazyGroup(click.Group):
+    """Finds commands by module name, so that `--help` stays quick and adding a command touches one file."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(
+            module.name.replace("_", "-")
+            for module in pkgutil.iter_modules(commands.__path__)
+            if not module.name.startswith("_")
+        )
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"sketchmark.commands.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "token_normalize_func": lambda token: token.replace("_", "-"),
+        "max_content_width": 110,
+    },
+)
+@click.version_option(__version__, prog_name="sketchmark")
+def root() -> None:
+    """Does drawing help a multimodal model think?
+
+    \b
+    First run, no key, no weights, no network:
+      sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
+    Look at it:
+      sketchmark view runs
+    Words used here: docs/design.md. Options may be spelled with dashes or underscores.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
+    try:
+        code = root.main(args=arguments, prog_name="sketchmark", standalone_mode=False)
+    except SketchmarkError as error:
+        click.echo(f"sketchmark: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(
+            "sketchmark: interrupted; what was finished is kept, the same command goes on from there", err=True
+        )
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,114 @@
+"""Who looks on while a run plays: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_EVERY = 5.0
+
+
+def watcher(quiet: bool = False) -> Plain | Live | Silent:
+    if quiet:
+        return Silent()
+    return Live() if sys.stderr.isatty() else Plain()
+
+
+class Silent:
+    """For Python callers and tests."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        return None
+
+    def begin(self, cell: str, total: int | None, done: int) -> None: ...
+
+    def played(self, cell: str, failed: bool) -> None: ...
+
+    def end(self, cell: str) -> None: ...
+
+
+class Plain(Silent):
+    """One line every few seconds: episodes done, failures, rate, time left."""
+
+    def __enter__(self) -> Plain:
+        return self
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        self._total, self._before, self._done, self._failed = total, done, done, 0
+        self._began = self._last = time.monotonic()
+        if done:
+            self._line(f"{cell}: {done} already done")
+
+    def played(self, cell: str, failed: bool) -> None:
+        self._done += 1
+        self._failed += failed
+        now = time.monotonic()
+        if now - self._last >= _EVERY:
+            self._last = now
+            rate = (self._done - self._before) / (now - self._began)
+            left = f", {(self._total - self._done) / rate:.0f} s left" if self._total and rate else ""
+            of = f"/{self._total}" if self._total else ""
+            self._line(f"{cell}: {self._done}{of} episodes, {self._failed} failed, {rate:.1f}/s{left}")
+
+    def end(self, cell: str) -> None:
+        seconds = time.monotonic() - self._began
+        self._line(f"{cell}: {self._done} episodes, {self._failed} failed, {seconds:.1f} s")
+
+    def _line(self, text: str) -> None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+
+class Live(Silent):
+    """A bar a cell."""
+
+    def __enter__(self) -> Live:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("[red]{task.fields[failed]}"),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._bars: dict[str, TaskID] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        self._failed, self._played, self._began = 0, 0, time.monotonic()
+        self._bars[cell] = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
+
+    def played(self, cell: str, failed: bool) -> None:
+        self._failed += failed
+        self._played += 1
+        rate = self._played / max(time.monotonic() - self._began, 1e-9)
+        self._progress.update(
+            self._bars[cell],
+            advance=1,
+            failed=f"{self._failed} failed" if self._failed else "",
+            rate=f"{rate:.1f}/s",
+        )
+
+    def end(self, cell: str) -> None:
+        bar = self._bars[cell]
+        self._progress.update(bar, total=self._progress.tasks[self._progress.task_ids.index(bar)].completed)
