@@ -43,13 +43,26 @@ def pixels_of(picture: Picture) -> Pixels:
     return np.asarray(picture.image()).astype(np.float32) / np.float32(255)
 
 
-def distances(pixels: Pixels, colours: Pixels) -> Pixels:
-    """Euclidean distance of each pixel to each colour, in float32 like the evaluator's: (colour, row, column)."""
-    red, green, blue = (np.ascontiguousarray(pixels[..., channel]) for channel in range(3))
-    found = np.empty((len(colours), *red.shape), np.float32)
-    for out, colour in zip(found, colours, strict=True):
-        out[...] = np.sqrt((red - colour[0]) ** 2 + (green - colour[1]) ** 2 + (blue - colour[2]) ** 2)
-    return found
+def _distances(colours: Pixels, pixels: Pixels) -> Pixels:
+    """Euclidean distance of each colour to each pixel of a list, in float32 like the evaluator's."""
+    red, green, blue = np.ascontiguousarray(pixels.T)
+    return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
+
+
+def _runs(pixels: Pixels) -> tuple[Pixels, NDArray[np.intp]]:
+    """Neighbouring pixels of one colour as one, and how many they were: a drawn board has few such runs."""
+    flat = pixels.reshape(-1, 3)
+    change = np.ones(len(flat), bool)
+    differs = flat[1:] != flat[:-1]
+    change[1:] = differs[:, 0] | differs[:, 1] | differs[:, 2]
+    begins = np.flatnonzero(change)
+    return flat[begins], np.diff(np.append(begins, len(flat)))
+
+
+def nearest(pixels: Pixels, colours: Pixels) -> NDArray[np.intp]:
+    """The number of the nearest colour of each pixel, the first where two are equally near."""
+    distinct, lengths = _runs(pixels)
+    return np.repeat(_distances(colours, distinct).argmin(axis=0), lengths).reshape(pixels.shape[:2])
 
 
 def find_board(pixels: Pixels, content: Pixels, page: Pixels, share: float, square: bool = True) -> Box:
@@ -61,8 +74,10 @@ def find_board(pixels: Pixels, content: Pixels, page: Pixels, share: float, squa
     axis takes the whole axis, so that a wide or tall picture is read like the same board on a square page.
     `square=False` keeps the extent as it is, for boards with unequal numbers of rows and columns.
     """
-    is_content = distances(pixels, content).min(axis=0) + _NEARER_BY < distances(pixels, page).min(axis=0)
-    height, width = is_content.shape
+    height, width, _ = pixels.shape
+    distinct, lengths = _runs(pixels)
+    nearer = _distances(content, distinct).min(axis=0) + _NEARER_BY < _distances(page, distinct).min(axis=0)
+    is_content = np.repeat(nearer, lengths).reshape(height, width)
     first_row, last_row = _extent(is_content.mean(axis=1) > share)
     first_column, last_column = _extent(is_content.mean(axis=0) > share)
     if not square:
@@ -108,12 +123,6 @@ def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], ki
         if cell.size:
             shares[r, c] = np.bincount(cell.reshape(-1), minlength=kinds) / cell.size
     return shares
-
-
-def nearest(pixels: Pixels, colours: Pixels) -> NDArray[np.intp]:
-    """The number of the nearest colour of each pixel, the first where two are equally near."""
-    found: NDArray[np.intp] = distances(pixels, colours).argmin(axis=0)
-    return found
 
 
 def check_grid(rows: int, cols: int, most: int) -> None:

@@ -1,0 +1,172 @@
+"""Sliding puzzles of coloured tiles: n*n cells, one of them empty.
+
+What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
+slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
+the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
+reading follow Uni-MMMU (spec, sections 2 and 5); the first nine colours are the published ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random
+
+import numpy as np
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture
+from sketchmark.worlds import boards, png, sliding_depths
+from sketchmark.worlds.boards import MOVES
+from sketchmark.worlds.sliding_depths import State, apply, is_solvable, legal_moves, side_of
+
+__all__ = [
+    "MOVES",
+    "State",
+    "apply",
+    "frames",
+    "generate",
+    "goal_state",
+    "is_solvable",
+    "legal_moves",
+    "optimal_solutions",
+    "read",
+    "render",
+    "side_of",
+    "solve",
+    "to_state",
+]
+
+COLOURS = (
+    *("#e41a1c", "#377eb8", "#4daf4a", "#984ea3", "#ff7f00", "#ffff33", "#a65628", "#f781bf", "#999999"),
+    *("#000000", "#00ffff", "#0000ff", "#ff00ff", "#00ff00", "#2d0f78", "#87ff00", "#5affa5"),
+    *("#007800", "#7800ff", "#ff0087", "#78c3ff", "#69000f", "#00f069", "#c3ff87", "#f0a55a"),
+)
+"""Number 1 (empty) first. From the tenth on chosen far from each other, from the nine and from white."""
+
+TOLERANCE = 0.80
+DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}
+"""How deep puzzles of each size are made and solved. For 2 and 3 that is the deepest there is; beyond, it is what a
+search settles in a second."""
+
+_MIN_CELL = 16
+_TRIES = 200
+
+
+def goal_state(n: int = 3) -> State:
+    """The state all puzzles of a size end in: 1 (empty), 2, 3, … in reading order."""
+    return tuple(range(1, n * n + 1))
+
+
+def generate(seed: int, depth: int, n: int = 3) -> State:
+    """A state exactly `depth` moves from the goal, with one optimal solution where there is such a state.
+
+    Sizes 2 and 3 are drawn evenly from all states of that depth with one optimal solution. On 3x3 there are such
+    states for depths 1 to 29 (six at 29); at depth 30 the fewest is 4 solutions, at 31 it is 40, on 2x2 at depth 6
+    it is 2, and then it is drawn from those. Larger boards: random walks from the goal, kept when a search proves the
+    depth and that there is one solution.
+    """
+    deepest = DEEPEST.get(n)
+    if deepest is None:
+        raise BadInput(f"there are no sliding puzzles of {n}x{n} cells", "2x2 to 5x5")
+    if not 1 <= depth <= deepest:
+        raise BadInput(f"a {n}x{n} sliding puzzle {depth} moves deep cannot be made", f"1 to {deepest}")
+    rng = Random(seed)
+    if n <= 3:
+        choices = sliding_depths.table(n).fewest_solutions(depth)
+        return sliding_depths.unrank(int(choices[rng.randrange(len(choices))]), n)
+    best: State | None = None
+    for _ in range(_TRIES):
+        state = _walk(rng, goal_state(n), depth)
+        solutions = sliding_depths.search(state, goal_state(n), most=2, deepest=depth)
+        if solutions and len(solutions[0]) == depth:
+            if len(solutions) == 1:
+                return state
+            best = best or state
+    if best is None:
+        raise BadInput(f"no {n}x{n} sliding puzzle {depth} moves deep was found with seed {seed}", "another seed")
+    return best
+
+
+def _walk(rng: Random, state: State, steps: int) -> State:
+    """`steps` random moves, none of which takes back the one before."""
+    back = ""
+    for _ in range(steps):
+        moves = [move for move in legal_moves(state) if move != back]
+        move = moves[rng.randrange(len(moves))]
+        state = sliding_depths.moved(state, move)
+        back = sliding_depths.OPPOSITE[move]
+    return state
+
+
+def solve(state: State, goal: State | None = None) -> list[str]:
+    """The shortest list of moves to the goal, of several the first in the order of MOVES; BadInput if none."""
+    n = side_of(state)
+    goal = goal or goal_state(n)
+    if not is_solvable(state, goal):
+        raise BadInput(f"the sliding puzzle {list(state)} cannot be brought to {list(goal)}")
+    if n <= 3 and goal == goal_state(n):
+        return sliding_depths.table(n).descend(state)
+    solutions = sliding_depths.search(state, goal, most=1, deepest=DEEPEST[n])
+    if not solutions:
+        raise BadInput(f"the sliding puzzle {list(state)} is more than {DEEPEST[n]} moves from its goal")
+    return solutions[0]
+
+
+def optimal_solutions(state: State) -> int:
+    """How many different shortest solutions a state has (0: it cannot be solved, or is deeper than DEEPEST)."""
+    n = side_of(state)
+    if not is_solvable(state, goal_state(n)):
+        return 0
+    if n <= 3:
+        return sliding_depths.table(n).solutions_of(state)
+    return len(sliding_depths.search(state, goal_state(n), deepest=DEEPEST[n]))
+
+
+def render(state: State, n: int | None = None, size: int | None = None) -> Picture:
+    """The picture of a state. `size` is pixels a cell; `n` is only checked, for those who have it at hand."""
+    side = side_of(state)
+    if n is not None and n != side:
+        raise BadInput(f"a state of {len(state)} cells is not a {n}x{n} board")
+    cell = size or 360 // side
+    if cell < _MIN_CELL:
+        raise BadInput(f"tiles of {cell} pixels are too small to be read back", f"at least {_MIN_CELL}")
+    gap, margin = max(1, cell // 60), max(4, cell // 4)
+    page = np.zeros((side * cell + 2 * margin,) * 2, np.uint8)
+    page[margin:-margin, margin:-margin] = (
+        np.array(state, np.uint8).reshape(side, side).repeat(cell, axis=0).repeat(cell, axis=1)
+    )
+    for line in range(1, side):
+        at = margin + line * cell - gap // 2
+        page[at : at + gap, :] = 0
+        page[:, at : at + gap] = 0
+    return png.indexed(page, boards.rgb8("#ffffff", *COLOURS[: side * side]))
+
+
+def frames(state: State, moves: Iterable[str]) -> list[Picture]:
+    """The true picture after every move; a move that is not possible changes nothing."""
+    pictures = []
+    for move in moves:
+        state = apply(state, move) or state
+        pictures.append(render(state))
+    return pictures
+
+
+def read(picture: Picture, n: int = 3) -> list[list[int | str]]:
+    """The number of each cell's colour, or `?` where no colour covers 80 % of it (spec, section 5)."""
+    boards.check_grid(n, n, most=5)
+    colours = boards.rgb01(*COLOURS[: n * n])
+    pixels = boards.pixels_of(picture)
+    box = boards.find_board(pixels, colours, boards.rgb01("#ffffff"), 0.002)
+    labels = boards.nearest(pixels[box.top : box.bottom, box.left : box.right], colours)
+    shares = boards.cell_shares(labels, boards.cells(boards.Box(0, 0, *labels.shape), n, n), n * n)
+    numbers, sure = shares.argmax(axis=-1) + 1, shares.max(axis=-1) >= np.float32(TOLERANCE)
+    return [
+        [int(number) if certain else "?" for number, certain in zip(*row, strict=True)]
+        for row in zip(numbers, sure, strict=True)
+    ]
+
+
+def to_state(reading: list[list[int | str]]) -> State | None:
+    """The state that was read; None if a cell is unclear or a colour is missing."""
+    numbers = [number for row in reading for number in row if isinstance(number, int)]
+    return tuple(numbers) if sorted(numbers) == list(range(1, sum(map(len, reading)) + 1)) else None
