@@ -1,0 +1,41 @@
+"""`sketchmark serve`: any model behind an OpenAI-compatible server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import click
+
+from sketchmark.errors import BadInput
+
+
+@click.command("serve")
+@click.option("--model", required=True, help="The model to serve, as in `run`: player/solver, hf/PATH...")
+@click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
+@click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
+@click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
+@click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
+@click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
+@click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
+def command(
+    model: str, model_args: str, port: int, latency: str, fail: str, batch: str, seed: int, key_env: str | None
+) -> None:
+    """Serve MODEL to OpenAI clients at 127.0.0.1, optionally slow and unreliable on purpose."""
+    from sketchmark.catalog import load_model, parse_arguments
+    from sketchmark.serve.batches import parse_fates
+    from sketchmark.serve.faults import Faults
+    from sketchmark.serve.running import serve
+
+    faults = Faults.parse(fail, latency, seed)
+    fates = parse_fates(batch)
+    key = os.environ.get(key_env) if key_env else None
+    if key_env and not key:
+        raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
+    served = load_model(model, parse_arguments(model_args))
+
+    def ready(url: str) -> None:
+        click.echo(f"Serving {model} at {url}")
+
+    asyncio.run(serve(served, port=port, ready=ready, faults=faults, key=key, fates=fates))

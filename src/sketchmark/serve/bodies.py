@@ -1,0 +1,108 @@
+"""Reading what clients send: JSON objects, data URLs, and the settings that several endpoints share."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sketchmark.errors import BadPicture
+from sketchmark.models.base import Model, Options
+from sketchmark.parts import Context, Picture
+from sketchmark.serve.wire_errors import WireError
+
+MAX_PICTURE_BYTES = 20 * 2**20
+
+
+def json_object(body: bytes | str) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"the body is not JSON: {error}", code="invalid_json") from error
+    if not isinstance(value, dict):
+        raise WireError("the body must be a JSON object", code="invalid_json")
+    return value
+
+
+def picture(data: bytes, param: str) -> Picture:
+    """A picture whose size has been checked from its header: nothing is decoded for it."""
+    if len(data) > MAX_PICTURE_BYTES:
+        raise WireError(
+            f"a picture of {len(data)} bytes is over the limit of {MAX_PICTURE_BYTES}",
+            code="image_too_large",
+            param=param,
+        )
+    try:
+        read = Picture.from_bytes(data)
+        _ = read.size
+    except BadPicture as error:
+        raise WireError(str(error), code="invalid_image", param=param) from error
+    return read
+
+
+def picture_from_url(url: object, param: str) -> Picture:
+    if not isinstance(url, str) or not url.startswith("data:"):
+        # Fetching addresses for a client would let it reach whatever this machine can reach.
+        raise WireError(
+            "pictures must come as data URLs; this server fetches none", code="invalid_image_url", param=param
+        )
+    head, comma, encoded = url.partition(",")
+    if not comma or not head.endswith(";base64"):
+        raise WireError("a data URL must be base64", code="invalid_image_url", param=param)
+    try:
+        data = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise WireError(f"broken base64: {error}", code="invalid_base64", param=param) from error
+    return picture(data, param)
+
+
+def data_url(shown: Picture) -> str:
+    return f"data:{shown.media_type};base64,{base64.b64encode(shown.data).decode('ascii')}"
+
+
+def number(body: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise WireError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}", param=name)
+    return value
+
+
+def whole_number(body: Mapping[str, Any], name: str, low: int, high: int) -> int | None:
+    value = number(body, name, low, high)
+    if value is not None and value != int(value):
+        raise WireError(f"{name} must be a whole number, not {value!r}", param=name)
+    return None if value is None else int(value)
+
+
+def one_only(body: Mapping[str, Any]) -> None:
+    if body.get("n") not in (None, 1, "1"):
+        raise WireError("this server gives one answer a request: n must be 1", param="n")
+
+
+def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:
+    """Generation settings. What is neither handled by the endpoint nor a common setting goes to the model as extra.
+
+    A temperature that is not given is 0, as everywhere in Sketchmark, and not OpenAI's 1: evaluation repeats.
+    """
+    limit = whole_number(body, "max_completion_tokens", 1, 2**31 - 1) or whole_number(
+        body, "max_tokens", 1, 2**31 - 1
+    )
+    common = {"max_completion_tokens", "max_tokens", "temperature", "seed", "model", "n", "user", "metadata", "store"}
+    return Options(
+        max_new_tokens=limit,
+        temperature=number(body, "temperature", 0, 2) or 0.0,
+        seed=whole_number(body, "seed", -(2**63), 2**63 - 1),
+        extra={name: value for name, value in body.items() if name not in handled | common and value is not None},
+    )
+
+
+def check_count(model: Model, context: Context) -> None:
+    most = model.abilities.max_pictures
+    if most is not None and len(context.pictures) > most:
+        raise WireError(
+            f"{len(context.pictures)} pictures: {model.name} takes {most} at most", code="too_many_images"
+        )

@@ -1,0 +1,87 @@
+"""Chat completions, the way in: messages of any roles and parts become a context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.models.base import Options
+from sketchmark.parts import Author, Content, Context, Part
+from sketchmark.serve import bodies
+from sketchmark.serve.wire_errors import WireError
+
+_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
+_HANDLED = frozenset({"messages", "modalities", "stream", "stream_options"})
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    context: Context
+    options: Options
+    draws: bool
+    stream: bool
+    stream_usage: bool
+
+
+def read_chat(body: Mapping[str, Any]) -> ChatRequest:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise WireError("messages must be a list that is not empty", param="messages")
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        raise WireError("you must provide a model parameter", param="model")
+    bodies.one_only(body)
+    parts = tuple(part for i, message in enumerate(messages) for part in _parts(message, f"messages[{i}]"))
+    if not parts:
+        raise WireError("the messages have no content", param="messages")
+    stream_options = body.get("stream_options")
+    return ChatRequest(
+        context=Context(parts),
+        options=bodies.options(body, _HANDLED),
+        draws=_draws(body.get("modalities")),
+        stream=body.get("stream") is True,
+        stream_usage=isinstance(stream_options, dict) and stream_options.get("include_usage") is True,
+    )
+
+
+def _draws(modalities: object) -> bool:
+    if modalities is None:
+        return False
+    if not isinstance(modalities, list) or not modalities:
+        raise WireError("modalities must be a list that is not empty", param="modalities")
+    for modality in modalities:
+        if modality not in ("text", "image"):
+            raise WireError(f"unknown modality {modality!r}: text and image are known", param="modalities")
+    return "image" in modalities
+
+
+def _parts(message: object, param: str) -> Iterator[Part]:
+    if not isinstance(message, dict):
+        raise WireError("a message must be an object", param=param)
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _AUTHORS:
+        raise WireError(f"unknown role {role!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    content = message.get("content")
+    if content is None and role == "assistant":
+        return
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        raise WireError("content must be a text or a list of parts", param=f"{param}.content")
+    for i, part in enumerate(content):
+        yield Part(_content(part, f"{param}.content[{i}]"), _AUTHORS[role])
+
+
+def _content(part: object, param: str) -> Content:
+    if not isinstance(part, dict):
+        raise WireError("a part must be an object", param=param)
+    match part.get("type"):
+        case "text":
+            if not isinstance(part.get("text"), str):
+                raise WireError("a text part needs its text", param=param)
+            return str(part["text"])
+        case "image_url":
+            image_url = part.get("image_url")
+            return bodies.picture_from_url(image_url.get("url") if isinstance(image_url, dict) else image_url, param)
+        case other:
+            raise WireError(f"unknown part type {other!r}: text and image_url are known", param=param)

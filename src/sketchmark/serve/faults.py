@@ -1,0 +1,81 @@
+"""Slowness and failures on purpose, the same ones for the same requests each time."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from sketchmark.errors import BadInput
+
+RESET = "reset"
+"""The fault that is no HTTP status: the connection is torn down without a reply."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How slow and how unreliable the server should be."""
+
+    chances: tuple[tuple[str, float], ...] = ()
+    latency: float = 0.0
+    seed: int = 0
+    retry_after: float = 0.05
+    """Seconds that a 429 or 503 asks for."""
+
+    @classmethod
+    def parse(cls, fail: str = "", latency: str = "", seed: int = 0) -> Faults:
+        """From the command line's words: `429:0.1,500:0.05,reset:0.02` and `50ms`."""
+        chances = tuple(_chance(entry.strip()) for entry in fail.split(",") if entry.strip())
+        if sum(chance for _, chance in chances) > 1:
+            raise BadInput(f"--fail {fail}: the chances add up to more than 1")
+        return cls(chances, _seconds(latency) if latency else 0.0, seed)
+
+
+def _chance(entry: str) -> tuple[str, float]:
+    hint = "write it as 429:0.1,500:0.05,reset:0.02"
+    match = re.fullmatch(r"(reset|[45]\d\d):(\d*\.?\d+)", entry)
+    if not match:
+        raise BadInput(f"--fail: {entry!r} is not a fault and its chance", hint)
+    chance = float(match[2])
+    if chance > 1:
+        raise BadInput(f"--fail: {entry!r}: a chance is between 0 and 1", hint)
+    return match[1], chance
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d*\.?\d+)(ms|s)", text.strip())
+    if not match:
+        raise BadInput(f"--latency: {text!r} is not a time", "write it as 50ms or 1.5s")
+    return float(match[1]) / (1000 if match[2] == "ms" else 1)
+
+
+class Dice:
+    """Decides which requests fail.
+
+    The fate of a request follows from the seed, its bytes and how often the same bytes came before. It does not
+    depend on the order of arrival, so a concurrent run meets the same faults each time.
+    """
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self._seen: Counter[bytes] = Counter()
+
+    def fate(self, method: str, path: str, content_type: str, body: bytes) -> str | None:
+        """The fault that befalls this request, or None."""
+        if not self.faults.chances:
+            return None
+        boundary = re.search(r'boundary="?([^";]+)', content_type)
+        if boundary:
+            # Each client makes up a new multipart boundary for each attempt; it is not part of what is asked.
+            body = body.replace(boundary[1].encode("latin-1"), b"")
+        request = hashlib.sha256(b"\0".join([method.encode(), path.encode(), body])).digest()
+        attempt = self._seen[request]
+        self._seen[request] += 1
+        drawn = hashlib.sha256(f"{self.faults.seed}:{attempt}:".encode() + request).digest()
+        level = int.from_bytes(drawn[:8]) / 2**64
+        for fault, chance in self.faults.chances:
+            if level < chance:
+                return fault
+            level -= chance
+        return None

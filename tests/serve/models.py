@@ -1,0 +1,67 @@
+"""Small real models for the server to stand in front of."""
+
+from __future__ import annotations
+
+import json
+
+from PIL import Image
+
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Finish, Model, Options, Reply, Usage
+from sketchmark.parts import Context, Picture
+
+
+def painted(colour: str, size: tuple[int, int] = (8, 8)) -> Picture:
+    return Picture.from_image(Image.new("RGB", size, colour))
+
+
+class Mirror(Model):
+    """Says what it was shown, part by part, with its settings, and draws its last picture turned by 90 degrees."""
+
+    def __init__(self) -> None:
+        super().__init__("test/mirror")
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        seen = {"parts": [part.key() for part in context], "options": options.key()}
+        return Reply(text=json.dumps(seen), usage=Usage(tokens_in=len(context), tokens_out=7))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        drawn = context.pictures[-1].image().rotate(90) if context.pictures else Image.new("RGB", (4, 4), "red")
+        text = json.dumps({"parts": [part.key() for part in context], "options": options.key()})
+        return Reply(text=text, picture=Picture.from_image(drawn), usage=Usage(tokens_in=3, tokens_out=9))
+
+
+class Speaker(Model):
+    """Says one fixed thing and cannot draw."""
+
+    def __init__(self, text: str = "two words", finish: Finish = "stop", left_out: tuple[str, ...] = ()) -> None:
+        super().__init__("test/speaker")
+        self.reply = Reply(text=text, finish=finish, left_out=left_out)
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return self.reply
+
+
+class Painter(Model):
+    """Draws one fixed thing, or does not."""
+
+    def __init__(self, picture: Picture | None = None, finish: Finish = "stop") -> None:
+        super().__init__("test/painter")
+        self.reply = Reply(picture=picture, finish=finish)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return self.reply
+
+
+class Moody(Model):
+    """Repeats the last text, but fails in the way that the text asks for."""
+
+    max_pictures = 1
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        text = context.texts[-1]
+        if text == "crash":
+            raise RuntimeError("secret-in-a-traceback")
+        if text == "fail":
+            raise CallFailed("upstream", "the provider is away")
+        return Reply(text=text)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from sketchmark.parts import Picture
+from sketchmark.serve import serving
+from sketchmark.serve.pictures import Shelf
+from tests.serve.models import Mirror, Painter, painted
+
+RED, BLUE = painted("red"), painted("blue")
+
+
+class Recorder(Mirror):
+    """A mirror that keeps what it was last asked to draw."""
+
+    seen: Any = None
+
+    async def draw(self, context: Any, options: Any) -> Any:
+        reply = await super().draw(context, options)
+        self.seen = json.loads(reply.text)
+        return reply
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def client(recorder: Recorder) -> Iterator[openai.OpenAI]:
+    with serving(recorder) as url:
+        yield openai.OpenAI(base_url=url, api_key="any", max_retries=0)
+
+
+def drawn(answer: Any) -> Picture:
+    return Picture.from_bytes(base64.b64decode(answer.data[0].b64_json))
+
+
+def test_an_edit_sees_one_picture_then_the_prompt(client: openai.OpenAI, recorder: Recorder) -> None:
+    answer = client.images.edit(model="m", image=("a.png", RED.data, "image/png"), prompt="turn", size="1024x1024")
+    assert drawn(answer).image().getpixel((0, 0)) == (255, 0, 0)
+    assert recorder.seen["parts"] == [["task", "picture", RED.digest], ["task", "text", "turn"]]
+    assert recorder.seen["options"]["extra"] == {"size": "1024x1024"}
+    assert answer.usage is not None and answer.usage.total_tokens == 12
+
+
+def test_an_edit_sees_all_its_pictures_in_order(client: openai.OpenAI, recorder: Recorder) -> None:
+    files: Any = [("a.png", RED.data, "image/png"), ("b.png", BLUE.data, "image/png"), ("c.png", RED.data)]
+    client.images.edit(model="m", image=files, prompt="mix")
+    assert [part[2] for part in recorder.seen["parts"]] == [RED.digest, BLUE.digest, RED.digest, "mix"]
+
+
+def test_a_generation_sees_the_prompt_alone(client: openai.OpenAI, recorder: Recorder) -> None:
+    assert drawn(client.images.generate(model="m", prompt="a red square")).size == (4, 4)
+    assert recorder.seen["parts"] == [["task", "text", "a red square"]]
+
+
+def test_an_address_can_be_asked_for_and_leads_to_the_picture(client: openai.OpenAI) -> None:
+    answer = client.images.generate(model="m", prompt="x", response_format="url")
+    assert answer.data and answer.data[0].url and answer.data[0].b64_json is None
+    fetched = httpx.get(answer.data[0].url)
+    assert fetched.headers["content-type"] == "image/png"
+    assert Picture.from_bytes(fetched.content).size == (4, 4)
+
+
+def test_the_shelf_keeps_only_the_newest_pictures() -> None:
+    shelf = Shelf(room=1)
+    shelf.put(RED)
+    shelf.put(BLUE)
+    assert shelf.get(BLUE.digest) == BLUE
+    with pytest.raises(Exception, match="no such picture"):
+        shelf.get(RED.digest)
+
+
+def test_a_bad_request_for_a_picture_is_a_400(client: openai.OpenAI) -> None:
+    image = ("a.png", RED.data, "image/png")
+    attempts: list[Any] = [
+        lambda: client.images.generate(model="m", prompt=""),
+        lambda: client.images.generate(model="m", prompt="x", n=2),
+        lambda: client.images.generate(model="m", prompt="x", extra_body={"response_format": "gif"}),
+        lambda: client.images.edit(model="m", image=("a.txt", b"no picture"), prompt="x"),
+        lambda: client.images.edit(model="m", image=image, mask=image, prompt="x"),
+        lambda: client.images.edit(model="m", image=image, prompt=""),
+    ]
+    for attempt in attempts:
+        with pytest.raises(openai.BadRequestError):
+            attempt()
+    assert httpx.post(f"{client.base_url}images/edits", json={"prompt": "x"}).status_code == 400
+    assert httpx.post(f"{client.base_url}images/edits", files={"prompt": (None, "x")}).status_code == 400
+
+
+def test_a_refused_picture_is_blocked_by_moderation() -> None:
+    with serving(Painter(None, "refused")) as url, pytest.raises(openai.BadRequestError) as raised:
+        openai.OpenAI(base_url=url, api_key="any").images.generate(model="m", prompt="x")
+    assert raised.value.code == "moderation_blocked"
+
+
+def test_a_model_that_draws_nothing_gives_no_data() -> None:
+    with serving(Painter(None, "no_picture")) as url:
+        assert openai.OpenAI(base_url=url, api_key="any").images.generate(model="m", prompt="x").data == []
