@@ -1,0 +1,124 @@
+"""`sketchmark voila`: make, check and count visual analogies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import click
+
+_YES_NO = click.Choice(["yes", "no"])
+
+
+@click.group("voila")
+def command() -> None:
+    """VOILA: make the analogies, check a file of them, count them."""
+
+
+@command.command("make")
+@click.option(
+    "--csv_output",
+    "target",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write: the ending .csv, .jsonl or .parquet chooses the format.",
+)
+@click.option(
+    "--dataset",
+    required=True,
+    type=click.Choice(["training", "testing"]),
+    help="Training sets have a fourth picture and nine pictures a scene.",
+)
+@click.option("--distraction", required=True, type=_YES_NO, help="All 19 structures, or the 7 without distraction.")
+@click.option("--count", required=True, type=click.IntRange(min=1), help="How many questions in all.")
+@click.option("--collage", required=True, type=_YES_NO, help="Also join the three pictures of each question in one.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Same seed, same set.")
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with Train_Images and Test_Images; without it the built-in pictures are drawn.",
+)
+@click.option(
+    "--columns",
+    default="released",
+    show_default=True,
+    type=click.Choice(["released", "generator"]),
+    help="Column names of the released files, or of the published generator.",
+)
+@click.option("--balance", is_flag=True, help="Use every value equally often, instead of drawing uniformly.")
+@click.option(
+    "--pictures",
+    default="yes",
+    show_default=True,
+    type=_YES_NO,
+    help="'no' writes the table alone, without drawing the built-in pictures.",
+)
+def make_command(
+    target: Path,
+    dataset: Literal["training", "testing"],
+    distraction: str,
+    count: int,
+    collage: str,
+    seed: int,
+    images: Path | None,
+    columns: Literal["released", "generator"],
+    balance: bool,
+    pictures: str,
+) -> None:
+    """Make a set of analogies, with pictures."""
+    from sketchmark.worlds.voila.make import Order, make
+
+    order = Order(
+        count=count,
+        dataset=dataset,
+        distraction=distraction == "yes",
+        collage=collage == "yes",
+        seed=seed,
+        columns=columns,
+        balance=balance,
+        images=images,
+        pictures=pictures == "yes",
+    )
+    click.echo(f"{make(target, order)} questions in {target}")
+
+
+@command.command("check")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.pass_context
+def check_command(context: click.Context, file: Path) -> None:
+    """Verify a VOILA file (CSV, JSONL or parquet) against the rules; exit code 1 if anything is wrong."""
+    from sketchmark.worlds.voila.checker import check_file
+
+    found = 0
+    for violation in check_file(file):
+        click.echo(str(violation))
+        found += 1
+    click.echo(f"{found} violations in {file}" if found else f"no violations in {file}")
+    if found:
+        context.exit(1)
+
+
+@command.command("count")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+def count_command(as_json: bool) -> None:
+    """Print the size of each structure and of the whole question space."""
+    from sketchmark.worlds.voila import largest_count, space_size, structures
+
+    if as_json:
+        sizes = {str(structure.id): structure.size for structure in structures(True)}
+        totals = {
+            name: {"total": space_size(distraction), "largest_count": largest_count(distraction)}
+            for name, distraction in (("with_distraction", True), ("without_distraction", False))
+        }
+        click.echo(json.dumps({"structures": sizes, **totals}, indent=2))
+        return
+    click.echo(f"{'rule':>4}  {'n s a':<8}{'questions':>12}  without distraction")
+    for structure in structures(True):
+        mark = "" if structure.has_distraction else "yes"
+        click.echo(f"{structure.id:>4}  {structure.letters:<8}{structure.size:>12,}  {mark}")
+    for label, distraction in (("with distraction", True), ("without distraction", False)):
+        click.echo(
+            f"{label}: {space_size(distraction):,} questions; "
+            f"equal shares without repeats up to --count {largest_count(distraction)}"
+        )

@@ -1,0 +1,60 @@
+"""VOILA, the visual-analogy benchmark: its scenes, rules, questions, files and pictures.
+
+from sketchmark.worlds import voila
+question = next(voila.sample_questions(19, seed=1, distraction=True))
+question.scenes[0].describe(), voila.relations_text(question)
+"""
+
+from sketchmark.worlds.voila.questions import (
+    Question,
+    all_questions,
+    index_of,
+    question_at,
+    question_in,
+    space_size,
+)
+from sketchmark.worlds.voila.rules import STRUCTURES, Structure, answer, structure_of, structures
+from sketchmark.worlds.voila.sampling import hidden_scene, largest_count, sample_questions
+from sketchmark.worlds.voila.vocabulary import (
+    ACTIONS,
+    ANY,
+    NUMBERS,
+    SCENES,
+    SUBJECTS,
+    Scene,
+    Subject,
+    file_prefix,
+    parse_description,
+    scene_of_file,
+)
+from sketchmark.worlds.voila.wording import answer_without_any, combined_text, relations_text
+
+__all__ = [
+    "ACTIONS",
+    "ANY",
+    "NUMBERS",
+    "SCENES",
+    "STRUCTURES",
+    "SUBJECTS",
+    "Question",
+    "Scene",
+    "Structure",
+    "Subject",
+    "all_questions",
+    "answer",
+    "answer_without_any",
+    "combined_text",
+    "file_prefix",
+    "hidden_scene",
+    "index_of",
+    "largest_count",
+    "parse_description",
+    "question_at",
+    "question_in",
+    "relations_text",
+    "sample_questions",
+    "scene_of_file",
+    "space_size",
+    "structure_of",
+    "structures",
+]

@@ -1,0 +1,193 @@
+"""VOILA files: the published 12-column CSV in both its spellings, and its rows as JSONL or parquet (spec 3.2)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+from sketchmark.errors import BadInput, DataMissing
+from sketchmark.worlds.voila.questions import Question
+from sketchmark.worlds.voila.vocabulary import Scene
+from sketchmark.worlds.voila.wording import answer_without_any, combined_text, relations_text
+
+Columns = Literal["released", "generator"]
+
+MAX_FIELD = 100_000
+"""A field longer than this is no VOILA text: the file is refused instead of filling memory."""
+
+
+class Row(NamedTuple):
+    """One line of a VOILA file, in column order. Consumers go by position, so the order is the format."""
+
+    image1: str
+    image2: str
+    image3: str
+    image4: str
+    text1: str
+    text2: str
+    text3: str
+    text4: str
+    combined: str
+    collage: str
+    rule: str
+    relations: str
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Where the released file and the published generator disagree (Q6, Q10)."""
+
+    header: tuple[str, ...]
+    first_gap: str
+    trailing_space: bool
+
+    def combined(self, question: Question) -> str:
+        return combined_text(question, first_gap=self.first_gap)
+
+    def answer(self, answer: Scene) -> str:
+        return answer_without_any(answer, trailing_space=self.trailing_space)
+
+
+SPELLINGS: dict[Columns, Spelling] = {
+    "released": Spelling(
+        (
+            "img1",
+            "img2",
+            "img3",
+            "img4",
+            "desc_img1",
+            "desc_img2",
+            "desc_img3",
+            "desc_im4",
+            "combined_description",
+            "question",
+            "rule",
+            "Real_relations",
+        ),
+        first_gap=" ",
+        trailing_space=False,
+    ),
+    "generator": Spelling(
+        (
+            "img1",
+            "img2",
+            "img3",
+            "img4",
+            "desc_img1",
+            "desc_img2",
+            "desc_img3",
+            "desc_img4",
+            "combined_descriptions",
+            "image_question",
+            "rule",
+            "relations",
+        ),
+        first_gap="",
+        trailing_space=True,
+    ),
+}
+
+
+def make_row(
+    question: Question, files: tuple[str, str, str], file4: str | None, collage: str, columns: Columns
+) -> Row:
+    """A question as a row. `file4` is the fourth picture of a training set; a testing set has the answer's words."""
+    spelling = SPELLINGS[columns]
+    first, second, third = (scene.describe() for scene in question.scenes)
+    return Row(
+        *files,
+        file4 if file4 is not None else spelling.answer(question.answer),
+        first,
+        second,
+        third,
+        question.answer.describe(),
+        spelling.combined(question),
+        collage,
+        str(question.rule),
+        relations_text(question),
+    )
+
+
+def spelling_of(header: Iterable[str]) -> Columns | None:
+    """Which spelling a header is, or None."""
+    names = tuple(header)
+    return next((columns for columns, spelling in SPELLINGS.items() if spelling.header == names), None)
+
+
+def write_csv(rows: Iterable[Row], file: IO[str], columns: Columns) -> None:
+    """`file` must be opened with newline="": the line ends are CRLF on every system."""
+    writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
+    writer.writerow(SPELLINGS[columns].header)
+    writer.writerows(rows)
+
+
+def write_jsonl(rows: Iterable[tuple[int, Row]], file: IO[str], columns: Columns) -> None:
+    """The CSV's columns by name, each line led by the question's index."""
+    header = SPELLINGS[columns].header
+    for index, row in rows:
+        file.write(json.dumps({"index": index, **dict(zip(header, row, strict=True))}) + "\n")
+
+
+def read_table(path: Path) -> tuple[list[str], Iterator[list[str]]]:
+    """Header and rows of a VOILA file of any kind, as strings, streaming. Rows may be ragged: the checker says so."""
+    if not path.is_file():
+        raise DataMissing(f"there is no file {path}")
+    if path.suffix == ".jsonl":
+        return _read_jsonl(path)
+    if path.suffix == ".parquet":
+        from sketchmark.worlds.voila.parquet import read_parquet
+
+        return read_parquet(path)
+    return _read_csv(path)
+
+
+def _read_csv(path: Path) -> tuple[list[str], Iterator[list[str]]]:
+    lines = _csv_lines(path)
+    header = next(lines, None)
+    if header is None:
+        raise BadInput(f"{path} is empty")
+    return header, lines
+
+
+def _csv_lines(path: Path) -> Iterator[list[str]]:
+    before = csv.field_size_limit(MAX_FIELD)
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file, strict=True)
+            try:
+                yield from reader
+            except (csv.Error, UnicodeDecodeError) as error:
+                raise BadInput(f"{path}, line {reader.line_num}: not CSV: {error}") from error
+    finally:
+        csv.field_size_limit(before)
+
+
+def _read_jsonl(path: Path) -> tuple[list[str], Iterator[list[str]]]:
+    objects = _json_objects(path)
+    first = next(objects, None)
+    if first is None:
+        raise BadInput(f"{path} is empty")
+    header = [name for name in first if name != "index"]
+
+    def rows() -> Iterator[list[str]]:
+        for item in chain([first], objects):
+            yield [str(item.get(name, "")) for name in header]
+
+    return header, rows()
+
+
+def _json_objects(path: Path) -> Iterator[dict[str, object]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                item = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise BadInput(f"{path}, line {number}: not JSON: {error}") from error
+            if not isinstance(item, dict):
+                raise BadInput(f"{path}, line {number}: not a JSON object")
+            yield item

@@ -1,0 +1,144 @@
+"""`voila make` end to end: every format, both spellings, training and testing, and `voila check` on all of them."""
+
+import csv
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from sketchmark.commands.voila import command
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture
+from sketchmark.worlds.voila.make import Order, make
+from sketchmark.worlds.voila.table import read_table
+from sketchmark.worlds.voila.vocabulary import SCENES, file_prefix
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's picture folders in the published naming: two training pictures a scene, 8 pixels wide."""
+    root = tmp_path_factory.mktemp("pictures")
+    for folder, suffixes in (("Test_Images", ["0"]), ("Train_Images", ["5", "17111"])):
+        (root / folder).mkdir()
+        for place, scene in enumerate(SCENES):
+            data = Picture.from_image(Image.new("RGB", (8, 8), (place % 256, place // 256, 90))).data
+            for suffix in suffixes:
+                (root / folder / f"{file_prefix(scene)}{suffix}.png").write_bytes(data)
+    return root
+
+
+def _cli(*arguments: str | int | Path) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("ending", "dataset", "distraction", "columns"),
+    list(product(["csv", "jsonl", "parquet"], ["training", "testing"], ["yes", "no"], ["released", "generator"])),
+)
+def test_check_passes_on_our_own_output_of_every_kind(
+    tmp_path: Path, folders: Path, ending: str, dataset: str, distraction: str, columns: str
+) -> None:
+    target = tmp_path / f"set.{ending}"
+    made = _cli(
+        "make", "--csv_output", target, "--dataset", dataset, "--distraction", distraction, "--count", 7 * 19,
+        "--collage", "no", "--columns", columns, "--images", folders,
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    checked = _cli("check", target)
+    assert (checked.exit_code, checked.output) == (0, f"no violations in {target}\n")
+
+
+def test_a_users_pictures_are_named_and_not_copied(tmp_path: Path, folders: Path) -> None:
+    make(tmp_path / "set.csv", Order(19, images=folders))
+    _, rows = read_table(tmp_path / "set.csv")
+    for row in rows:
+        assert all((folders / "Test_Images" / name).is_file() for name in row[:3])
+    assert [path.name for path in tmp_path.iterdir()] == ["set.csv"]
+
+
+def test_collages_lie_in_the_published_folder_and_are_numbered_from_one(tmp_path: Path, folders: Path) -> None:
+    make(tmp_path / "set.csv", Order(7, distraction=False, collage=True, images=folders))
+    _, rows = read_table(tmp_path / "set.csv")
+    names = [row[9] for row in rows]
+    assert names == [f"image_questions_{k}.png" for k in range(1, 8)]
+    assert Picture.from_file(tmp_path / "Image_Questions" / names[-1]).size == (124, 8)
+
+
+def test_parquet_embeds_the_pictures_under_the_hubs_field_names(tmp_path: Path, folders: Path) -> None:
+    import pyarrow.parquet as parquet  # type: ignore[import-untyped]
+
+    make(tmp_path / "set.parquet", Order(7, distraction=False, collage=True, images=folders))
+    table = parquet.read_table(tmp_path / "set.parquet")
+    features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
+    assert [name for name, kind in features.items() if kind == {"_type": "Image"}] == [
+        "image1", "image2", "image3", "collage",
+    ]  # fmt: skip
+    first = table.to_pylist()[0]
+    assert first["image1"]["bytes"] == (folders / "Test_Images" / first["img1"]).read_bytes()
+    assert Picture.from_bytes(first["collage"]["bytes"]).size == (124, 8)
+    assert [path.name for path in tmp_path.iterdir()] == ["set.parquet"]
+
+
+def test_jsonl_lines_carry_the_index_of_their_question(tmp_path: Path) -> None:
+    from sketchmark.worlds import voila
+
+    make(tmp_path / "set.jsonl", Order(19, pictures=False, seed=6))
+    lines = [json.loads(line) for line in (tmp_path / "set.jsonl").read_text().splitlines()]
+    questions = [voila.question_at(line["index"]) for line in lines]
+    assert questions == list(voila.sample_questions(19, 6, distraction=True))
+    assert [line["desc_im4"] for line in lines] == [question.answer.describe() for question in questions]
+
+
+def test_a_set_is_the_same_bytes_for_the_same_seed(tmp_path: Path) -> None:
+    for name, seed in (("one.csv", 1), ("again.csv", 1), ("two.csv", 2)):
+        make(tmp_path / name, Order(190, dataset="training", seed=seed, pictures=False))
+    one, again, two = ((tmp_path / name).read_bytes() for name in ("one.csv", "again.csv", "two.csv"))
+    assert one == again
+    assert one != two
+
+
+def test_the_csv_has_crlf_line_ends_and_twelve_columns_and_a_second_run_replaces_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        make(tmp_path / "set.csv", Order(19, pictures=False))
+    data = (tmp_path / "set.csv").read_bytes()
+    assert data.count(b"\r\n") == data.count(b"\n") == 20
+    assert {len(row) for row in csv.reader(data.decode().splitlines())} == {12}
+
+
+def test_a_make_that_fails_halfway_leaves_neither_a_table_nor_a_part_of_one(tmp_path: Path) -> None:
+    (tmp_path / "Test_Images").mkdir()
+    for scene in SCENES:
+        (tmp_path / "Test_Images" / f"{file_prefix(scene)}0.png").write_bytes(b"no picture")
+    with pytest.raises(BadInput, match="not a picture"):
+        make(tmp_path / "out" / "set.parquet", Order(19, images=tmp_path))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_unknown_ending_and_a_collage_without_pictures_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"end the name in \.csv"):
+        make(tmp_path / "set.xlsx", Order(19))
+    with pytest.raises(BadInput, match="a collage needs pictures"):
+        make(tmp_path / "set.csv", Order(19, collage=True, pictures=False))
+
+
+def test_check_prints_violations_by_row_and_exits_with_one(tmp_path: Path) -> None:
+    make(tmp_path / "set.csv", Order(19, pictures=False))
+    text = (tmp_path / "set.csv").read_bytes().replace(b"Number", b"Count", 1)
+    (tmp_path / "set.csv").write_bytes(text)
+    result = _cli("check", tmp_path / "set.csv")
+    assert result.exit_code == 1
+    assert result.output.startswith("row 1: relations: ")
+    assert result.output.endswith(f"1 violations in {tmp_path / 'set.csv'}\n")
+
+
+def test_count_prints_every_structure_and_both_totals() -> None:
+    text = _cli("count").output
+    assert "157,632,384" in text
+    assert "3,861,312" in text
+    counts = json.loads(_cli("count", "--json").output)
+    assert counts["structures"]["12"] == 104_936_832
+    assert counts["with_distraction"] == {"total": 157_632_384, "largest_count": 3_236_688}
+    assert counts["without_distraction"] == {"total": 3_861_312, "largest_count": 2_384_928}

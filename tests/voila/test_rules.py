@@ -1,0 +1,110 @@
+"""The rules, the structures and the closed-form answer, against the figures of the spec."""
+
+import pytest
+
+from sketchmark.worlds.voila.questions import all_questions, question_at
+from sketchmark.worlds.voila.rules import STRUCTURES, Property, Rule, answer, structure_of, structures, triples
+from sketchmark.worlds.voila.vocabulary import SCENES, Scene, parse_description, scene_of_file
+
+SPEC_SIZES = {
+    1: 340_704,
+    2: 170_352,
+    3: 4_088_448,
+    4: 2_044_224,
+    5: 340_704,
+    6: 170_352,
+    7: 3_747_744,
+    8: 1_873_872,
+    9: 794_976,
+    10: 9_539_712,
+    11: 8_744_736,
+    12: 104_936_832,
+    13: 340_704,
+    14: 170_352,
+    15: 794_976,
+    16: 8_744_736,
+    17: 794_976,
+    18: 9_539_712,
+    19: 454_272,
+}
+
+
+def test_every_structure_holds_exactly_as_many_questions_as_the_spec_says() -> None:
+    assert {id: structure.size for id, structure in STRUCTURES.items()} == SPEC_SIZES
+
+
+@pytest.mark.parametrize(
+    ("prop", "rule", "size"),
+    [
+        ("number", "stable", 12),
+        ("subject", "stable", 182),
+        ("action", "stable", 156),
+        ("subject", "change", 182),
+        ("action", "change", 156),
+        ("number", "arithmetic", 28),
+        ("number", "arithmetic without repeat", 16),
+        ("subject", "distraction", 14 * 13 * 12),
+        ("action", "distraction", 13 * 12 * 11),
+        ("number", "distraction", 6),
+    ],
+)
+def test_a_rule_allows_as_many_visible_triples_as_the_spec_says(prop: Property, rule: Rule, size: int) -> None:
+    assert len(set(triples(prop, rule))) == len(triples(prop, rule)) == size
+
+
+def test_number_distraction_is_the_six_published_cases() -> None:
+    assert set(triples("number", "distraction")) == {(4, 1, 2), (4, 1, 3), (4, 2, 1), (4, 3, 1), (3, 1, 2), (3, 2, 1)}
+
+
+def test_the_structures_are_all_mixes_with_a_change_or_arithmetic_in_them() -> None:
+    mixes = {s.letters.replace("A'", "A") for s in STRUCTURES.values()}
+    wanted = {f"{n} {s} {a}" for n in "SAD" for s in "SCD" for a in "SCD" if n == "A" or "C" in (s, a)}
+    assert mixes == wanted
+    assert [s.id for s in structures(distraction=False)] == [1, 5, 9, 13, 15, 17, 19]
+
+
+def test_the_answer_of_a_question_follows_from_its_scenes_in_every_structure() -> None:
+    for index in range(0, 157_632_384, 1_000_003):
+        question = question_at(index)
+        assert structure_of(*question.scenes) == STRUCTURES[question.rule]
+        assert answer(*question.scenes) == question.answer
+        assert len(set(question.scenes)) == 3
+
+
+def test_any_stands_exactly_where_the_structure_distracts() -> None:
+    for index in range(7, 157_632_384, 777_777):
+        question = question_at(index)
+        structure = STRUCTURES[question.rule]
+        rules = (structure.number, structure.subject, structure.action)
+        assert [value is None for value in question.answer] == [rule == "distraction" for rule in rules]
+
+
+def test_the_number_rule_adds_and_does_not_multiply() -> None:
+    scenes = [parse_description(f"{n} cats walking") for n in ("two", "four")]
+    assert scenes[0] is not None and scenes[1] is not None
+    one = Scene(1, 5, 3)
+    assert answer(scenes[0], scenes[1], one).number == 3
+
+
+def test_no_structure_allows_a_fourth_scene_that_was_already_shown_without_distraction() -> None:
+    for place, question in enumerate(all_questions(distraction=False)):
+        assert question.answer not in question.scenes
+        if place == 20_000:
+            break
+
+
+def test_every_description_parses_back_to_its_scene_and_a_wrong_plural_does_not() -> None:
+    assert len(SCENES) == len({scene.describe() for scene in SCENES}) == 728
+    assert all(parse_description(scene.describe()) == scene for scene in SCENES)
+    assert parse_description("any hamsters any") == Scene(None, 8, None)
+    assert parse_description("one hamsters walking") is None
+    assert parse_description("two hamster walking") is None
+    assert parse_description("five hamsters walking") is None
+
+
+def test_a_file_name_gives_its_scene_in_any_letter_case_and_nothing_else_does() -> None:
+    assert scene_of_file("two_senior men_ice-skating_1111.png") == Scene(2, 3, 2)
+    assert scene_of_file("TWO_Senior Men_ice-skating_0.PNG") == Scene(2, 3, 2)
+    assert scene_of_file("two_senior_men_ice-skating_0.png") is None
+    assert scene_of_file("two senior men ice-skating") is None
+    assert scene_of_file("any_senior men_ice-skating_0.png") is None
