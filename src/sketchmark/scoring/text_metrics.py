@@ -1,0 +1,170 @@
+"""BLEU, ROUGE, METEOR, CIDEr and token overlap, over the libraries whose arithmetic the published numbers have.
+
+nltk 3.9.1 and rouge 1.0.1 are pinned for that reason; both are imported on first use. No corpus is ever downloaded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_TOKEN = re.compile(r"[一-鿿぀-ヿ가-힣]|[^\W_一-鿿぀-ヿ가-힣]+(?:[-'.][^\W_]+)*")
+
+
+def words(text: str) -> list[str]:
+    """Lowercase words without punctuation; a Chinese or Japanese character or Korean syllable is a word of its own.
+
+    Hyphens and dots inside a word stay (`x-ray`, `3.5`), so that a measurement is one token.
+    """
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def bleu(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[float, float, float, float]:
+    """Sentence BLEU-1..4, one reference, uniform weights, no smoothing.
+
+    An n-gram order that the hypothesis does not have makes the score practically 0 (1e-100 and less), so BLEU-3 and
+    BLEU-4 of a perfectly right two-word answer are 0. That is the published arithmetic, not an error here.
+    """
+    if not reference or not hypothesis:
+        return 0.0, 0.0, 0.0, 0.0
+    from nltk.translate.bleu_score import sentence_bleu
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = [float(sentence_bleu([list(reference)], list(hypothesis), weights=[1 / n] * n)) for n in range(1, 5)]
+    return scores[0], scores[1], scores[2], scores[3]
+
+
+@dataclass(frozen=True)
+class Rouge:
+    rouge1: float = 0.0
+    rouge2: float = 0.0
+    rougel: float = 0.0
+
+
+def rouge(reference: str, hypothesis: str) -> Rouge:
+    """ROUGE-1, -2 and summary-level -L F of rouge 1.0.1: sentences split at full stops, n-grams as sets.
+
+    Raises ValueError when a side has no word outside full stops, as the library does.
+    """
+    with _room_to_recurse(reference, hypothesis):
+        (scores,) = _rouge_scorer().get_scores(hypothesis, reference)
+    return Rouge(*(float(scores[kind]["f"]) for kind in ("rouge-1", "rouge-2", "rouge-l")))
+
+
+@cache
+def _rouge_scorer() -> Any:
+    from rouge import Rouge as Scorer
+
+    return Scorer()
+
+
+@contextmanager
+def _room_to_recurse(*texts: str) -> Iterator[None]:
+    """rouge 1.0.1 walks the common subsequence recursively and gives up on sentences of about 1,000 words
+    (spec medical.md §5.2 #46). Python frames are on the heap since 3.11, so a higher limit is safe."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 1000 + sum(map(len, texts))))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    precision: float = 0.0
+    recall: float = 0.0
+    f1: float = 0.0
+
+
+def token_overlap(reference: Sequence[str], hypothesis: Sequence[str]) -> Overlap:
+    """Precision, recall and F1 between the sets of tokens; zeros when they share none or a side is empty."""
+    wanted, given = set(reference), set(hypothesis)
+    shared = len(wanted & given)
+    if not shared:
+        return Overlap()
+    precision, recall = shared / len(given), shared / len(wanted)
+    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+class _NoSynonyms:
+    """Stands in for WordNet: nltk's METEOR then does its exact and stem stages only."""
+
+    def synsets(self, word: str) -> list[Any]:
+        return []
+
+
+@cache
+def wordnet() -> Any | None:
+    """nltk's WordNet if the user has it on disk; None otherwise. It is never fetched."""
+    from nltk.corpus import wordnet as corpus
+
+    try:
+        corpus.ensure_loaded()
+    except LookupError:
+        return None
+    return corpus
+
+
+def meteor(reference: Sequence[str], hypothesis: Sequence[str], *, synonyms: bool) -> float:
+    """nltk's METEOR with its default weights.
+
+    `synonyms=False` leaves out the WordNet stage. That score is lower or equal and has a name of its own in results
+    (`meteor_no_synonyms`), because WordNet's data are not part of any package and Sketchmark does not download them.
+    """
+    if not reference or not hypothesis:
+        return 0.0
+    from nltk.translate.meteor_score import single_meteor_score
+
+    source = wordnet() if synonyms else _NoSynonyms()
+    if source is None:
+        raise LookupError("WordNet is not installed")
+    return float(single_meteor_score(list(reference), list(hypothesis), wordnet=source))
+
+
+_CIDER_ORDERS = range(1, 5)
+_CIDER_SCALE = 10.0
+
+
+def cider(references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+    """CIDEr (not CIDEr-D) of each hypothesis: 10 times the mean cosine of the tf-idf vectors of 1- to 4-grams.
+
+    Vedantam, Zitnick and Parikh, https://arxiv.org/abs/1411.5726. Document frequencies come from the references given
+    here, so the score of one text depends on the whole set, and a set of one text scores 0. Words are split at
+    whitespace after lowercasing.
+    """
+    ref_grams = [_grams(text) for text in references]
+    frequency: Counter[tuple[str, ...]] = Counter()
+    for per_order in ref_grams:
+        frequency.update({gram for grams in per_order for gram in grams})
+    documents = math.log(len(references)) if references else 0.0
+
+    def weigh(grams: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
+        return {gram: count * (documents - math.log(max(1, frequency[gram]))) for gram, count in grams.items()}
+
+    def cosine(one: dict[tuple[str, ...], float], two: dict[tuple[str, ...], float]) -> float:
+        dot = sum(weight * two.get(gram, 0.0) for gram, weight in one.items())
+        norms = math.hypot(*one.values()) * math.hypot(*two.values())
+        return dot / norms if norms else 0.0
+
+    return [
+        _CIDER_SCALE
+        * sum(cosine(weigh(h), weigh(r)) for h, r in zip(_grams(hypothesis), per_order, strict=True))
+        / len(_CIDER_ORDERS)
+        for hypothesis, per_order in zip(hypotheses, ref_grams, strict=True)
+    ]
+
+
+def _grams(text: str) -> list[Counter[tuple[str, ...]]]:
+    tokens = text.lower().split()
+    return [Counter(zip(*(tokens[i:] for i in range(n)), strict=False)) for n in _CIDER_ORDERS]
