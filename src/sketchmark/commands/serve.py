@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 
 import click
 
@@ -13,6 +14,9 @@ from sketchmark.errors import BadInput
 @click.command("serve")
 @click.option("--model", required=True, help="The model to serve, as in `run`: player/solver, hf/PATH...")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@click.option(
+    "--include", multiple=True, type=click.Path(path_type=Path), help="A Python file with a model of yours."
+)
 @click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
 @click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
 @click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
@@ -20,10 +24,18 @@ from sketchmark.errors import BadInput
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
 @click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
 def command(
-    model: str, model_args: str, port: int, latency: str, fail: str, batch: str, seed: int, key_env: str | None
+    model: str,
+    model_args: str,
+    include: tuple[Path, ...],
+    port: int,
+    latency: str,
+    fail: str,
+    batch: str,
+    seed: int,
+    key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients at 127.0.0.1, optionally slow and unreliable on purpose."""
-    from sketchmark.catalog import load_model, parse_arguments
+    from sketchmark.catalog import Catalog, parse_arguments
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults
     from sketchmark.serve.running import serve
@@ -33,7 +45,7 @@ def command(
     key = os.environ.get(key_env) if key_env else None
     if key_env and not key:
         raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
-    served = load_model(model, parse_arguments(model_args))
+    served = Catalog(include).model(model, parse_arguments(model_args))
 
     def ready(url: str) -> None:
         click.echo(f"Serving {model} at {url}")
