@@ -1,0 +1,185 @@
+"""One call to an endpoint: tried, judged, waited for and tried again, a bounded number of times."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.models.pacing import Pace
+from sketchmark.models.secrets import redact
+
+T = TypeVar("T")
+
+FIRST_WAIT = 0.5
+LONGEST_BACK_OFF = 30.0
+LONGEST_ASKED_WAIT = 300.0
+"""A Retry-After beyond this (a daily quota, say) ends the call: waiting for hours is the user's decision."""
+_LONGEST_MESSAGE = 600
+
+
+class BadReply(Exception):
+    """The server answered 200 with something that is not the answer: an HTML page, half a JSON, a broken picture."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed attempt, in the words of the run's failure table."""
+
+    kind: str
+    message: str
+    retry: bool = False
+    slow_down: bool = False
+    retry_after: float | None = None
+
+
+def failure_of(error: Exception) -> Failure | None:
+    """What an SDK's exception means; None when it is not about the call at all (a bug of ours, say).
+
+    The three SDKs share their shape (a status code, a response with headers, httpx transport errors under different
+    package names), so this goes by shape and class names and needs none of them installed.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    message = _one_line(str(error)) or type(error).__name__
+    if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
+        return Failure("timeout", message, retry=True)
+    status = _status(error)
+    if status is not None:
+        return _failure_of_status(error, status, message)
+    if "ClientAuthenticationError" in names:
+        return Failure("auth", message)
+    if names & {"APIConnectionError", "TransportError", "ConnectionError", "ServiceRequestError"}:
+        cause = error.__cause__
+        return Failure("connection", f"{message}: {_one_line(str(cause))}" if cause else message, retry=True)
+    if names & {"BadReply", "APIResponseValidationError", "UnknownApiResponseError", "JSONDecodeError"}:
+        return Failure("bad_reply", message, retry=True)
+    return None
+
+
+def _failure_of_status(error: Exception, status: int, message: str) -> Failure:
+    wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
+    if status == 429 and "insufficient_quota" in message:
+        return Failure("quota", message)
+    if status == 429:
+        return Failure("rate_limited", message, retry=True, slow_down=True, retry_after=wait)
+    if status == 408:
+        return Failure("timeout", message, retry=True, retry_after=wait)
+    if status == 409:
+        return Failure("conflict", message, retry=True, retry_after=wait)
+    if status >= 500:
+        overloaded = status in (503, 529)
+        return Failure("server_error", message, retry=True, slow_down=overloaded, retry_after=wait)
+    if status in (401, 403):
+        return Failure("auth", message)
+    return Failure("not_found" if status == 404 else "bad_request", message)
+
+
+def _status(error: Exception) -> int | None:
+    for name in ("status_code", "code"):
+        value = getattr(error, name, None)
+        if isinstance(value, int) and 400 <= value < 600:
+            return value
+    return None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks us to wait: `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after")
+        if value is None:
+            return None
+        if value.strip().replace(".", "", 1).isdigit():
+            return float(value)
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _one_line(text: str) -> str:
+    """Redacted before it is cut: a key cut in two would no longer be recognised."""
+    text = " ".join(redact(text).split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+
+
+class Caller:
+    """Runs attempts at the model's pace. The SDKs' own retries are off: they know neither the pace nor the limit."""
+
+    def __init__(self, owner: str, pace: Pace, *, timeout: float, max_retries: int) -> None:
+        self._owner = owner
+        self._pace = pace
+        self._timeout = timeout
+        self._max_retries = max_retries
+        # Only waiting times come from it, never an answer; a seed would make all workers of a run retry in step.
+        self._jitter: Callable[[], float] = random.SystemRandom().random
+
+    async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        tries = 0
+        while True:
+            tries += 1
+            outcome = await self._try(attempt)
+            if not isinstance(outcome, Failure):
+                return outcome[0]
+            wait = self._wait(outcome, tries)
+            if wait is None:
+                # Raised out here, not inside an `except`: the SDK's exception must not hang on ours as its context,
+                # where a printed traceback would show the request and what the server echoed of it.
+                raise CallFailed(outcome.kind, self._describe(outcome, tries))
+            await asyncio.sleep(wait)
+
+    async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | Failure:
+        async with self._pace.turn() as turn:
+            try:
+                # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
+                async with asyncio.timeout(self._timeout):
+                    result = await attempt()
+            except SketchmarkError:
+                raise
+            except Exception as error:
+                failure = failure_of(error)
+                if failure is None:
+                    raise
+                if failure.slow_down:
+                    self._pace.slow_down(turn)
+                return failure
+            self._pace.succeeded()
+            return (result,)
+
+    def _wait(self, failure: Failure, tries: int) -> float | None:
+        if not failure.retry or tries > self._max_retries:
+            return None
+        if failure.retry_after is not None:
+            if failure.retry_after > LONGEST_ASKED_WAIT:
+                return None
+            return failure.retry_after + 0.1 * self._jitter()
+        step: float = min(LONGEST_BACK_OFF, FIRST_WAIT * 2 ** (tries - 1))
+        return step * (0.5 + 0.5 * self._jitter())
+
+    def _describe(self, failure: Failure, tries: int) -> str:
+        words = [f"{self._owner}: {failure.kind}: {failure.message}"]
+        if failure.kind == "timeout":
+            words.append(f"limit {self._timeout:g} s")
+        if tries > 1:
+            words.append(f"tried {tries} times")
+        if failure.retry_after is not None and failure.retry_after > LONGEST_ASKED_WAIT:
+            words.append(f"the server asks to wait {failure.retry_after:.0f} s")
+        return ", ".join(words)
+
+
+def for_looking(value: Any) -> Any:
+    """A provider's reply as `Reply.raw` keeps it: without keys, and without pictures, which are stored elsewhere."""
+    if isinstance(value, dict):
+        return {key: for_looking(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [for_looking(item) for item in value]
+    if isinstance(value, str):
+        if value.startswith("data:") or (len(value) > 1000 and " " not in value):
+            return f"[{len(value)} characters]"
+        return redact(value)
+    return value

@@ -1,0 +1,85 @@
+"""Pictures as the wire wants them: in a format the provider reads, in base64, made once and off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import threading
+from collections import OrderedDict
+
+from sketchmark.errors import BadPicture
+from sketchmark.models.calling import BadReply
+from sketchmark.parts import Picture
+
+CACHE_BYTES = 64_000_000
+LARGEST_REPLY = 64_000_000
+"""Bytes of a returned picture, in base64 or downloaded, beyond which it is refused instead of decoded."""
+
+
+class Encoder:
+    """Base64 of recent pictures, by digest: a picture in a growing context is sent many times and encoded once."""
+
+    def __init__(self, formats: frozenset[str], cache_bytes: int = CACHE_BYTES) -> None:
+        self._formats = formats
+        self._room = cache_bytes
+        self._cache: OrderedDict[str, tuple[Picture, str]] = OrderedDict()
+        self._held = 0
+        self._lock = threading.Lock()
+        self.encoded = 0
+
+    async def base64(self, picture: Picture) -> tuple[str, str]:
+        """(media type, base64)."""
+        sendable, text = await asyncio.to_thread(self._encode, picture)
+        return sendable.media_type, text
+
+    async def data_url(self, picture: Picture) -> str:
+        media_type, text = await self.base64(picture)
+        return f"data:{media_type};base64,{text}"
+
+    async def sendable(self, picture: Picture) -> Picture:
+        """The picture itself where the provider reads its format, else as PNG (BMP, TIFF...)."""
+        if picture.format in self._formats:
+            return picture
+        return (await asyncio.to_thread(self._encode, picture))[0]
+
+    def _encode(self, picture: Picture) -> tuple[Picture, str]:
+        # The lock is held while encoding: of two calls with one picture, the second finds the first one's work.
+        with self._lock:
+            found = self._cache.get(picture.digest)
+            if found is not None:
+                self._cache.move_to_end(picture.digest)
+                return found
+            sendable = picture if picture.format in self._formats else Picture.from_image(picture.image())
+            entry = (sendable, base64.b64encode(sendable.data).decode("ascii"))
+            self.encoded += 1
+            self._cache[picture.digest] = entry
+            self._held += _weight(entry)
+            while self._held > self._room and len(self._cache) > 1:
+                self._held -= _weight(self._cache.popitem(last=False)[1])
+            return entry
+
+
+def _weight(entry: tuple[Picture, str]) -> int:
+    return len(entry[0].data) + len(entry[1])
+
+
+async def picture_from_base64(text: str) -> Picture:
+    """A returned picture; the text is a stranger's, so it is measured and checked before anything looks at it."""
+    if len(text) > LARGEST_REPLY:
+        raise BadReply(f"a returned picture of {len(text)} characters is over the limit of {LARGEST_REPLY}")
+    try:
+        data = await asyncio.to_thread(base64.b64decode, text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadReply(f"a returned picture is not base64: {error}") from None
+    return picture_from_bytes(data)
+
+
+def picture_from_bytes(data: bytes) -> Picture:
+    """Checked to its header here, where a bad one can still be asked for again."""
+    try:
+        picture = Picture.from_bytes(data)
+        _ = picture.size
+    except BadPicture as error:
+        raise BadReply(f"the server returned {error}") from None
+    return picture

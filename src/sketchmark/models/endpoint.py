@@ -1,0 +1,49 @@
+"""What all models behind an HTTP API share: pace, retries, picture encoding, and an identity without secrets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.base import Finish, Model
+from sketchmark.models.calling import Caller
+from sketchmark.models.encoding import Encoder
+from sketchmark.models.pacing import Pace
+from sketchmark.models.secrets import without_credentials
+
+
+class Endpoint(Model):
+    """Base of the adapters. A subclass turns a context into its provider's request, and the reply back; no more."""
+
+    provider: ClassVar[str]
+    formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp", "gif"})
+
+    def __init__(self, name: str, args: Arguments) -> None:
+        self.name = f"{self.provider}/{name}" if name else self.provider
+        self.base_url = args.text("base_url")
+        self.api_key_env = args.text("api_key_env")
+        self.timeout = args.above_zero("timeout") or 300.0
+        self.max_retries = args.whole("max_retries", 6)
+        self.pace = Pace(args.whole("max_concurrent", 16, least=1), args.above_zero("max_requests_per_minute"))
+        self._call = Caller(self.name, self.pace, timeout=self.timeout, max_retries=self.max_retries)
+        self._encoder = Encoder(self.formats)
+
+    def identity(self) -> dict[str, Any]:
+        url = without_credentials(self.base_url) if self.base_url else None
+        known = {"name": self.name, "base_url": url, **self._settings()}
+        return {key: value for key, value in known.items() if value is not None}
+
+    def _settings(self) -> dict[str, Any]:
+        """What the subclass adds to the identity; None values are dropped."""
+        return {}
+
+
+def finish_of_text(finish: Finish, text: str) -> Finish:
+    """A normal end with nothing said is `empty`; a cut or a refusal stays what it is even when nothing came."""
+    return "empty" if finish == "stop" and not text.strip() else finish
+
+
+def finish_of_drawing(finish: Finish, drawn: bool) -> Finish:
+    if drawn:
+        return "stop"
+    return "no_picture" if finish == "stop" else finish

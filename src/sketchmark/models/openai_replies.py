@@ -1,0 +1,90 @@
+"""Reading what OpenAI and the servers that imitate it send back. Each shape here was seen on some server."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.models.base import Finish
+from sketchmark.models.calling import BadReply
+
+_FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
+_REFUSAL_CODES = {"content_filter", "content_policy_violation", "moderation_blocked", "ResponsibleAIPolicyViolation"}
+_MARKDOWN_PICTURE = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """The first choice of a chat completion: its text, the addresses of its pictures, and what it cost."""
+
+    text: str
+    pictures: tuple[str, ...]
+    finish: Finish
+    tokens_in: int
+    tokens_out: int
+
+
+def body_of(response: Any) -> dict[str, Any]:
+    """The SDK hands anything that is not JSON through as text, with a success: a proxy's error page, mostly."""
+    if not hasattr(response, "model_dump"):
+        raise BadReply(f"the server sent no JSON object but {str(response)[:80]!r}")
+    body: dict[str, Any] = response.model_dump(mode="json", warnings=False)
+    return body
+
+
+def read_chat(body: dict[str, Any]) -> ChatReply:
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        text, pictures = _contents(message)
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise BadReply("the server sent a chat completion without a message") from None
+    finish = _FINISHES.get(choice.get("finish_reason") or "", "stop")
+    if message.get("refusal"):
+        text, finish = text or str(message["refusal"]), "refused"
+    usage = body.get("usage") or {}
+    return ChatReply(
+        text, pictures, finish, int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    )
+
+
+def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """`content` as text (on some gateways with a markdown data URL in it), as a list of blocks (vLLM-Omni), or with a
+    list `images` beside it (OpenRouter)."""
+    content = message.get("content") or ""
+    texts: list[str] = []
+    pictures: list[str] = []
+    if isinstance(content, str):
+        pictures += _MARKDOWN_PICTURE.findall(content)
+        texts.append(_MARKDOWN_PICTURE.sub("", content))
+        content = []
+    for block in [*content, *(message.get("images") or [])]:
+        if block.get("type") == "text":
+            texts.append(block["text"])
+        elif "image_url" in block:
+            address = block["image_url"]
+            pictures.append(address if isinstance(address, str) else address["url"])
+    return "".join(texts), tuple(pictures)
+
+
+def read_image(body: dict[str, Any]) -> str:
+    """The address of the first picture, b64_json as a data URL like everything else; empty if there is none."""
+    items = body.get("data") or []
+    if not items:
+        return ""
+    if items[0].get("b64_json"):
+        return f"data:;base64,{items[0]['b64_json']}"
+    return str(items[0].get("url") or "")
+
+
+def refusal_in(error: Exception) -> str | None:
+    """The words of a content filter, which answers 400 but is a refusal and no broken request; None if it is none."""
+    if getattr(error, "status_code", None) != 400:
+        return None
+    body = getattr(error, "body", None)
+    if not isinstance(body, dict):
+        return None
+    inner = body.get("innererror") or body.get("inner_error") or {}
+    codes = {body.get("code"), inner.get("code") if isinstance(inner, dict) else None}
+    return str(body.get("message") or "refused by the content filter") if codes & _REFUSAL_CODES else None

@@ -1,0 +1,87 @@
+"""Keys: found in the environment or a .env file, handed to an SDK, and kept out of everything else.
+
+Every key that is read is remembered here for as long as the process lives, so that `redact` can take it out of any
+text a far server sends back: some echo the key they refuse.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from sketchmark.errors import BadInput
+
+HIDDEN = "[key]"
+_SHORTEST = 8
+"""Shorter values are stand-ins ("EMPTY", "none") that would turn ordinary words into [key]."""
+
+_known: set[str] = set()
+
+
+def remember(secret: str) -> str:
+    """Make `redact` hide this text, and its URL-quoted spelling, from now on."""
+    if len(secret) >= _SHORTEST:
+        _known.update((secret, quote(secret, safe="")))
+    return secret
+
+
+def redact(text: str) -> str:
+    """The text with every key read so far taken out; longest first, so that no tail of a longer key remains."""
+    for secret in sorted(_known, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
+    """The first of these variables that is set, in the environment or else in `.env` of the working folder.
+
+    The file's values are not put into the environment: child processes and crash reports would inherit them.
+    """
+    for name in names:
+        if os.environ.get(name):
+            return remember(os.environ[name])
+    kept = _read_env_file(env_file or Path(".env"))
+    for name in names:
+        if kept.get(name):
+            return remember(kept[name])
+    return None
+
+
+def require_key(owner: str, names: Sequence[str]) -> str:
+    key = find_key(names)
+    if key is None:
+        raise BadInput(
+            f"{owner} needs a key and {' or '.join(names)} is not set",
+            f"export {names[0]}=… or put it into .env; api_key_env=NAME names another variable",
+        )
+    return key
+
+
+def without_credentials(url: str) -> str:
+    """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
+    parts = urlsplit(url)
+    if parts.password:
+        remember(parts.password)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+
+
+def _read_env_file(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    values: dict[str, str] = {}
+    for line in lines:
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if not equals or name.startswith("#"):
+            continue
+        value = value.strip()
+        if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
+            value = value[1 : value.find(value[0], 1)]
+        else:
+            value = value.partition(" #")[0].strip()
+        values[name.strip()] = value
+    return values

@@ -1,0 +1,238 @@
+"""The far end of the wire: a real HTTP server on loopback that validates every body and can misbehave on request."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import socket
+import struct
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sketchmark.parts import Picture
+from tests.models import wire_checks
+
+KEY = "sk-planted-7f3a9c1e5b2d8046"
+
+
+def picture(shade: int = 0, kind: str = "PNG") -> Picture:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), (shade, 40, 90)).save(buffer, kind)
+    return Picture.from_bytes(buffer.getvalue())
+
+
+DRAWN = picture(200)
+
+
+@dataclass
+class Seen:
+    """One request as it came over the wire. `pictures` are decoded from the body, in order."""
+
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: Any
+    pictures: list[Picture] = field(default_factory=list)
+    at: float = 0.0
+
+
+@dataclass
+class Fault:
+    status: int = 500
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    delay: float = 0.0
+
+
+class FarEnd:
+    def __init__(self) -> None:
+        self.url = ""
+        self.reset()
+        everything = ["GET", "POST"]
+        self.app = Starlette(routes=[Route("/{path:path}", self._serve, methods=everything)])
+
+    def reset(self) -> None:
+        self.seen: list[Seen] = []
+        self.faults: list[Fault] = []
+        self.answer: Any = None
+        self.bagel = False
+        self.at_once = self.most_at_once = 0
+        self.delay = 0.0
+
+    async def _serve(self, request: Request) -> Response:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            return await self._reply(request)
+        finally:
+            self.at_once -= 1
+
+    async def _reply(self, request: Request) -> Response:
+        seen, complaint = await self._read(request)
+        self.seen.append(seen)
+        if self.faults:
+            fault = self.faults.pop(0)
+            await asyncio.sleep(fault.delay)
+            if not fault.delay:
+                body = fault.body or {"error": {"message": f"planned {fault.status}", "code": str(fault.status)}}
+                return JSONResponse(body, fault.status, headers=fault.headers)
+        await asyncio.sleep(self.delay)
+        if complaint:
+            return JSONResponse({"error": {"message": f"invalid: {complaint}", "code": "invalid"}}, 400)
+        if seen.path == "/pictures/drawn.png":
+            return Response(DRAWN.data, media_type="image/png")
+        if isinstance(self.answer, Response):
+            return self.answer
+        return JSONResponse(self.answer or default_answer(seen))
+
+    async def _read(self, request: Request) -> tuple[Seen, str | None]:
+        path = request.url.path
+        seen = Seen(path, dict(request.query_params), dict(request.headers), None, at=time.monotonic())
+        if request.method == "GET":
+            return seen, None
+        if path.endswith("/images/edits"):
+            form = await request.form()
+            complaint = await wire_checks.edit_complaint(form)
+            for key, value in form.multi_items():
+                if isinstance(value, UploadFile) and key.startswith("image"):
+                    await value.seek(0)
+                    seen.pictures.append(Picture.from_bytes(await value.read()))
+            seen.body = {key: value for key, value in form.items() if isinstance(value, str)}
+            return seen, complaint or self._auth_complaint(seen)
+        seen.body = await request.json()
+        seen.pictures = list(_pictures_in(seen.body))
+        return seen, self._complaint(seen) or self._auth_complaint(seen)
+
+    def _complaint(self, seen: Seen) -> str | None:
+        if seen.path.startswith("/openai/deployments/") and "api-version" not in seen.query:
+            return "no api-version"
+        if seen.path.endswith("/chat/completions"):
+            extra = frozenset(wire_checks.BAGEL_FIELDS) if self.bagel else frozenset[str]()
+            return wire_checks.chat_complaint(seen.body, extra)
+        if seen.path.endswith("/images/generations"):
+            return wire_checks.generate_complaint(seen.body)
+        if seen.path.endswith(":generateContent"):
+            return wire_checks.gemini_complaint(seen.body)
+        if seen.path.endswith("/v1/messages"):
+            return wire_checks.anthropic_complaint(seen.body)
+        return f"no such path {seen.path}"
+
+    def _auth_complaint(self, seen: Seen) -> str | None:
+        sent = [seen.headers.get(name, "") for name in ("authorization", "api-key", "x-goog-api-key", "x-api-key")]
+        return None if any(sent) else "no key"
+
+
+def default_answer(seen: Seen) -> dict[str, Any]:
+    if seen.path.endswith("/chat/completions"):
+        content: Any = "left" if "image" not in seen.body.get("modalities", []) else [picture_block(DRAWN)]
+        return chat_answer({"role": "assistant", "content": content})
+    if "/images/" in seen.path:
+        usage = {"input_tokens": 30, "output_tokens": 70, "total_tokens": 100}
+        return {"created": 1, "data": [{"b64_json": in_base64(DRAWN)}], "usage": usage}
+    if seen.path.endswith("/v1/messages"):
+        return anthropic_answer("left")
+    modalities = seen.body.get("generationConfig", {}).get("responseModalities", ["TEXT"])
+    parts: list[dict[str, Any]] = [{"text": "left"}]
+    if "IMAGE" in modalities:
+        parts.append({"inlineData": {"mimeType": "image/png", "data": in_base64(DRAWN)}})
+    return gemini_answer(parts)
+
+
+def chat_answer(message: dict[str, Any], finish: str = "stop") -> dict[str, Any]:
+    usage = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+
+def gemini_answer(parts: list[dict[str, Any]], finish: str = "STOP") -> dict[str, Any]:
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish}
+    return {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 5}}
+
+
+def anthropic_answer(text: str, stop: str = "end_turn") -> dict[str, Any]:
+    content = [{"type": "text", "text": text}] if text else []
+    usage = {"input_tokens": 11, "output_tokens": 5}
+    return {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": stop,
+            "stop_sequence": None, "usage": usage}  # fmt: skip
+
+
+def in_base64(shown: Picture) -> str:
+    return base64.b64encode(shown.data).decode()
+
+
+def picture_block(shown: Picture) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{in_base64(shown)}"}}
+
+
+def _pictures_in(value: Any) -> Iterator[Picture]:
+    """Every base64 picture in a JSON body, in order, whatever the provider calls the field."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ("url", "data") and isinstance(item, str):
+                text = item.partition(";base64,")[2] or item
+                yield Picture.from_bytes(base64.b64decode(text.replace("-", "+").replace("_", "/")))
+            else:
+                yield from _pictures_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _pictures_in(item)
+
+
+@contextmanager
+def running() -> Iterator[FarEnd]:
+    far = FarEnd()
+    server = uvicorn.Server(uvicorn.Config(far.app, host="127.0.0.1", port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    far.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    yield far
+    server.should_exit = True
+    thread.join(timeout=5)
+
+
+@asynccontextmanager
+async def resetting_proxy(far: FarEnd, resets: int) -> AsyncIterator[str]:
+    """The address of a TCP proxy before the far end that resets its first connections in the middle of a request."""
+    left = resets
+    port = int(far.url.rpartition(":")[2])
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal left
+        first = await reader.read(65536)
+        if left > 0:
+            left -= 1
+            sock = writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.close()
+            return
+        there, onward = await asyncio.open_connection("127.0.0.1", port)
+        onward.write(first)
+        await asyncio.gather(_pump(reader, onward), _pump(there, writer))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+    writer.close()

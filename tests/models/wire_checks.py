@@ -1,0 +1,152 @@
+"""What each provider's API accepts, written down strictly: an unknown field or a malformed block is an error.
+
+Each check returns the text of the first complaint, or None. They hold what the public API references say, not what
+our adapters happen to send.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+from PIL import Image
+from starlette.datastructures import FormData, UploadFile
+
+ACCEPTED_PICTURES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
+CHAT_FIELDS = {
+    "model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "modalities",
+    "frequency_penalty", "presence_penalty", "reasoning_effort", "stream",
+}  # fmt: skip
+BAGEL_FIELDS = {
+    "num_inference_steps", "height", "width", "negative_prompt", "cfg_text_scale", "cfg_img_scale", "cfg_interval",
+    "cfg_renorm_type", "cfg_renorm_min", "timestep_shift", "think", "max_think_tokens", "do_sample",
+    "text_temperature",
+}  # fmt: skip
+IMAGE_FIELDS = {"model", "prompt", "n", "size", "quality", "background", "output_format", "response_format", "style"}
+
+
+def picture_complaint(media_type: str, data: bytes) -> str | None:
+    if media_type not in ACCEPTED_PICTURES:
+        return f"media type {media_type}"
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            if image.format != ACCEPTED_PICTURES[media_type]:
+                return f"{image.format} picture sent as {media_type}"
+    except OSError as error:
+        return f"broken picture: {error}"
+    return None
+
+
+def _base64_complaint(media_type: str, text: str) -> str | None:
+    try:
+        data = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+    except ValueError as error:
+        return f"not base64: {error}"
+    return picture_complaint(media_type, data)
+
+
+def chat_complaint(body: Any, extra_fields: frozenset[str] = frozenset()) -> str | None:
+    unknown = set(body) - CHAT_FIELDS - extra_fields
+    if unknown:
+        return f"unknown fields {sorted(unknown)}"
+    if not isinstance(body.get("model"), str) or not body.get("messages"):
+        return "model and messages are required"
+    if not set(body.get("modalities", [])) <= {"text", "image"}:
+        return f"modalities {body['modalities']}"
+    for message in body["messages"]:
+        complaint = _chat_message_complaint(message)
+        if complaint:
+            return complaint
+    return None
+
+
+def _chat_message_complaint(message: Any) -> str | None:
+    if set(message) != {"role", "content"}:
+        return f"message fields {sorted(message)}"
+    if message["role"] == "assistant":
+        return None if isinstance(message["content"], str) else "assistant content is not a text"
+    if message["role"] != "user" or not isinstance(message["content"], list):
+        return f"role {message['role']} with {type(message['content']).__name__}"
+    for block in message["content"]:
+        if block.get("type") == "text" and set(block) == {"type", "text"} and isinstance(block["text"], str):
+            continue
+        if block.get("type") != "image_url" or set(block) != {"type", "image_url"}:
+            return f"block {sorted(block)}"
+        if not set(block["image_url"]) <= {"url", "detail"}:
+            return f"image_url {sorted(block['image_url'])}"
+        head, _, data = block["image_url"]["url"].partition(";base64,")
+        complaint = _base64_complaint(head.removeprefix("data:"), data)
+        if complaint:
+            return complaint
+    return None
+
+
+def generate_complaint(body: Any) -> str | None:
+    unknown = set(body) - IMAGE_FIELDS
+    if unknown:
+        return f"unknown fields {sorted(unknown)}"
+    if not body.get("prompt"):
+        return "prompt is required"
+    if "response_format" in body and "dall-e" not in body["model"]:
+        return "Unknown parameter: 'response_format'."
+    return None
+
+
+async def edit_complaint(form: FormData) -> str | None:
+    pictures = form.getlist("image") + form.getlist("image[]")
+    if not pictures:
+        return "image is required"
+    if len(pictures) > (1 if form.get("model") == "dall-e-2" else 16):
+        return f"{len(pictures)} pictures are too many"
+    for picture in pictures:
+        if not isinstance(picture, UploadFile):
+            return "image is not a file"
+        complaint = picture_complaint(picture.content_type or "", await picture.read())
+        if complaint:
+            return complaint
+    fields = {key: value for key, value in form.items() if not key.startswith("image")}
+    return generate_complaint({key: value for key, value in fields.items() if key != "input_fidelity"})
+
+
+def gemini_complaint(body: Any) -> str | None:
+    unknown = set(body) - {"contents", "generationConfig"}
+    if unknown:
+        return f"unknown fields {sorted(unknown)}"
+    known = {"temperature", "maxOutputTokens", "seed", "responseModalities", "imageConfig", "topP", "topK"}
+    if not set(body.get("generationConfig", {})) <= known:
+        return f"generationConfig {sorted(body['generationConfig'])}"
+    for content in body["contents"]:
+        if content.get("role") not in ("user", "model") or not content.get("parts"):
+            return f"content {content}"
+        for part in content["parts"]:
+            if set(part) == {"text"} and part["text"]:
+                continue
+            if set(part) != {"inlineData"} or set(part["inlineData"]) != {"mimeType", "data"}:
+                return f"part {sorted(part)}"
+            complaint = _base64_complaint(part["inlineData"]["mimeType"], part["inlineData"]["data"])
+            if complaint or content["role"] == "model":
+                return complaint or "picture from the model"
+    return None
+
+
+def anthropic_complaint(body: Any) -> str | None:
+    unknown = set(body) - {"model", "max_tokens", "messages", "temperature"}
+    if unknown:
+        return f"unknown fields {sorted(unknown)}"
+    if not isinstance(body.get("max_tokens"), int) or body["messages"][0]["role"] != "user":
+        return "max_tokens is required and the user speaks first"
+    for message in body["messages"]:
+        for block in message["content"]:
+            if set(block) == {"type", "text"} and block["type"] == "text" and block["text"].strip():
+                continue
+            if message["role"] != "user" or set(block) != {"type", "source"} or block["type"] != "image":
+                return f"{message['role']} block {sorted(block)}"
+            source = block["source"]
+            if set(source) != {"type", "media_type", "data"} or source["type"] != "base64":
+                return f"source {sorted(source)}"
+            complaint = _base64_complaint(source["media_type"], source["data"])
+            if complaint:
+                return complaint
+    return None
