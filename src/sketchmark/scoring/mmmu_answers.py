@@ -1,0 +1,63 @@
+"""The strict verdict on MMMU's open questions: a number or a short text, read where the reply gives its answer."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone, plain
+
+_NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]*\d)")
+_FRACTION = re.compile(r"(?<![\w./])([-+−]?\d+)\s*/\s*(\d+)(?![\w./])")
+_DECIMALS = 2
+"""MMMU compares numbers after rounding to two decimals (spec medical.md §4.4); strict keeps that tolerance."""
+
+
+def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:
+    """Right if any gold is what the reply answers. A reply without words is unparsed.
+
+    A number must be the number answered (the last one when the answer computes its way to it, the first otherwise),
+    not just one of those mentioned; a text must stand in the answer as whole words: `no` is not in `nothing`.
+    """
+    zone = final_zone(response)
+    if not plain(zone.text):
+        return UNREAD
+    tail = announced(zone.text)
+    answer = tail if tail and plain(tail) else zone.text
+    golds = [gold] if isinstance(gold, str) else list(gold)
+    how = zone.mark if zone.mark != "reply" else "announced" if answer is tail else "reply"
+    return Parsed(any(_answers(answer, wanted) for wanted in golds), how)
+
+
+def _answers(answer: str, wanted: str) -> bool:
+    value = number(wanted)
+    if value is not None:
+        given = _answered_number(answer)
+        return given is not None and math.isclose(round(given, _DECIMALS), round(value, _DECIMALS), abs_tol=1e-9)
+    gold, text = plain(wanted), plain(answer)
+    if len(gold) <= 1:
+        return text == gold or re.match(rf"{re.escape(gold)}[.):,]", text) is not None
+    return re.search(rf"(?<!\w){re.escape(gold)}(?!\w)", " ".join(answer.casefold().split())) is not None
+
+
+def _answered_number(answer: str) -> float | None:
+    line = [line for line in answer.splitlines() if line.strip()][-1]
+    _, equals, right = line.rpartition("=")
+    numbers = [match[0] for match in _NUMBER.finditer(right if equals else line) if re.search(r"\d", match[0])]
+    if fraction := _FRACTION.search(right if equals else line):
+        return number(fraction[0])
+    return number(numbers[0]) if numbers else None
+
+
+def number(text: str) -> float | None:
+    """A finite number with its thousands separators, currency, percent sign or fraction bar; None for anything else."""
+    bare = text.strip().strip("$€£%. ").replace("−", "-")
+    if match := _FRACTION.fullmatch(bare):
+        return int(match[1]) / int(match[2]) if int(match[2]) else None
+    try:
+        value = float(bare.replace(",", ""))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in bare else None

@@ -1,0 +1,61 @@
+"""Strict scores of open answers: what was answered, whether it equals the gold, and how far the words overlap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone, plain
+from sketchmark.scoring.text_metrics import bleu, rouge, token_overlap, words
+
+_LABEL = re.compile(r"\A[\s*_#]*(?:final\s+)?(?:answer\s*(?:is\b|[:=*]+)|答案\s*(?:是|为|:))", re.IGNORECASE)
+
+
+def read_answer(response: Any) -> Parsed[str]:
+    """The answer in an open reply: the tag, the box, what an opening or closing "answer:" announces, or all of it.
+
+    An announcement in mid-text counts only when it is on the last line: a sentence that goes on is the answer itself.
+    """
+    zone = final_zone(response)
+    if not plain(zone.text):
+        return UNREAD
+    last = zone.text.splitlines()[-1]
+    if (_LABEL.match(zone.text) or _LABEL.match(last)) and (tail := announced(zone.text)) and plain(tail):
+        return Parsed(tail.strip(), "announced")
+    return Parsed(zone.text, zone.mark)
+
+
+def same_answer(gold: str, answer: str) -> bool:
+    """Equality but for case, spacing and punctuation around the answer: `Lung cancer` is `lung cancer.`"""
+    return plain(gold) == plain(answer)
+
+
+def closed_is_right(gold: str, response: Any) -> Parsed[bool]:
+    """Verdict on a word-or-phrase answer; the value is None for a reply without one."""
+    read = read_answer(response)
+    return UNREAD if read.value is None else Parsed(same_answer(gold, read.value), read.how)
+
+
+def open_scores(gold: str, response: Any) -> dict[str, float]:
+    """Exact match, BLEU-1..4, ROUGE-1/2/L, precision, recall and F1, under their right names.
+
+    All are 0 for a reply without words. Words are compared without case and punctuation, Chinese by character.
+    """
+    answer = read_answer(response).value or ""
+    wanted, given = words(gold), words(answer)
+    overlap = token_overlap(wanted, given)
+    bleus = bleu(wanted, given)
+    scores = {"em": float(bool(answer) and same_answer(gold, answer))}
+    scores |= {f"bleu{n}": value for n, value in enumerate(bleus, start=1)}
+    scores |= _rouge_scores(wanted, given)
+    return scores | {"precision": overlap.precision, "recall": overlap.recall, "f1": overlap.f1}
+
+
+def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, float]:
+    """The library splits sentences at full stops; a dot inside a measurement is not one, so it is spelled as a comma."""
+    texts = [" ".join(tokens).replace(".", ",") for tokens in (wanted, given)]
+    if not all(texts):
+        return {"rouge1": 0.0, "rouge2": 0.0, "rougel": 0.0}
+    found = rouge(*texts)
+    return {"rouge1": found.rouge1, "rouge2": found.rouge2, "rougel": found.rougel}
