@@ -53,31 +53,35 @@ def paired_difference(
         return Difference(None, None, None, None, 0, 0, 0, 0, "none")
     groups = Clusters.of(d, clusters)
     binary = bool(np.all(np.isin(before, (0, 1))) and np.all(np.isin(after, (0, 1))))
-    low: float | None
-    high: float | None
+    low, high, method = difference_interval(d, groups, binary, seed)
     if binary and not groups.shared:
-        limits = tango(helped, hurt, n, normal_quantile(UPPER))
-        low, high, method = float(limits[0]), float(limits[1]), "tango, mcnemar-exact"
-        p = mcnemar_exact(helped, hurt)
+        p, test = mcnemar_exact(helped, hurt), "mcnemar-exact"
     else:
         p = paired_permutation(d, seed, clusters)
-        if np.abs(d).max() <= 1:
-            low, high = _effective_tango(groups, d)
-            method = "tango-clustered" if groups.shared else "tango-effective"
-        else:
-            low, high, method = studentised(groups, seed)
-        method += ", sign-flip by cluster" if groups.shared else ", sign-flip"
-    return Difference(float(d.mean()), low, high, p, helped, hurt, n - helped - hurt, n, method)
+        test = "sign-flip by cluster" if groups.shared else "sign-flip"
+    return Difference(float(d.mean()), low, high, p, helped, hurt, n - helped - hurt, n, f"{method}, {test}")
 
 
-def _effective_tango(groups: Clusters, d: Floats) -> tuple[float, float]:
-    """Tango's interval on as many all-or-nothing pairs as would leave the mean difference as uncertain as it is."""
+def difference_interval(
+    d: Floats, groups: Clusters, binary: bool, seed: int = 0
+) -> tuple[float | None, float | None, str]:
+    """(low, high, method) of the mean of the differences `d`; `binary`: they came from right/wrong scores."""
+    if np.abs(d).max() > 1:
+        return studentised(groups, seed)
+    if binary and not groups.shared:
+        low, high = tango(np.count_nonzero(d > 0), np.count_nonzero(d < 0), len(d), normal_quantile(UPPER))
+        return float(low), float(high), "tango"
+    low, high = tango(*effective_counts(groups, d))
+    return float(low), float(high), "tango-clustered" if groups.shared else "tango-effective"
+
+
+def effective_counts(groups: Clusters, d: Floats) -> tuple[float, float, float, float]:
+    """(helped, hurt, pairs, quantile) of as many all-or-nothing pairs as leave the mean as uncertain as it is."""
     n = len(d)
     up, down = float(d[d > 0].sum()) / n, float(-d[d < 0].sum()) / n
     between = int(np.count_nonzero((d != 0) & (np.abs(d) < 1)))
     size, quantile = effective_size(groups, d, up + down - (up - down) ** 2, between)
-    low, high = tango(up * size, down * size, size, quantile)
-    return float(low), float(high)
+    return up * size, down * size, size, quantile
 
 
 def tango(helped: npt.ArrayLike, hurt: npt.ArrayLike, n: npt.ArrayLike, quantile: float) -> tuple[Floats, Floats]:
