@@ -57,6 +57,14 @@ class Fault:
     delay: float = 0.0
 
 
+@dataclass
+class Load:
+    """Requests in hand at once."""
+
+    now: int = 0
+    most: int = 0
+
+
 class FarEnd:
     def __init__(self) -> None:
         self.url = ""
@@ -69,16 +77,17 @@ class FarEnd:
         self.faults: list[Fault] = []
         self.answer: Any = None
         self.bagel = False
-        self.at_once = self.most_at_once = 0
+        self.load = Load()
         self.delay = 0.0
 
     async def _serve(self, request: Request) -> Response:
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
+        load = self.load  # a request that outlives its test must not count in the next one
+        load.now += 1
+        load.most = max(load.most, load.now)
         try:
             return await self._reply(request)
         finally:
-            self.at_once -= 1
+            load.now -= 1
 
     async def _reply(self, request: Request) -> Response:
         seen, complaint = await self._read(request)

@@ -63,8 +63,8 @@ def failure_of(error: Exception) -> Failure | None:
 
 def _failure_of_status(error: Exception, status: int, message: str) -> Failure:
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
-    if status == 429 and "insufficient_quota" in message:
-        return Failure("quota", message)
+    if status == 429 and "insufficient_quota" in str(getattr(error, "body", "")):
+        return Failure("quota", message)  # OpenAI's word for an empty account: waiting will not fill it
     if status == 429:
         return Failure("rate_limited", message, retry=True, slow_down=True, retry_after=wait)
     if status == 408:

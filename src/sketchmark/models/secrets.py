@@ -1,14 +1,17 @@
 """Keys: found in the environment or a .env file, handed to an SDK, and kept out of everything else.
 
 Every key that is read is remembered here for as long as the process lives, so that `redact` can take it out of any
-text a far server sends back: some echo the key they refuse.
+text a far server sends back (some echo the key they refuse), and the process's log records are redacted likewise:
+HTTP libraries log response headers.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from sketchmark.errors import BadInput
@@ -23,6 +26,8 @@ _known: set[str] = set()
 def remember(secret: str) -> str:
     """Make `redact` hide this text, and its URL-quoted spelling, from now on."""
     if len(secret) >= _SHORTEST:
+        if not _known:
+            _redact_log_records()
         _known.update((secret, quote(secret, safe="")))
     return secret
 
@@ -32,6 +37,22 @@ def redact(text: str) -> str:
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
+
+
+def _redact_log_records() -> None:
+    make_record = logging.getLogRecordFactory()
+
+    def make_redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make_record(*args, **kwargs)
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError):
+            return record  # a badly formatted record is for the logging module to complain about
+        if redact(message) != message:
+            record.msg, record.args = redact(message), ()
+        return record
+
+    logging.setLogRecordFactory(make_redacted)
 
 
 def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:

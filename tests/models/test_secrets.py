@@ -1,0 +1,86 @@
+"""Keys are found where users keep them, and are found nowhere else afterwards."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Model, Options
+from sketchmark.models.openai import OpenAI
+from sketchmark.models.secrets import find_key, redact, without_credentials
+from sketchmark.parts import of
+from tests.models.far_end import KEY, FarEnd, Fault, chat_answer
+
+
+def test_the_environment_goes_before_the_env_file(far: FarEnd) -> None:
+    Path(".env").write_text("OPENAI_API_KEY=from-the-file\n")
+    assert find_key(["OPENAI_API_KEY"]) == KEY
+
+
+@pytest.mark.parametrize(
+    "line", ["MY_KEY=abcdefgh", "export MY_KEY=abcdefgh", 'MY_KEY="abcdefgh" # mine', "MY_KEY = abcdefgh # mine"]
+)
+def test_an_env_file_is_read_as_people_write_it(far: FarEnd, line: str) -> None:
+    Path(".env").write_text(f"# keys\n\nOTHER=1\n{line}\n")
+    assert find_key(["MY_KEY"]) == "abcdefgh"
+    assert "MY_KEY" not in os.environ
+
+
+def test_a_missing_or_unreadable_env_file_holds_no_key(far: FarEnd) -> None:
+    assert find_key(["MY_KEY"]) is None
+    Path(".env").write_bytes(b"\xff\xfe\x00")
+    assert find_key(["MY_KEY"]) is None
+
+
+def test_a_key_that_was_read_is_taken_out_of_any_text(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "s/e+c=r et!")
+    find_key(["MY_KEY"])
+    assert redact("a s/e+c=r et! b s%2Fe%2Bc%3Dr%20et%21 c") == "a [key] b [key] c"
+
+
+def test_a_url_is_written_down_without_its_credentials() -> None:
+    assert without_credentials("https://u:pass-word@h:1/v1/?key=x#y") == "https://h:1/v1"
+    assert redact("pass-word") == "[key]"
+
+
+def adapters(far: FarEnd) -> list[Model]:
+    return [OpenAI("m", base_url=f"{far.url}/v1", max_retries=0)]
+
+
+ECHO = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key", "key": KEY}}
+
+
+async def test_a_planted_key_is_in_no_error_traceback_or_log(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for model in adapters(far):
+        for status in (400, 401, 429, 500):
+            far.faults = [Fault(status, body=ECHO, headers={"x-echo": KEY})]
+            with pytest.raises(CallFailed) as caught:
+                await model.say(of("Hm?"), Options())
+            shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
+            assert "[key]" in shown
+            assert KEY not in shown
+            assert caught.value.__context__ is None
+    assert caplog.records
+    assert KEY not in "\n".join(f"{record.getMessage()} {record.exc_text} {record.args}" for record in caplog.records)
+
+
+async def test_a_planted_key_is_in_no_reply_identity_or_repr(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    echoes: dict[str, Callable[[], dict[str, Any]]] = {
+        "openai": lambda: chat_answer({"role": "assistant", "content": "x", "note": KEY}),
+    }
+    for model in adapters(far):
+        far.answer = echoes[model.name.partition("/")[0]]()
+        reply = await model.say(of("Hm?"), Options())
+        assert KEY not in json.dumps(reply.raw)
+        assert KEY not in json.dumps(model.identity()) + repr(model) + repr(vars(model))
+    assert KEY not in caplog.text
