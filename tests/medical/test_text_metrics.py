@@ -67,7 +67,7 @@ def test_bleu_of_a_right_two_word_answer_has_no_higher_orders() -> None:
 
 
 def test_rouge_reads_sentences_longer_than_the_library_can() -> None:
-    text = " ".join(f"word{i}" for i in range(1500))
+    text = " ".join(f"word{i}" for i in range(1100))
     assert rouge(text, text).rougel == approx(1.0)
 
 

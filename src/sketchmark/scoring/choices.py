@@ -17,7 +17,7 @@ from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zon
 _OPEN = r"[(\[{*_`\"'“‘]{0,5}"
 _SHUT = r"[)\]}*_`\"'”’]{0,5}"
 _SHORTEST_MENTION = 4
-"""Option texts shorter than this (`no`, `1`, `CT`) are read only where an answer is due, not anywhere in a sentence."""
+"""Option texts shorter than this (`no`, `1`, `CT`) are read only where an answer is due, not in mid-sentence."""
 
 _AFTER_LETTER = (
     r"(?=\s*(?:$|[.,;:!?。，；：！？)\]}*\n]|because\b|since\b|as\b|but\b|here\b|for\b|due\b|given\b|not\b|rather\b"
@@ -153,7 +153,7 @@ class _Reader:
         ]
 
     def read_set(self, text: str) -> Parsed[frozenset[str]]:
-        """All options of a reply that lists several: letters, or option texts, separated by commas, `and` or lines."""
+        """All options of a reply that lists several: letters or texts, with commas, `and` or lines between."""
         zone = announced(text)
         zone = text if zone is None else zone
         if (whole := self.option_at(zone)) is not None:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """What a reply was read as, and how. `value` is None when it could not be read: wrong, and counted as unparsed."""
+    """What a reply was read as, and how. `value` is None when it could not be read: wrong, counted as unparsed."""
 
     value: T | None
     how: str

@@ -52,7 +52,7 @@ def _answered_number(answer: str) -> float | None:
 
 
 def number(text: str) -> float | None:
-    """A finite number with its thousands separators, currency, percent sign or fraction bar; None for anything else."""
+    """A finite number with its thousands separators, currency, percent sign or fraction bar; else None."""
     bare = text.strip().strip("$€£%. ").replace("−", "-")
     if match := _FRACTION.fullmatch(bare):
         return int(match[1]) / int(match[2]) if int(match[2]) else None

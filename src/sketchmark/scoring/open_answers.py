@@ -53,7 +53,7 @@ def open_scores(gold: str, response: Any) -> dict[str, float]:
 
 
 def _rouge_scores(wanted: Sequence[str], given: Sequence[str]) -> dict[str, float]:
-    """The library splits sentences at full stops; a dot inside a measurement is not one, so it is spelled as a comma."""
+    """The library splits sentences at full stops; the dot of a measurement is none, so it becomes a comma."""
     texts = [" ".join(tokens).replace(".", ",") for tokens in (wanted, given)]
     if not all(texts):
         return {"rouge1": 0.0, "rouge2": 0.0, "rougel": 0.0}

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.scoring.open_judge import judge_many, judge_open, judge_prompt, read_verdict
+
+TEXT = (
+    "\nYour task is to determine whether the user's answer is correct based on the provided questions and standard "
+    "answers (for example, if the user expresses a similar meaning to the standard answer, or another interpretation "
+    "of the standard answer, it is considered correct.)\n\nThe question is: Q\n\nThe standard answer: A\n\n"
+    "The user's answer: R\n\nPlease strictly follow the following format for output(0 represents correct, 1 "
+    "represents incorrect):\n<think>{your concise think step}</think>\n<judge>{0/1}</judge>\n\nfor example:\n"
+    "<think>The standard answer is right, and the user's answer is right frontal lobe, they express the same "
+    "meaning, so it is correct.</think>\n<judge>0</judge>\n    "
+)
+
+
+class Strict(Model):
+    """Calls an answer correct when it equals the standard answer in the text it is shown."""
+
+    name = "strict"
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, Options]] = []
+        self.busy = self.most_busy = 0
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        (text,) = context.texts
+        self.seen.append((text, options))
+        self.busy += 1
+        self.most_busy = max(self.most_busy, self.busy)
+        await asyncio.sleep(0)
+        self.busy -= 1
+        gold = text.partition("The standard answer: ")[2].partition("\n")[0]
+        given = text.partition("The user's answer: ")[2].partition("\n")[0]
+        return Reply(f"<think>.</think>\n<judge>{int(gold != given)}</judge>")
+
+
+def test_the_judge_text_is_letter_for_letter() -> None:
+    assert judge_prompt("Q", "A", "R") == TEXT
+
+
+def test_braces_in_an_answer_stay_as_they_are() -> None:
+    assert "The user's answer: {R}\n" in judge_prompt("{Q}", "A", "{R}")
+
+
+@pytest.mark.parametrize(
+    ("reply", "correct"),
+    [
+        ("<think>same</think><judge>0</judge>", True),
+        ("<judge> 0 </judge>", True),
+        ("<judge>1</judge>", False),
+        ("0", True),
+        ("<judge>0", None),
+        ("<judge>0</judge><judge>1</judge>", None),
+        ("", None),
+        ("correct", None),
+    ],
+)
+def test_zero_means_correct(reply: str, correct: bool | None) -> None:
+    assert read_verdict(reply).correct is correct
+
+
+async def test_any_model_can_judge() -> None:
+    judge = Strict()
+    assert (await judge_open(judge, "where?", "left lung", "left lung")).correct is True
+    assert (await judge_open(judge, "where?", "left lung", "right lung")).correct is False
+    text, options = judge.seen[0]
+    assert text == judge_prompt("where?", "left lung", "left lung")
+    assert (options.temperature, options.max_new_tokens) == (0.0, 4096)
+
+
+async def test_an_answer_without_words_is_wrong_and_not_sent() -> None:
+    judge = Strict()
+    assert (await judge_open(judge, "where?", "left lung", "  ")).correct is False
+    assert judge.seen == []
+
+
+async def test_many_answers_are_judged_in_order_and_a_few_at_a_time() -> None:
+    judge = Strict()
+    verdicts = await judge_many(judge, [("q", "a", "a" if i % 2 else "b") for i in range(20)], at_once=3)
+    assert [verdict.correct for verdict in verdicts] == [bool(i % 2) for i in range(20)]
+    assert judge.most_busy == 3
