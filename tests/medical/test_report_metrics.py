@@ -1,0 +1,103 @@
+"""Report scoring, with the worked examples of spec medical.md §2.11."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+from pathlib import Path
+
+import pytest
+from pytest import approx
+
+from sketchmark.errors import MissingExtra, UnknownName
+from sketchmark.scoring.report_metrics import (
+    TEXT_METRICS,
+    meteor_name,
+    reference_report,
+    report_scores,
+    report_totals,
+    write_report_files,
+)
+from sketchmark.scoring.report_models import ADAPTERS, model_scores
+
+REFERENCE = reference_report(
+    "The heart is normal in size and contour. The lungs are clear, without evidence of infiltrate. "
+    "There is no pneumothorax or effusion.",
+    "No acute cardiopulmonary disease.",
+)
+CLOSE = (
+    "Findings: The heart is normal in size. The lungs are clear. No pneumothorax or effusion. "
+    "Impression: No acute cardiopulmonary disease."
+)
+
+
+def test_the_reference_keeps_its_double_full_stop() -> None:
+    assert REFERENCE.startswith("Findings: The heart") and REFERENCE.endswith("disease..")
+
+
+@pytest.mark.parametrize(
+    ("prediction", "expected"),
+    [
+        (CLOSE, (0.658652, 0.611520, 0.571767, 0.531044, 0.790698, 0.695652, 0.790698)),
+        (REFERENCE, (1, 1, 1, 1, 1, 1, 1)),
+        ("Normal chest.", (3.02666e-05, 0, 0, 0, 0.074074, 0, 0.074074)),
+        ("Findings: None Impression: None.", (0.00221872, 0, 0, 0, 0.142857, 0, 0.142857)),
+    ],
+)
+def test_worked_examples_of_the_spec(prediction: str, expected: tuple[float, ...]) -> None:
+    scores = report_scores(REFERENCE, prediction)
+    assert [scores[name] for name in TEXT_METRICS] == approx(expected, rel=2e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("prediction", ["", "  \n", "...", None, {"error": "timeout"}])
+def test_an_empty_report_scores_zero_in_everything(prediction: object) -> None:
+    assert set(report_scores(REFERENCE, prediction).values()) == {0.0}
+
+
+def test_the_three_policies_on_an_empty_report() -> None:
+    references, predictions = [REFERENCE, "Findings: a b. Impression: c."], [REFERENCE, ""]
+    strict = report_totals(references, predictions)
+    upstream = report_totals(references, predictions, "code-upstream")
+    fork = report_totals(references, predictions, "code-fork")
+    assert (strict["bleu1"], upstream["bleu1"], fork["bleu1"]) == approx((0.5, 0.5, 1.0))
+    assert strict["cider"] == approx(5.0)
+    assert upstream["cider"] == fork["cider"] == 0.0, "one report left: every document frequency is 1 of 1"
+    assert fork["num_samples"] == 1 and "num_samples" not in upstream
+
+
+def test_meteor_is_named_for_what_it_is() -> None:
+    assert meteor_name() in report_totals([REFERENCE], [CLOSE])
+    assert report_scores(REFERENCE, REFERENCE)[meteor_name()] > 0.99
+
+
+def test_totals_of_no_reports_are_zero() -> None:
+    assert report_totals([], [])["bleu1"] == 0.0
+
+
+def test_the_files_for_the_external_suites_hold_the_reports_unchanged(tmp_path: Path) -> None:
+    odd = 'Findings: "clear", yes\nImpression: 無'
+    predictions, truth = write_report_files(tmp_path / "out", [REFERENCE, odd], [odd, None])
+    with predictions.open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["study_id", "report"], ["study_1", odd], ["study_2", ""]]
+    with truth.open(newline="", encoding="utf-8") as file:
+        assert [row["report"] for row in csv.DictReader(file)] == [REFERENCE, odd]
+
+
+PACKAGES = {
+    "rate": "RaTEScore",
+    "green": "green_score",
+    "radgraph": "radgraph",
+    "chexbert": "f1chexbert",
+    "bertscore": "bert_score",
+}
+
+
+@pytest.mark.parametrize("name", [n for n in ADAPTERS if importlib.util.find_spec(PACKAGES[n]) is None])
+def test_a_metric_without_its_package_names_the_extra_to_install(name: str) -> None:
+    with pytest.raises(MissingExtra, match=r"sketchmark\[reports\]"):
+        model_scores(name, ["a"], ["b"])
+
+
+def test_an_unknown_metric_is_named_with_those_there_are() -> None:
+    with pytest.raises(UnknownName, match="radgraph"):
+        model_scores("radcliq", ["a"], ["b"])
