@@ -103,6 +103,9 @@ class FarEnd:
             return JSONResponse({"error": {"message": f"invalid: {complaint}", "code": "invalid"}}, 400)
         if seen.path == "/pictures/drawn.png":
             return Response(DRAWN.data, media_type="image/png")
+        if seen.path == "/msi/token":
+            return JSONResponse({"access_token": "entra-token-1234", "expires_on": int(time.time()) + 9000,
+                                 "resource": seen.query["resource"], "token_type": "Bearer"})  # fmt: skip
         if isinstance(self.answer, Response):
             return self.answer
         return JSONResponse(self.answer or default_answer(seen))

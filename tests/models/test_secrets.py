@@ -6,18 +6,19 @@ import json
 import logging
 import os
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sketchmark.errors import CallFailed
+from sketchmark.models.anthropic import Anthropic
+from sketchmark.models.azure import Azure
 from sketchmark.models.base import Model, Options
+from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.secrets import find_key, redact, without_credentials
 from sketchmark.parts import of
-from tests.models.far_end import KEY, FarEnd, Fault, chat_answer
+from tests.models.far_end import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
 
 
 def test_the_environment_goes_before_the_env_file(far: FarEnd) -> None:
@@ -52,7 +53,12 @@ def test_a_url_is_written_down_without_its_credentials() -> None:
 
 
 def adapters(far: FarEnd) -> list[Model]:
-    return [OpenAI("m", base_url=f"{far.url}/v1", max_retries=0)]
+    return [
+        OpenAI("m", base_url=f"{far.url}/v1", max_retries=0),
+        Azure("m", azure_endpoint=far.url, max_retries=0),
+        Gemini("m", base_url=far.url, max_retries=0),
+        Anthropic("m", base_url=far.url, max_retries=0),
+    ]
 
 
 ECHO = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key", "key": KEY}}
@@ -75,12 +81,17 @@ async def test_a_planted_key_is_in_no_error_traceback_or_log(far: FarEnd, caplog
 
 async def test_a_planted_key_is_in_no_reply_identity_or_repr(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    echoes: dict[str, Callable[[], dict[str, Any]]] = {
-        "openai": lambda: chat_answer({"role": "assistant", "content": "x", "note": KEY}),
+    chat = chat_answer({"role": "assistant", "content": "x", "note": KEY})
+    echoes = {
+        "openai/m": chat,
+        "azure/m": chat,
+        "gemini/m": gemini_answer([{"text": "x"}]) | {"modelVersion": KEY},
+        "anthropic/m": anthropic_answer("x") | {"model": KEY},
     }
     for model in adapters(far):
-        far.answer = echoes[model.name.partition("/")[0]]()
+        far.answer = echoes[model.name]
         reply = await model.say(of("Hm?"), Options())
+        assert "[key]" in json.dumps(reply.raw)
         assert KEY not in json.dumps(reply.raw)
         assert KEY not in json.dumps(model.identity()) + repr(model) + repr(vars(model))
     assert KEY not in caplog.text

@@ -123,9 +123,11 @@ def gemini_complaint(body: Any) -> str | None:
         for part in content["parts"]:
             if set(part) == {"text"} and part["text"]:
                 continue
-            if set(part) != {"inlineData"} or set(part["inlineData"]) != {"mimeType", "data"}:
-                return f"part {sorted(part)}"
-            complaint = _base64_complaint(part["inlineData"]["mimeType"], part["inlineData"]["data"])
+            inline = dict(part.get("inlineData", {}))
+            media_type = inline.pop("mimeType", None) or inline.pop("mime_type", "")  # proto JSON reads both
+            if set(part) != {"inlineData"} or set(inline) != {"data"}:
+                return f"part {sorted(part)} {sorted(inline)}"
+            complaint = _base64_complaint(media_type, inline["data"])
             if complaint or content["role"] == "model":
                 return complaint or "picture from the model"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,14 @@ LONGEST_BACK_OFF = 30.0
 LONGEST_ASKED_WAIT = 300.0
 """A Retry-After beyond this (a daily quota, say) ends the call: waiting for hours is the user's decision."""
 _LONGEST_MESSAGE = 600
+_BROKEN_CONNECTIONS = {
+    "APIConnectionError",  # openai, anthropic
+    "TransportError",  # httpx, which google-genai lets through
+    "ClientConnectionError",  # aiohttp, which google-genai uses where it is installed
+    "ClientPayloadError",
+    "ServiceRequestError",  # azure-core, when a token is fetched
+    "ConnectionError",
+}
 
 
 class BadReply(Exception):
@@ -53,7 +62,7 @@ def failure_of(error: Exception) -> Failure | None:
         return _failure_of_status(error, status, message)
     if "ClientAuthenticationError" in names:
         return Failure("auth", message)
-    if names & {"APIConnectionError", "TransportError", "ConnectionError", "ServiceRequestError"}:
+    if names & _BROKEN_CONNECTIONS:
         cause = error.__cause__
         return Failure("connection", f"{message}: {_one_line(str(cause))}" if cause else message, retry=True)
     if names & {"BadReply", "APIResponseValidationError", "UnknownApiResponseError", "JSONDecodeError"}:
@@ -63,6 +72,8 @@ def failure_of(error: Exception) -> Failure | None:
 
 def _failure_of_status(error: Exception, status: int, message: str) -> Failure:
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
+    if wait is None:
+        wait = _retry_info(getattr(error, "details", None))
     if status == 429 and "insufficient_quota" in str(getattr(error, "body", "")):
         return Failure("quota", message)  # OpenAI's word for an empty account: waiting will not fill it
     if status == 429:
@@ -74,7 +85,7 @@ def _failure_of_status(error: Exception, status: int, message: str) -> Failure:
     if status >= 500:
         overloaded = status in (503, 529)
         return Failure("server_error", message, retry=True, slow_down=overloaded, retry_after=wait)
-    if status in (401, 403):
+    if status in (401, 403) or "API_KEY_INVALID" in message:  # Google answers 400 to a wrong key
         return Failure("auth", message)
     return Failure("not_found" if status == 404 else "bad_request", message)
 
@@ -100,6 +111,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):
         return None
+
+
+def _retry_info(details: Any) -> float | None:
+    """Google asks for a wait in the body (`RetryInfo.retryDelay: "12s"`) instead of a header."""
+    found = re.search(r"retryDelay': '([\d.]+)s'", str(details))
+    return float(found[1]) if found else None
 
 
 def _one_line(text: str) -> str:
@@ -170,16 +187,3 @@ class Caller:
         if failure.retry_after is not None and failure.retry_after > LONGEST_ASKED_WAIT:
             words.append(f"the server asks to wait {failure.retry_after:.0f} s")
         return ", ".join(words)
-
-
-def for_looking(value: Any) -> Any:
-    """A provider's reply as `Reply.raw` keeps it: without keys, and without pictures, which are stored elsewhere."""
-    if isinstance(value, dict):
-        return {key: for_looking(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [for_looking(item) for item in value]
-    if isinstance(value, str):
-        if value.startswith("data:") or (len(value) > 1000 and " " not in value):
-            return f"[{len(value)} characters]"
-        return redact(value)
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.base import Finish, Model
+from sketchmark.models.base import Model
 from sketchmark.models.calling import Caller
 from sketchmark.models.encoding import Encoder
 from sketchmark.models.pacing import Pace
@@ -36,14 +36,3 @@ class Endpoint(Model):
     def _settings(self) -> dict[str, Any]:
         """What the subclass adds to the identity; None values are dropped."""
         return {}
-
-
-def finish_of_text(finish: Finish, text: str) -> Finish:
-    """A normal end with nothing said is `empty`; a cut or a refusal stays what it is even when nothing came."""
-    return "empty" if finish == "stop" and not text.strip() else finish
-
-
-def finish_of_drawing(finish: Finish, drawn: bool) -> Finish:
-    if drawn:
-        return "stop"
-    return "no_picture" if finish == "stop" else finish

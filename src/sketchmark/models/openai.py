@@ -15,15 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from sketchmark.errors import CannotPlay, MissingExtra
+from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Options, Reply, Usage
-from sketchmark.models.calling import BadReply, for_looking
+from sketchmark.models.calling import BadReply
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
-from sketchmark.models.endpoint import Endpoint, finish_of_drawing, finish_of_text
-from sketchmark.models.openai_replies import body_of, read_chat, read_image, refusal_in
+from sketchmark.models.endpoint import Endpoint
+from sketchmark.models.openai_replies import read_chat, read_image, refusal_in
+from sketchmark.models.replies import body_of, finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, redact, require_key
 from sketchmark.parts import Context, Picture
 
@@ -57,6 +58,8 @@ class OpenAI(Endpoint):
     def __init__(self, name: str, **model_args: Value) -> None:
         args = Arguments(f"{self.provider}/{name}", model_args)
         super().__init__(name, args)
+        if not name:
+            raise BadInput(f"{self.provider} needs the name of a model", f"write {self.provider}/NAME")
         self._speaker: str | None = None if is_image_model(name) else name
         self._drawer: str | None = None
         self._read_arguments(name, args)

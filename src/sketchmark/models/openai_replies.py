@@ -25,14 +25,6 @@ class ChatReply:
     tokens_out: int
 
 
-def body_of(response: Any) -> dict[str, Any]:
-    """The SDK hands anything that is not JSON through as text, with a success: a proxy's error page, mostly."""
-    if not hasattr(response, "model_dump"):
-        raise BadReply(f"the server sent no JSON object but {str(response)[:80]!r}")
-    body: dict[str, Any] = response.model_dump(mode="json", warnings=False)
-    return body
-
-
 def read_chat(body: dict[str, Any]) -> ChatReply:
     try:
         choice = body["choices"][0]

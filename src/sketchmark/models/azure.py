@@ -1,0 +1,75 @@
+"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment that says and another that draws (`image_deployment=`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.openai import OpenAI, is_image_model
+from sketchmark.models.secrets import find_key, remember
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+DEFAULT_API_VERSION = "2025-04-01-preview"
+"""The first version that has images/edits."""
+DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+
+class Azure(OpenAI):
+    """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
+
+    provider: ClassVar[str] = "azure"
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        super().__init__(str(model_args.get("deployment") or "") or name, **model_args)
+
+    def _read_arguments(self, name: str, args: Arguments) -> None:
+        args.text("deployment")
+        self.base_url = args.text("azure_endpoint") or self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
+        if not self.base_url:
+            raise BadInput(f"{self.name} needs azure_endpoint=", "https://RESOURCE.openai.azure.com")
+        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or DEFAULT_API_VERSION
+        self._scope = args.text("token_scope") or DEFAULT_SCOPE
+        self._drawer = args.text("image_deployment") or (name if is_image_model(name) else None)
+
+    @property
+    def _on_openai(self) -> bool:
+        return True
+
+    def _connect(self) -> AsyncOpenAI:
+        from openai import AsyncAzureOpenAI
+
+        key = find_key([self.api_key_env or "AZURE_OPENAI_API_KEY"])
+        return AsyncAzureOpenAI(
+            azure_endpoint=self.base_url or "",
+            api_version=self._api_version,
+            api_key=key,
+            azure_ad_token_provider=None if key else _entra_tokens(self._scope),
+            timeout=self.timeout,
+            max_retries=0,
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "api_version": self._api_version}
+
+
+def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
+    """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
+
+    Its synchronous client in a thread: the asynchronous one would bring aiohttp along for one request an hour.
+    """
+    try:
+        from azure.identity import DefaultAzureCredential, get_bearer_token_provider
+    except ImportError:
+        raise MissingExtra("signing in to Azure without a key", "azure") from None
+    fetch = get_bearer_token_provider(DefaultAzureCredential(), scope)
+
+    async def token() -> str:
+        return remember(await asyncio.to_thread(fetch))
+
+    return token

@@ -1,0 +1,153 @@
+"""`gemini/NAME`: Google's models through google-genai, with native interleaved texts and pictures in and out.
+
+Models with pictures among their outputs (the "nano banana" family) draw; for the others `draw_model=` names one that
+does. Through an OpenAI-compatible gateway the same models are `openai/NAME` with `base_url=`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sketchmark.errors import BadInput, CannotPlay, MissingExtra
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.base import Abilities, Finish, Options, Reply, Usage
+from sketchmark.models.encoding import picture_from_bytes
+from sketchmark.models.endpoint import Endpoint
+from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
+from sketchmark.models.secrets import require_key
+from sketchmark.parts import Context, Part
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+_DRAWS = re.compile(r"image|banana")
+_FINISHES: dict[str, Finish] = {
+    "MAX_TOKENS": "length",
+    "NO_IMAGE": "no_picture",
+    **dict.fromkeys(
+        (
+            "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
+            "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
+        ),
+        "refused",
+    ),
+}  # fmt: skip
+
+
+class Gemini(Endpoint):
+    provider: ClassVar[str] = "gemini"
+    formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp"})
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        if not name:
+            raise BadInput("gemini needs the name of a model", "write gemini/NAME")
+        args = Arguments(f"gemini/{name}", model_args)
+        super().__init__(name, args)
+        self._model = name
+        self._drawer = args.text("draw_model") or (name if _DRAWS.search(name) else None)
+        self._image = {key: args.text(key) for key in ("aspect_ratio", "image_size")}
+        args.refuse_unknown()
+        names = [self.api_key_env] if self.api_key_env else ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
+        try:
+            from google import genai
+            from google.genai import types
+        except ImportError:
+            raise MissingExtra(f"model {self.name}", "gemini") from None
+        self._client = genai.Client(
+            api_key=require_key(self.name, names),
+            vertexai=False,
+            http_options=types.HttpOptions(
+                base_url=self.base_url,
+                timeout=int(self.timeout * 1000),
+                retry_options=types.HttpRetryOptions(attempts=1),
+            ),
+        )
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(say=True, draw=self._drawer is not None, max_pictures=self.max_pictures)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"draw_model": self._drawer if self._drawer != self._model else None, **self._image}
+
+    async def close(self) -> None:
+        await self._client.aio.aclose()
+        self._client.close()
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._generate(self._model, context, options, draw=False)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        if self._drawer is None:
+            raise CannotPlay(f"{self.name} does not draw", "give draw_model= or use an image model")
+        return await self._generate(self._drawer, context, options, draw=True)
+
+    async def _generate(self, model: str, context: Context, options: Options, *, draw: bool) -> Reply:
+        context, left_out = layout.without_empty_texts(context)
+        contents = await self._contents(context)
+        config = self._config(options, draw=draw)
+
+        async def attempt() -> Reply:
+            response = await self._client.aio.models.generate_content(model=model, contents=contents, config=config)
+            return _read(response, len(context.pictures), left_out, draw=draw)
+
+        return await self._call(attempt)
+
+    async def _contents(self, context: Context) -> list[Any]:
+        from google.genai import types
+
+        return [
+            types.Content(
+                role="model" if message.role == "assistant" else "user",
+                parts=[await self._part(part) for part in message.parts],
+            )
+            for message in layout.messages(context)
+        ]
+
+    async def _part(self, part: Part) -> types.Part:
+        """Bytes, not base64: this SDK encodes them itself while it writes the body."""
+        from google.genai import types
+
+        if part.picture is None:
+            return types.Part(text=part.text)
+        picture = await self._encoder.sendable(part.picture)
+        return types.Part.from_bytes(data=picture.data, mime_type=picture.media_type)
+
+    def _config(self, options: Options, *, draw: bool) -> types.GenerateContentConfig:
+        from google.genai import types
+
+        image: dict[str, Any] = {key: value or options.extra.get(key) for key, value in self._image.items()}
+        return types.GenerateContentConfig(
+            temperature=options.temperature,
+            max_output_tokens=options.max_new_tokens,
+            seed=options.seed,
+            response_modalities=["TEXT", "IMAGE"] if draw else ["TEXT"],
+            image_config=types.ImageConfig(**image) if draw and any(image.values()) else None,
+        )
+
+
+def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool) -> Reply:
+    """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
+    candidate = response.candidates[0] if response.candidates else None
+    content = candidate.content if candidate else None
+    parts = [part for part in (content.parts if content else None) or [] if not part.thought]
+    text = "".join(part.text for part in parts if part.text)
+    pictures = [part.inline_data.data for part in parts if part.inline_data and part.inline_data.data]
+    finish: Finish = "stop"
+    if candidate and candidate.finish_reason:
+        finish = _FINISHES.get(candidate.finish_reason.value, "stop")
+    if response.prompt_feedback and response.prompt_feedback.block_reason:
+        finish = "refused"
+    counted = response.usage_metadata
+    usage = Usage(
+        (counted.prompt_token_count if counted else None) or 0,
+        ((counted.candidates_token_count or 0) + (counted.thoughts_token_count or 0)) if counted else 0,
+        pictures_in=sent,
+        pictures_out=len(pictures),
+    )
+    picture = picture_from_bytes(pictures[0]) if draw and pictures else None
+    finish = finish_of_drawing(finish, picture is not None) if draw else finish_of_text(finish, text)
+    raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
+    return Reply(text, picture, finish, usage, left_out, raw)
