@@ -7,11 +7,13 @@ Everything here is plain numbers in, plain numbers out: nothing knows about runs
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.stats.paired import Difference, holm, mcnemar_exact, paired_difference, paired_permutation
 from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
+from sketchmark.stats.trend import Trend, trend
 
 __all__ = [
     "Difference",
     "Interval",
     "Pilot",
+    "Trend",
     "holm",
     "interval",
     "mcnemar_exact",
@@ -19,4 +21,5 @@ __all__ = [
     "paired_permutation",
     "samples_needed",
     "smallest_gain",
+    "trend",
 ]
