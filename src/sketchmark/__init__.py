@@ -1,3 +1,56 @@
-"""Sketchmark: does drawing help a multimodal model think?"""
+"""Sketchmark: does drawing help a multimodal model think?
+
+The public face. Everything else may change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    "run": "sketchmark.api",
+    "RunFolder": "sketchmark.runs.store",
+    "Model": "sketchmark.models.base",
+    "Options": "sketchmark.models.base",
+    "Reply": "sketchmark.models.base",
+    "Context": "sketchmark.parts",
+    "Picture": "sketchmark.parts",
+    "Sample": "sketchmark.parts",
+    "Desk": "sketchmark.desk",
+    "Script": "sketchmark.script",
+    "Episode": "sketchmark.episode",
+    "Scores": "sketchmark.task",
+    "Task": "sketchmark.task",
+    "get_image_index_info": "sketchmark.image_index",
+    "SketchmarkError": "sketchmark.errors",
+}
+
+__all__ = [*sorted(_PLACES), "__version__"]
+
+if TYPE_CHECKING:
+    from sketchmark.api import run as run
+    from sketchmark.desk import Desk as Desk
+    from sketchmark.episode import Episode as Episode
+    from sketchmark.errors import SketchmarkError as SketchmarkError
+    from sketchmark.image_index import get_image_index_info as get_image_index_info
+    from sketchmark.models.base import Model as Model
+    from sketchmark.models.base import Options as Options
+    from sketchmark.models.base import Reply as Reply
+    from sketchmark.parts import Context as Context
+    from sketchmark.parts import Picture as Picture
+    from sketchmark.parts import Sample as Sample
+    from sketchmark.runs.store import RunFolder as RunFolder
+    from sketchmark.script import Script as Script
+    from sketchmark.task import Scores as Scores
+    from sketchmark.task import Task as Task
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when first used: `import sketchmark` and `sketchmark --help` stay quick."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'sketchmark' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_PLACES[name]), name)

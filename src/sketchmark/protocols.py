@@ -47,7 +47,7 @@ async def candidates_then_answer(desk: Desk, script: Script) -> None:
     """Jigsaw: complete the panel with each candidate, then choose."""
     desk.show(*script.parts())
     for i in (0, 1):
-        await desk.draw(script.text("complete", i=i), label=script.text("completed", i=i))
+        await desk.draw(script.text(f"complete_{i}"), label=script.text("completed", i=i))
     await desk.say(script.text("final"))
 
 

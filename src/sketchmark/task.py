@@ -137,10 +137,12 @@ class Task:
         )
 
     def samples(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Sample]:
-        """The items, streamed: nothing holds the whole set."""
+        """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
+        `default_limit` for those who name none."""
         source = dict(self.config["source"])
         make = find(source.pop("use"))
-        return itertools.islice(make(seed=seed, data=data, **source), limit)
+        most = limit if limit is not None else self.config.get("default_limit")
+        return itertools.islice(make(seed=seed, data=data, **source), most)
 
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.config["source"], "seed": seed}

@@ -63,7 +63,7 @@ class Manner:
     budget: Budget = field(default_factory=Budget)
 
 
-async def run(
+async def run_plan(
     request: Request, cells: list[Cell], model: Model, path: Path, manner: Manner, watcher: Watcher
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up."""
@@ -119,7 +119,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
 
 async def _run_cell(folder: RunFolder, cell: Cell, model: Model, manner: Manner, watcher: Watcher) -> None:
     done = _done(folder, cell, manner.retry_failed)
-    total = cell.request.limit
+    total = cell.request.limit or cell.task.config.get("default_limit")
     watcher.begin(cell.name, total, len(done))
     episodes = LineWriter(folder.episodes_file(cell.name))
     scores = LineWriter(folder.scores_file(cell.name))

@@ -1,0 +1,85 @@
+"""`sketchmark run`: play tasks with a model, and say what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("--model", "-m", required=True, help="provider/name or an alias; see `sketchmark list models`.")
+@click.option("--tasks", "-t", required=True, help="Comma-separated tasks or groups; see `sketchmark list tasks`.")
+@click.option(
+    "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
+)
+@click.option(
+    "--canvas",
+    default="own",
+    show_default=True,
+    help="What the model sees of its drawing: own, blank, other, oracle; several with commas.",
+)
+@click.option(
+    "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
+)
+@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
+@click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
+@click.option("--model-args", default="", help="key=value,key=value for the model.")
+@click.option("--task-args", default="", help="key=value,… for the tasks' data (rows=8,max_steps=20).")
+@click.option("--gen-kwargs", default="", help="key=value,… over the tasks' generation settings.")
+@click.option("--prompts", default="", help="A prompt set of the task (see `sketchmark show TASK`).")
+@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option(
+    "--scoring",
+    default="strict",
+    show_default=True,
+    help="How answers are read; several with commas: the first counts.",
+)
+@click.option("--judge", default="", help="A model that judges open answers.")
+@click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--concurrency", "-c", type=click.IntRange(1), default=16, show_default=True, help="Episodes at once.")
+@click.option("--batch-size", default="", help="For local weights: N or auto.")
+@click.option("--time-limit", type=float, help="Seconds an episode may take.")
+@click.option("--max-requests-per-minute", type=int, help="Keep below the provider's limit.")
+@click.option(
+    "--on-draw-failure",
+    type=click.Choice(["fail", "continue"]),
+    default="fail",
+    show_default=True,
+    help="What to do when a drawing brings no picture.",
+)
+@click.option("--retry-failed", is_flag=True, help="Play again the episodes that failed, and only those.")
+@click.option("--fresh", is_flag=True, help="Throw away what the run folder holds and start over.")
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="Folder of the call cache [default: ~/.cache/sketchmark]."
+)
+@click.option("--no-cache", is_flag=True, help="Ask the model even what it has answered before.")
+@click.option(
+    "--include",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Tasks or models of your own: a YAML or Python file, or a folder.",
+)
+@click.option(
+    "--trust-code", is_flag=True, help="Run Python found inside --include folders. It can do anything you can."
+)
+@click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
+@click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
+@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for cost per run.")
+@click.option("--max-cost", type=float, help="Stop cleanly once this much is spent (needs --prices).")
+@click.option("--log-samples", is_flag=True, help="Accepted for lmms-eval users; samples are always logged.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
+def command(**options: Any) -> int:
+    """Play TASKS with a MODEL, write the run folder, print the table.
+
+    \b
+    The same command again goes on where it stopped; nothing finished is done twice.
+      sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
+      sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
+    Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used.
+    """
+    from sketchmark.runs.session import run_session
+
+    return run_session(**options)

@@ -1,0 +1,89 @@
+"""`player/random`: answers in the right form and knows nothing. It sits at chance level, which calibrates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from random import Random
+from typing import Any
+
+from sketchmark.models.base import Model, Options, Reply, Usage
+from sketchmark.models.players import sight
+from sketchmark.parts import Context, Picture
+
+_MOVES = ("up", "down", "left", "right")
+_LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
+
+
+class Chance(Model):
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__("player/random")
+        self._seed = seed
+
+    def identity(self) -> dict[str, Any]:
+        return {"name": self.name, "seed": self._seed}
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return said(guess(context, dice(context, self._seed)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return drawn(scribble(context, dice(context, self._seed)))
+
+
+def dice(context: Context, seed: int) -> Random:
+    """Chance that depends on the context alone: the order in which episodes finish changes nothing."""
+    digest = hashlib.sha256(f"{seed}:{context.key()}".encode()).digest()
+    return Random(int.from_bytes(digest[:8], "big"))
+
+
+def guess(context: Context, rng: Random) -> str:
+    """An answer of the form that is asked for, drawn by lot."""
+    world, want = sight.world_of(context), sight.wanted(context)
+    if want == "plan":
+        if sight.may_stop(context) and rng.random() < 0.15:
+            return "DONE"
+        return sight.next_move_words(rng.choice(_MOVES))
+    if want == "describe":
+        return "I cannot picture it."
+    if world in ("maze", "sliding"):
+        moves = [rng.choice(_MOVES) for _ in range(rng.randint(1, 12))]
+        return f"<ANSWER_JSON>{json.dumps(moves)}</ANSWER_JSON>"
+    if world == "jigsaw":
+        body = json.dumps({"choice": rng.randint(0, 1), "rationale": "drawn by lot"})
+        return f"<FINAL_ANSWER_JSON>{body}</FINAL_ANSWER_JSON>"
+    if world == "voila":
+        from sketchmark.models.players.analogy import guess_step
+
+        return guess_step(context, rng)
+    return _guess_choice(context, rng)
+
+
+def _guess_choice(context: Context, rng: Random) -> str:
+    """A letter of the options shown, yes or no where that is asked, or an admission."""
+    text = "\n".join(part.text or "" for part in context if part.by == "task")
+    letters = sorted(set(_LETTER.findall(text)))
+    if len(letters) > 1:
+        return f"``{rng.choice(letters)}``" if "within ``" in text else rng.choice(letters)
+    if re.search(r"'yes' or 'no'|\"yes\" or \"no\"", text):
+        return rng.choice(("yes", "no"))
+    return "I do not know."
+
+
+def scribble(context: Context, rng: Random) -> Picture:
+    """The newest picture with a mark on it, wherever."""
+    from PIL import Image, ImageDraw
+
+    image = context.pictures[-1].image() if context.pictures else Image.new("RGB", (256, 256), "white")
+    width, height = image.size
+    x, y = rng.randrange(max(1, width - 8)), rng.randrange(max(1, height - 8))
+    ImageDraw.Draw(image).rectangle((x, y, x + width // 6, y + height // 6), outline=(220, 40, 40), width=3)
+    return Picture.from_image(image)
+
+
+def said(text: str) -> Reply:
+    return Reply(text=text, usage=Usage(tokens_out=len(text.split())))
+
+
+def drawn(picture: Picture) -> Reply:
+    return Reply(picture=picture, usage=Usage(pictures_out=1))

@@ -1,0 +1,126 @@
+"""What a player understands of a context: which puzzle it is, what is wanted now, and what the pictures show.
+
+Everything here comes from the texts and pixels of the context. A player has no other source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+from sketchmark.parts import Context, Part, Picture
+from sketchmark.worlds import maze as mazes
+from sketchmark.worlds import sliding as slidings
+
+World = Literal["maze", "sliding", "jigsaw", "voila", "other"]
+Wanted = Literal["plan", "describe", "final"]
+
+_MOVE = re.compile(r"\b(up|down|left|right)\b", re.IGNORECASE)
+_SQUARE = [(n, n) for n in (6, *range(2, 6), *range(7, 26))]
+_OBLONG = [(rows, cols) for rows in range(2, 16) for cols in range(2, 16) if rows != cols]
+
+
+def world_of(context: Context) -> World:
+    for text in context.texts:
+        if "maze solver" in text:
+            return "maze"
+        if "sliding puzzle solver" in text:
+            return "sliding"
+        if "2×2 reference image" in text or "2x2 reference image" in text:
+            return "jigsaw"
+        if "fourth image" in text or "first three images" in text:
+            return "voila"
+    return "other"
+
+
+def wanted(context: Context) -> Wanted:
+    """What the last text asks for."""
+    last = context.texts[-1] if context.texts else ""
+    if re.search(r"\bplann?ing for step\b", last):
+        return "plan"
+    if re.search(r"\bdescri(be|ption) in words\b", last):
+        return "describe"
+    return "final"
+
+
+def may_stop(context: Context) -> bool:
+    return "DONE" in context.texts[-1]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A puzzle as it stands in the context: the newest problem's pictures, and what came after them."""
+
+    initial: Picture
+    goal: Picture | None
+    later: tuple[Part, ...]
+
+    @property
+    def drawings(self) -> list[Picture]:
+        return [part.content for part in self.later if part.by == "model" and isinstance(part.content, Picture)]
+
+    @property
+    def plans(self) -> list[str]:
+        """The moves of this episode's plans, in order: the player's own words."""
+        moves = []
+        for part in self.later:
+            if (
+                part.by == "model"
+                and part.text
+                and (found := _MOVE.search(part.text))
+                and "move" in part.text.lower()
+            ):
+                moves.append(found[1].lower())
+        return moves
+
+
+def board_of(context: Context) -> Board | None:
+    """Pictures that the task shows before the problem are a demonstration; those the model drew come after it."""
+    parts = list(context)
+    shown = [i for i, part in enumerate(parts) if part.by == "task" and part.picture]
+    if not shown:
+        return None
+    start = max((i for i, part in enumerate(parts) if "DEMONSTRATION" in (part.text or "")), default=-1)
+    own = [i for i in shown if i > start] or shown[-1:]
+    initial, goal = parts[own[0]].picture, parts[own[1]].picture if len(own) > 1 else None
+    if initial is None:
+        return None
+    if goal is None:
+        goal = _shown_goal(parts[: own[0]])
+    return Board(initial, goal, tuple(parts[own[0] + 1 :]))
+
+
+def _shown_goal(before: list[Part]) -> Picture | None:
+    """The demonstration of the sliding task names the state that all its puzzles share."""
+    for label, part in pairwise(before):
+        if "final state to reach" in (label.text or "") and part.picture:
+            return part.picture
+    return None
+
+
+@lru_cache(maxsize=512)
+def read_maze(picture: Picture) -> mazes.Maze | None:
+    """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
+    for rows, cols in _SQUARE + _OBLONG:
+        reading = mazes.read(picture, rows, cols)
+        cells = [cell for row in reading.grid for cell in row]
+        marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
+        if "?" not in cells and marks in ((1, 1, 0), (0, 0, 1)):
+            return mazes.to_maze(reading)
+    return None
+
+
+@lru_cache(maxsize=512)
+def read_sliding(picture: Picture) -> slidings.State | None:
+    for n in (3, 2, 4, 5):
+        state = slidings.to_state(slidings.read(picture, n))
+        if state is not None:
+            return state
+    return None
+
+
+def next_move_words(move: str) -> str:
+    return f"Next, move one step {move}."

@@ -1,0 +1,213 @@
+"""`player/sketcher`: sees only a few moves ahead, and draws with a shaky hand.
+
+Drawing helps it: each drawing is a new starting point, and at the end it reads its moves off the drawings. A canvas
+that shows nothing of its own puzzle (blank, or another's) takes that help away, and then it answers exactly as it
+would have without drawing. It is the harness's control: a positive drawing gain that must vanish with the canvas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any, TypeVar
+
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.players import sight
+from sketchmark.models.players.chance import dice, drawn, guess, said, scribble
+from sketchmark.models.players.solver import (
+    asked_candidate,
+    jigsaw_pieces,
+    read_sliding_board,
+    tagged_choice,
+    tagged_moves,
+)
+from sketchmark.parts import Context, Picture
+from sketchmark.worlds import jigsaw as jigsaws
+from sketchmark.worlds import maze as mazes
+from sketchmark.worlds import sliding as slidings
+
+State = TypeVar("State")
+_LONGEST_GUESS = 12
+
+
+class Sketcher(Model):
+    def __init__(self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> None:
+        super().__init__("player/sketcher")
+        self._seed, self._lookahead, self._hand_error = seed, lookahead, hand_error
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "seed": self._seed, "lookahead": self._lookahead, "hand_error": self._hand_error
+        }  # fmt: skip
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        world = sight.world_of(context)
+        answer = {"maze": self._maze_say, "sliding": self._sliding_say, "jigsaw": self._jigsaw_say}.get(world)
+        return said((answer and answer(context)) or guess(context, dice(context, self._seed)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        world = sight.world_of(context)
+        rng = dice(context, self._seed)
+        shaky = rng.random() < self._hand_error
+        sketch = {"maze": _maze_draw, "sliding": _sliding_draw, "jigsaw": _jigsaw_draw}.get(world)
+        return drawn((sketch and sketch(context, shaky, rng)) or scribble(context, rng))
+
+    def _maze_say(self, context: Context) -> str | None:
+        found = _maze_seen(context)
+        if found is None:
+            return None
+        _, states = found
+        now = states[-1]
+        if sight.wanted(context) == "plan":
+            if now.start == now.goal:
+                return "DONE"
+            return sight.next_move_words((mazes.solve(now) or ["up"])[0])
+        if sight.wanted(context) == "describe":
+            return "I see the maze before me, but I cannot picture the next one."
+        moves = _read_off(states, _maze_move)
+        ahead = (mazes.solve(now) or [])[: self._lookahead]
+        at = mazes.replay(now, ahead)[-1] if ahead else now.start
+        return tagged_moves(moves + ahead + _grope(at, now.goal))
+
+    def _sliding_say(self, context: Context) -> str | None:
+        found = _sliding_seen(context)
+        if found is None:
+            return None
+        states, goal = found
+        now = states[-1]
+        ahead = slidings.solve(now, goal)[: self._lookahead]
+        if sight.wanted(context) == "plan":
+            return sight.next_move_words(ahead[0]) if ahead else "DONE"
+        if sight.wanted(context) == "describe":
+            return "I see the tiles before me, but I cannot picture them moved."
+        for move in ahead:
+            now = slidings.apply(now, move) or now
+        rng = Random(sum(place * tile for place, tile in enumerate(now)))
+        return tagged_moves(_read_off(states, _sliding_move) + ahead + _shuffle(now, goal, rng))
+
+    def _jigsaw_say(self, context: Context) -> str | None:
+        pieces = jigsaw_pieces(context)
+        if pieces is None:
+            return None
+        if sight.wanted(context) == "describe":
+            return "I see both patches, but I cannot picture them in place."
+        completed = [part.content for part in context if part.by == "model" and isinstance(part.content, Picture)]
+        if len(completed) >= 2 and all(_belongs(picture, pieces[0]) for picture in completed[-2:]):
+            costs = [jigsaws.seam_cost(picture) for picture in completed[-2:]]
+            return tagged_choice(costs.index(min(costs)), "in my drawing its seams run on")
+        reference = _mean_colour(pieces[0])
+        far = [_distance(_mean_colour(candidate), reference) for candidate in pieces[1:]]
+        return tagged_choice(far.index(min(far)), "its colours are nearer, at a glance")
+
+
+def _maze_seen(context: Context) -> tuple[sight.Board, list[mazes.Maze]] | None:
+    """The maze at the start and after each drawing that shows this very maze."""
+    board = sight.board_of(context)
+    first = sight.read_maze(board.initial) if board else None
+    if board is None or first is None:
+        return None
+    states = [first]
+    for picture in board.drawings:
+        state = sight.read_maze(picture)
+        if state is not None and (state.walls, state.goal) == (first.walls, first.goal):
+            states.append(state)
+    return board, states
+
+
+def _sliding_seen(context: Context) -> tuple[list[slidings.State], slidings.State] | None:
+    """The puzzle at the start and after each drawing that follows from the one before by one move."""
+    found = read_sliding_board(context)
+    if found is None:
+        return None
+    board, first, goal = found
+    states = [first]
+    for picture in board.drawings:
+        state = sight.read_sliding(picture)
+        if state is not None and (state == states[-1] or _sliding_move(states[-1], state)):
+            states.append(state)
+    return states, goal
+
+
+def _read_off(states: Sequence[State], move: Callable[[State, State], str | None]) -> list[str]:
+    """The moves between one drawing and the next; two alike are no move."""
+    steps = (move(before, after) for before, after in pairwise(states))
+    return [step for step in steps if step]
+
+
+def _maze_move(before: mazes.Maze, after: mazes.Maze) -> str | None:
+    for name, change in mazes.MOVES.items():
+        if (before.start[0] + change[0], before.start[1] + change[1]) == after.start:
+            return name
+    return None
+
+
+def _sliding_move(before: slidings.State, after: slidings.State) -> str | None:
+    return next((move for move in slidings.legal_moves(before) if slidings.apply(before, move) == after), None)
+
+
+def _grope(at: tuple[int, int], goal: tuple[int, int]) -> list[str]:
+    """Straight towards the goal, blind to walls: what is left when one sees no further."""
+    down, right = goal[0] - at[0], goal[1] - at[1]
+    vertical = ["down" if down > 0 else "up"] * abs(down)
+    return vertical + ["right" if right > 0 else "left"] * abs(right)
+
+
+def _shuffle(state: slidings.State, goal: slidings.State, rng: Random) -> list[str]:
+    """Moves at random until it happens to be solved, or the player gives up."""
+    moves: list[str] = []
+    while state != goal and len(moves) < _LONGEST_GUESS:
+        move = rng.choice(slidings.legal_moves(state))
+        state = slidings.apply(state, move) or state
+        moves.append(move)
+    return moves
+
+
+def _maze_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
+    found = _maze_seen(context)
+    if found is None:
+        return None
+    board, states = found
+    now = states[-1]
+    planned = board.plans[-1] if board.plans else "up"
+    move = rng.choice(list(mazes.MOVES)) if shaky else planned
+    return mazes.render(now, mazes.step(now, now.start, move))
+
+
+def _sliding_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
+    found, board = _sliding_seen(context), sight.board_of(context)
+    if found is None or board is None:
+        return None
+    now = found[0][-1]
+    planned = board.plans[-1] if board.plans else "up"
+    move = rng.choice(slidings.legal_moves(now)) if shaky else planned
+    return slidings.render(slidings.apply(now, move) or now)
+
+
+def _jigsaw_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
+    pieces = jigsaw_pieces(context)
+    if pieces is None:
+        return None
+    candidate = asked_candidate(context)
+    return jigsaws.complete(pieces[0], pieces[1 + (1 - candidate if shaky else candidate)])
+
+
+def _belongs(completed: Picture, reference: Picture) -> bool:
+    """Does a completed panel show this puzzle? Its upper half must look like the reference's."""
+    if completed.size != reference.size:
+        return False
+    import numpy as np
+
+    half = reference.size[1] // 2
+    mine, its = (np.asarray(picture.image(), np.int16)[:half] for picture in (completed, reference))
+    return bool(np.abs(mine - its).mean() < 8)
+
+
+def _mean_colour(picture: Picture) -> tuple[float, ...]:
+    import numpy as np
+
+    return tuple(float(value) for value in np.asarray(picture.image()).reshape(-1, 3).mean(axis=0))
+
+
+def _distance(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))

@@ -1,0 +1,166 @@
+"""A run as a person starts it: options in, folder, table and exit code out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sketchmark.api import default_folder
+from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.errors import BadInput
+from sketchmark.models.base import Model
+from sketchmark.models.cached import Cached, CallCache
+from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.progress import watcher
+from sketchmark.runs.runner import Budget, Manner, run_plan
+from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading
+
+
+def run_session(**options: Any) -> int:
+    request = _request(options)
+    catalog = Catalog(request.include, request.trust_code)
+    model = catalog.model(request.model, _model_arguments(options, request))
+    cells = plan(request, catalog, model)
+    _report_leaks(cells, strict=options["strict_leaks"])
+    if options["dry_run"]:
+        from sketchmark.runs.estimate import print_estimate
+
+        print_estimate(cells, _price(options, request.model))
+        return 0
+    path = options["output_path"] or default_folder(request.model)
+    played = model if options["no_cache"] else Cached(model, CallCache(options["cache"] or default_cache()))
+    manner = Manner(
+        concurrency=options["concurrency"],
+        time_limit=options["time_limit"],
+        retry_failed=options["retry_failed"],
+        fresh=options["fresh"],
+        grading=Grading(options["scoring"].split(",")[0], _judge(catalog, options)),
+        budget=_budget(options, request.model),
+    )
+    folder = asyncio.run(_play(request, cells, played, path, manner, quiet=options["quiet"]))
+    more = options["scoring"].split(",")
+    if len(more) > 1:
+        from sketchmark.runs.rescore import aggregate, rescore
+
+        tasks = {cell.name: cell.task for cell in cells}
+        asyncio.run(rescore(folder, tasks, more, manner.grading))
+        aggregate(folder, tasks, request.seed, more)
+    return _finish(folder, cells, manner, quiet=options["quiet"])
+
+
+async def _play(
+    request: Request, cells: list[Cell], model: Model, path: Path, manner: Manner, *, quiet: bool
+) -> RunFolder:
+    try:
+        with watcher(quiet) as looking:
+            return await run_plan(request, cells, model, path, manner, looking)
+    finally:
+        await model.close()
+        if manner.grading.judge:
+            await manner.grading.judge.close()
+
+
+def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool) -> int:
+    from sketchmark.report import write_report
+    from sketchmark.runs.table import print_results
+
+    results = folder.results()
+    report = write_report(folder)
+    if not quiet:
+        print_results(results)
+        click.echo(f"run folder: {folder.path}")
+        click.echo(f"report:     {report}")
+        if manner.budget.price is not None:
+            click.echo(f"cost:       {manner.budget.spent:.4f}")
+    failed = sum(_failed(folder, cell.name) for cell in cells)
+    if manner.budget.used_up:
+        click.echo(
+            f"sketchmark: stopped at the cost limit ({manner.budget.spent:.4f} spent); run again to go on", err=True
+        )
+        return 3
+    if failed:
+        click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
+    return 1 if failed else 0
+
+
+def _failed(folder: RunFolder, cell: str) -> int:
+    return sum(1 for record in folder.episodes(cell) if record["failure"])
+
+
+def _request(options: dict[str, Any]) -> Request:
+    data = options["data"] or (Path(os.environ["SKETCHMARK_DATA"]) if os.environ.get("SKETCHMARK_DATA") else None)
+    return Request(
+        model=options["model"],
+        tasks=options["tasks"],
+        modes=_names(options["mode"]),
+        canvases=_names(options["canvas"]),
+        steps=options["steps"],
+        prompts=options["prompts"],
+        limit=options["limit"],
+        seed=options["seed"],
+        data=data,
+        model_args=parse_arguments(options["model_args"]),
+        task_args=parse_arguments(options["task_args"]),
+        generation=parse_arguments(options["gen_kwargs"]),
+        on_draw_failure=options["on_draw_failure"],
+        include=tuple(options["include"]),
+        trust_code=options["trust_code"],
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip().replace("-", "_") for part in text.split(",") if part.strip())
+
+
+def _model_arguments(options: dict[str, Any], request: Request) -> dict[str, Any]:
+    arguments = dict(request.model_args)
+    if options["batch_size"]:
+        size = options["batch_size"]
+        arguments["batch_size"] = int(size) if size.isdigit() else size
+    if options["max_requests_per_minute"]:
+        arguments["max_requests_per_minute"] = options["max_requests_per_minute"]
+    return arguments
+
+
+def _judge(catalog: Catalog, options: dict[str, Any]) -> Model | None:
+    """Any model may judge; its verdicts are cached like any other call."""
+    if not options["judge"]:
+        return None
+    judge = catalog.model(options["judge"], parse_arguments(options["judge_args"]))
+    return judge if options["no_cache"] else Cached(judge, CallCache(options["cache"] or default_cache()))
+
+
+def _price(options: dict[str, Any], model: str) -> Any:
+    if not options["prices"]:
+        return None
+    from sketchmark.models.prices import price_of
+
+    return price_of(options["prices"], model)
+
+
+def _budget(options: dict[str, Any], model: str) -> Budget:
+    if options["max_cost"] is not None and not options["prices"]:
+        raise BadInput("--max-cost needs to know prices", "add --prices FILE")
+    return Budget(options["max_cost"], _price(options, model))
+
+
+def _report_leaks(cells: list[Cell], *, strict: bool) -> None:
+    """A generation prompt that holds an answer option gives the answer away."""
+    from sketchmark.runs.leaks import leaks
+
+    for cell in cells:
+        found = leaks(cell)
+        if found and strict:
+            raise BadInput(f"{cell.name}: {found[0]}", "change generation_prompt, or drop --strict-leaks")
+        if found:
+            click.echo(f"warning: {cell.name}: {found[0]} ({len(found)} samples in all)", err=True)
+
+
+def default_cache() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "sketchmark"

@@ -1,0 +1,159 @@
+"""Uni-MMMU's scores (arXiv 2510.13759; spec uni_mmmu.md, section 5), text and picture channel, and fair ones beside.
+
+Published, kept to the letter: `*_text_exact`, `*_text_frame_acc` (extra moves go unpunished), `*_img_*`, `*_parse_*`.
+Fair: `*_solved` (legal moves that reach the goal, whichever way) and `*_img_legal` (drawn frames that follow from the
+one before by one legal move). Picture scores apply only to episodes that were asked to draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sketchmark.episode import Episode
+from sketchmark.parts import Picture, Sample
+from sketchmark.scoring import frames, tagged
+from sketchmark.task import Grading, Scores
+from sketchmark.worlds import maze as mazes
+from sketchmark.worlds import sliding as slidings
+
+
+def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
+    answer = tagged.moves(episode.answer, grading.scoring)
+    seen = mazes.read(_picture(sample, "initial"), rows, cols)
+    board = mazes.to_maze(seen)
+    values = _moves_scores("maze", answer, truth)
+    values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
+    notes: dict[str, Any] = {"answer": answer, "expected": truth}
+    if board is None:
+        notes["input_unreadable"] = True
+    if episode.draw_attempts:
+        drawn = [mazes.read(picture, rows, cols) for picture in episode.drawings]
+        places = mazes.replay(board, truth) if board else []
+        expected = [mazes.expected_grid(seen, place) for place in places]
+        exact, share, right = frames.compare([reading.grid for reading in drawn], expected)
+        parsed = [_maze_parses(reading, seen) for reading in drawn]
+        values |= {
+            "maze_img_exact": exact,
+            "maze_img_frame_acc": share,
+            "maze_img_legal": frames.share_legal(board, [mazes.to_maze(reading) for reading in drawn], _maze_follows),
+            "maze_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+            "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
+        }
+        notes["frames_right"] = right
+    return Scores(values, notes, unparsed=answer is None)
+
+
+def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    truth, n = sample.target["moves"], sample.target["n"]
+    answer = tagged.moves(episode.answer, grading.scoring)
+    first = slidings.to_state(slidings.read(_picture(sample, "initial"), n))
+    expected = _slides(first, truth) if first else []
+    values = _moves_scores("sliding", answer, truth)
+    goal = expected[-1] if expected else None
+    values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
+    notes: dict[str, Any] = {"answer": answer, "expected": truth}
+    if first is None:
+        notes["input_unreadable"] = True
+    if episode.draw_attempts:
+        drawn = [slidings.read(picture, n) for picture in episode.drawings]
+        exact, share, right = frames.compare(drawn, [_grid(state, n) for state in expected])
+        parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
+        values |= {
+            "sliding_img_exact": exact,
+            "sliding_img_frame_acc": share,
+            "sliding_img_legal": frames.share_legal(
+                first, [slidings.to_state(reading) for reading in drawn], _slide_follows
+            ),
+            "sliding_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+            "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
+        }
+        notes["frames_right"] = right
+    return Scores(values, notes, unparsed=answer is None)
+
+
+def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions; like the published distance
+    it gives nothing for anything but exactly two drawings."""
+    from sketchmark.worlds import jigsaw as jigsaws
+
+    answer = tagged.choice(episode.answer, grading.scoring)
+    label = int(sample.target["label"])
+    values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
+    notes: dict[str, Any] = {"answer": answer, "expected": label}
+    if tagged.echoes_template(episode.answer):
+        notes["echo"] = "the prompt's own template was repeated"
+    if episode.draw_attempts:
+        likeness = [0.0, 0.0]
+        if len(episode.drawings) == 2 and sample.frames:
+            likeness = [jigsaws.similarity(t, d) for t, d in zip(sample.frames(), episode.drawings, strict=True)]
+        values["jigsaw_img_similarity"] = sum(likeness) / 2
+        notes["frames_right"] = [value >= 0.95 for value in likeness]
+    return Scores(values, notes, unparsed=answer is None)
+
+
+def _moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str]) -> dict[str, float | None]:
+    agreeing = sum(a == t for a, t in zip(answer or (), truth, strict=False))
+    return {
+        f"{world}_text_exact": float(answer is not None and list(answer) == list(truth)),
+        f"{world}_text_frame_acc": agreeing / len(truth) if truth else 0.0,
+    }
+
+
+def _picture(sample: Sample, name: str) -> Picture:
+    picture = sample.pictures[name]
+    assert isinstance(picture, Picture)
+    return picture
+
+
+def _walks(board: mazes.Maze, moves: Sequence[str]) -> bool:
+    """Only legal moves, and the last one reaches the goal (walking on past it does not count)."""
+    at = board.start
+    for move in moves:
+        if not mazes.legal(board, at, move):
+            return False
+        at = mazes.step(board, at, move)
+    return at == board.goal
+
+
+def _maze_parses(drawn: mazes.MazeReading, seen: mazes.MazeReading) -> bool:
+    """No `?`, the input's walls, and exactly one S and one G, or exactly one SG."""
+    cells = [cell for row in drawn.grid for cell in row]
+    walls = [[cell == "#" for cell in row] for row in drawn.grid]
+    marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
+    same = walls == [[cell == "#" for cell in row] for row in seen.grid]
+    return "?" not in cells and same and marks in ((1, 1, 0), (0, 0, 1))
+
+
+def _maze_follows(before: mazes.Maze, after: mazes.Maze) -> bool:
+    same = before.walls == after.walls and before.goal == after.goal
+    return same and any(
+        mazes.legal(before, before.start, move) and mazes.step(before, before.start, move) == after.start
+        for move in mazes.MOVES
+    )
+
+
+def _slides(state: slidings.State, moves: Sequence[str]) -> list[slidings.State]:
+    states = []
+    for move in moves:
+        state = slidings.apply(state, move) or state
+        states.append(state)
+    return states
+
+
+def _slides_to(state: slidings.State, moves: Sequence[str], goal: slidings.State | None) -> bool:
+    for move in moves:
+        after = slidings.apply(state, move)
+        if after is None:
+            return False
+        state = after
+    return state == goal
+
+
+def _slide_follows(before: slidings.State, after: slidings.State) -> bool:
+    return any(slidings.apply(before, move) == after for move in slidings.legal_moves(before))
+
+
+def _grid(state: slidings.State, n: int) -> list[list[int | str]]:
+    return [list(state[row * n : row * n + n]) for row in range(n)]
