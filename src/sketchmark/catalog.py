@@ -88,6 +88,11 @@ class Catalog:
     def task_names(self) -> list[str]:
         return sorted(path.stem for path in self._files.values() if "group" not in _read(path))
 
+    def summary(self, name: str) -> dict[str, Any]:
+        """What a listing needs, without importing what the task is made of."""
+        config = _read(self._files[name.lower()])
+        return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
+
     def group_names(self) -> list[str]:
         return sorted(path.stem for path in self._files.values() if "group" in _read(path))
 

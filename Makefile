@@ -1,0 +1,42 @@
+# The same few verbs everywhere: demo, test, check. Each sets up what it needs; nothing else is to be installed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check test-local browser clean
+
+$(VENV)/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/.base
+
+demo: $(VENV)/.base
+	$(BIN)/sketchmark demo
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+browser:
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+
+test: $(VENV)/.dev browser check
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local"
+
+.venv-local/.ready: pyproject.toml
+	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
+	.venv-local/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-local/bin/pip install --quiet --disable-pip-version-check -e '.[local,localdev]'
+	touch $@
+
+test-local: .venv-local/.ready
+	.venv-local/bin/pytest -m local tests/local
+
+clean:
+	rm -rf .venv .venv-local runs artefacts

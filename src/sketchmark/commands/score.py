@@ -1,0 +1,48 @@
+"""`sketchmark score`: score a run again, without the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--scoring",
+    default="strict",
+    show_default=True,
+    help="How answers are read; several with commas stand side by side.",
+)
+@click.option("--judge", default="", help="A model that judges open answers.")
+@click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
+@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple[Path, ...], trust_code: bool) -> int:
+    """Score the episodes of RUN again and print the table. The model is not asked.
+
+    \b
+    sketchmark score runs/my-run --scoring lenient
+    sketchmark score runs/my-run --scoring strict,code-fork
+    """
+    import asyncio
+
+    from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.report import write_report
+    from sketchmark.runs.rescore import aggregate, rescore
+    from sketchmark.runs.store import RunFolder
+    from sketchmark.runs.table import print_results
+    from sketchmark.task import Grading
+
+    folder = RunFolder.open(run)
+    catalog = Catalog(include, trust_code)
+    about = folder.about()
+    tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
+    scorings = [name.strip() for name in scoring.split(",") if name.strip()]
+    grading = Grading(judge=catalog.model(judge, parse_arguments(judge_args)) if judge else None)
+    asyncio.run(rescore(folder, tasks, scorings, grading))
+    aggregate(folder, tasks, about["seed"], scorings)
+    write_report(folder)
+    print_results(folder.results())
+    return 0

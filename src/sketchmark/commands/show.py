@@ -1,0 +1,87 @@
+"""`sketchmark show TASK`: its prompts, its protocol, and one rendered sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from sketchmark.parts import Sample
+    from sketchmark.task import Task
+
+
+@click.command()
+@click.argument("task")
+@click.option("--mode", default="", help="Only this mode.")
+@click.option("--prompts", default="", help="A prompt set of the task.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write the sample's pictures into this folder.")
+@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks of your own.")
+@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+def command(
+    task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],
+    trust_code: bool,
+) -> int:  # fmt: skip
+    """Show what TASK asks, exactly as a model would get it."""
+    from sketchmark.catalog import Catalog
+    from sketchmark.errors import DataMissing
+    from sketchmark.task import Choices
+
+    catalog = Catalog(include, trust_code)
+    pick = catalog.pick(task)[0]
+    found = catalog.task(pick.task, Choices(prompts=prompts))
+    click.secho(found.name, bold=True)
+    click.echo(found.about)
+    click.echo(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
+    try:
+        sample = next(found.samples(seed=seed, data=data, limit=1), None)
+    except DataMissing as error:
+        click.echo(f"(no sample: {error})")
+        sample = None
+    for name in [mode or pick.mode] if mode or pick.mode else found.modes:
+        _show_mode(found, str(name), sample)
+    if sample and save:
+        _save(sample, save)
+    return 0
+
+
+def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
+    from sketchmark.parts import Picture
+
+    mode = task.mode(name)
+    in_words = ", each drawing put into words" if mode.in_words else ""
+    click.secho(f"\n── {name}: protocol {mode.protocol_name}{in_words}", bold=True)
+    click.echo(f"generation: {_plain(mode.saying.key())}" + (f"    drawing: {_plain(mode.drawing.key())}"))
+    if sample is None:
+        for key, value in mode.prompts.items():
+            click.echo(f"[{key}] {value}")
+        return
+    script = mode.script(sample, "truth")
+    click.echo(f"sample {sample.id}:")
+    for part in script.parts():
+        click.echo(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
+    for key in mode.prompts:
+        if key not in ("inputs", "prompt") and isinstance(mode.prompts[key], str):
+            click.echo(f"  {click.style(key, bold=True)}: {script.text(key)}")
+
+
+def _plain(options: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in options.items() if value not in (None, {}))
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  │ {line}" for line in text.splitlines())
+
+
+def _save(sample: Sample, folder: Path) -> None:
+    from sketchmark.parts import Picture
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in sample.pictures.items():
+        for number, picture in enumerate([value] if isinstance(value, Picture) else value):
+            path = folder / f"{name}{number or ''}.{picture.format}"
+            path.write_bytes(picture.data)
+            click.echo(f"wrote {path}")

@@ -1,0 +1,95 @@
+"""The demonstration: three players, three worlds, all modes, and the canvas controls for the one they say most of."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sketchmark.catalog import Catalog
+from sketchmark.models.cached import Cached, CallCache
+from sketchmark.report import write_report
+from sketchmark.runs.plan import Request, plan
+from sketchmark.runs.progress import watcher
+from sketchmark.runs.runner import Manner, run_plan
+from sketchmark.runs.store import RunFolder
+
+_CANVASES = {"player/sketcher": ("own", "blank", "other", "oracle")}
+
+
+def play_demo(limit: int, path: Path) -> int:
+    folders = []
+    for name in ("player/random", "player/solver", "player/sketcher"):
+        click.echo(f"{name} …", err=True)
+        folder = _play(name, limit, path / name.partition("/")[2], path / "cache")
+        write_report(folder)
+        folders.append(folder)
+    _print(folders)
+    click.echo(f"run folders: {path}")
+    click.echo(f"report:      {folders[-1].path / 'report.html'}")
+    click.echo(f"look closer: sketchmark view {path}")
+    return 0
+
+
+def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
+    request = Request(
+        model=name,
+        tasks="maze,sliding,jigsaw",
+        modes=("direct", "visual_cot", "text_cot"),
+        canvases=_CANVASES.get(name, ("own",)),
+        limit=limit,
+    )
+    catalog = Catalog()
+    model = Cached(catalog.model(name), CallCache(cache))
+    cells = plan(request, catalog, model)
+    with watcher() as looking:
+        return asyncio.run(run_plan(request, cells, model, path, Manner(), looking))
+
+
+def _print(folders: list[RunFolder]) -> None:
+    """One table for all: the headline score of each mode and what drawing changed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Does drawing help? Headline scores with 95 % intervals", title_justify="left")
+    for name in ("player", "world", "direct", "text_cot", "visual_cot", "drawing gain", "blank canvas", "trouble"):
+        table.add_column(name)
+    for folder in folders:
+        results = folder.results()
+        for world in ("maze", "sliding", "jigsaw"):
+            cells = results["tasks"]
+            table.add_row(
+                results["model"],
+                world,
+                *(_score(cells.get(f"{world}.{mode}")) for mode in ("direct", "text_cot", "visual_cot")),
+                _gain(results["gains"], world, "own"),
+                _gain(results["gains"], world, "blank"),
+                _trouble(cells, world),
+            )
+        table.add_section()
+    Console(width=140).print(table)
+
+
+def _score(cell: dict[str, Any] | None) -> str:
+    if not cell:
+        return ""
+    found = cell["metrics"][cell["headline"]]
+    return f"{found['mean']:.2f} [{found['ci95'][0]:.2f}, {found['ci95'][1]:.2f}]"
+
+
+def _gain(gains: list[dict[str, Any]], world: str, canvas: str) -> str:
+    for gain in gains:
+        if (gain["task"], gain["mode"], gain["canvas"]) == (world, "visual_cot", canvas):
+            return f"{gain['gain']:+.2f} [{gain['ci95'][0]:+.2f}, {gain['ci95'][1]:+.2f}]"
+    return ""
+
+
+def _trouble(cells: dict[str, Any], world: str) -> str:
+    counts: dict[str, int] = {}
+    for name, cell in cells.items():
+        if name.startswith(f"{world}."):
+            for kind, count in cell["failures"].items():
+                counts[kind] = counts.get(kind, 0) + count
+    return ", ".join(f"{kind} {count}" for kind, count in counts.items()) or "none"
