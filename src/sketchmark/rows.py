@@ -1,0 +1,201 @@
+"""Rows of a published data set, wherever it is: a file, a folder, or the hub.
+
+The order is the user's: `--data PATH` (or SKETCHMARK_DATA, which the command line puts in its place), else the hub. A
+path that was named and does not hold the data is an error, never a reason to download something else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
+from sketchmark.parts import Picture
+
+Row = dict[str, Any]
+
+_BATCH = 16
+"""Rows decoded at once: a row may hold several megabytes of pictures."""
+
+_READABLE = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+
+
+def rows(
+    data: Path | None, *, hub: str, config: str | None = None, split: str = "test", files: str | None = None
+) -> Iterator[Row]:
+    """The rows, streamed, pictures undecoded as `{"bytes": …, "path": …}`.
+
+    `data` is a file, or a folder that holds: `files` (a path or glob, found at any depth by its name), a hub
+    repository as it is cloned (`config/split-*.parquet`, `data/split-*.parquet`, `split.jsonl`…), or a folder that
+    `datasets` saved. Without `data`: the hub id, of it `files` or `config`.
+    """
+    if data is None:
+        return _from_hub(hub, config, split, files)
+    if data.is_file():
+        return _from_file(data)
+    if not data.is_dir():
+        raise DataMissing(f"{data} does not exist", _ways(hub, files))
+    if saved := next((folder for folder in _bases(data, hub, config) if _is_saved(folder)), None):
+        return _from_saved(saved, split)
+    found = _files_in(data, hub, config, split, files)
+    if not found:
+        what = files or (f"{config or 'data'}/{split}-*.parquet")
+        raise DataMissing(f"{data} holds no {what}", _ways(hub, files))
+    return (row for path in found for row in _from_file(path))
+
+
+def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
+    """A picture in any form a data set has it: HF dict, bytes, PIL image, or a path inside `root`.
+
+    `where` names the row for the error. A path that a data file holds is followed only inside `root`.
+    """
+    from PIL.Image import Image
+
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
+    try:
+        if isinstance(value, Picture):
+            return value
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return Picture.from_bytes(bytes(value))
+        if isinstance(value, Image):
+            plain = value.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
+            return Picture.from_image(value if plain else value.convert("RGB"))
+        if isinstance(value, (str, Path)) and root is not None:
+            return Picture.from_file(inside(root, str(value), where))
+    except BadPicture as error:
+        raise BadPicture(f"{where}: {error}") from error
+    raise BadInput(f"{where}: no picture, but {_kind(value)}", "bytes, an image dict or a PIL image")
+
+
+def inside(root: Path, name: str, where: str) -> Path:
+    """The file `name` under `root`. A data file may not lead anywhere else, by `..`, absolutely or by a link."""
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise BadInput(f"{where}: the path {name!r} leads out of {root}")
+    return path
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def _ways(hub: str, files: str | None) -> str:
+    at_hub = f"{hub} ({files})" if files else hub
+    return f"give --data PATH, or set SKETCHMARK_DATA=PATH, or pip install 'sketchmark[data]' to load {at_hub}"
+
+
+def _bases(data: Path, hub: str, config: str | None) -> list[Path]:
+    """Where a repository may lie in a folder: the folder itself, `Owner/Name`, or `Name`, each with its config."""
+    bases = [data, data / hub, data / hub.rpartition("/")[2]]
+    if config:
+        bases = [base / config for base in bases] + bases
+    return [base for base in bases if base.is_dir()]
+
+
+def _files_in(data: Path, hub: str, config: str | None, split: str, files: str | None) -> list[Path]:
+    if files:
+        name = files.rpartition("/")[2]
+        if found := sorted(data.glob(files)) or sorted(data.rglob(name)):
+            return found
+    for base in _bases(data, hub, config):
+        own = config is None or base.name == config
+        stems = [split, f"{split}-*", f"data/{split}-*"]
+        if not own:
+            stems = [str(config), f"{config}-{split}*", f"data/{config}-*"]
+        for stem in stems:
+            for suffix in _READABLE:
+                if found := sorted(base.glob(f"{stem}{suffix}")):
+                    return found
+        if own and (found := sorted(base.glob("*.parquet")) or sorted(base.glob("data/*.parquet"))):
+            return found
+    return []
+
+
+def _from_file(path: Path) -> Iterator[Row]:
+    if path.suffix == ".parquet":
+        return _parquet(path)
+    if path.suffix in (".json", ".jsonl"):
+        return _json(path)
+    if path.suffix in (".csv", ".tsv"):
+        return _csv(path)
+    raise BadInput(f"{path}: cannot read rows from a {path.suffix or 'nameless'} file", ", ".join(_READABLE))
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingExtra("parquet files", "data") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_BATCH):
+                yield from batch.to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadInput(f"{path} cannot be read as parquet: {error}") from error
+
+
+def _json(path: Path) -> Iterator[Row]:
+    """A list of objects, or one object a line."""
+    text = path.read_text("utf-8")
+    try:
+        found = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else None
+        found = json.loads(text) if found is None else found
+    except ValueError as error:
+        raise BadInput(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise BadInput(f"{path} is not a list of objects")
+    yield from found
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    import csv
+
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+
+
+def _is_saved(folder: Path) -> bool:
+    return (folder / "dataset_dict.json").exists() or (folder / "state.json").exists()
+
+
+def _from_saved(folder: Path, split: str) -> Iterator[Row]:
+    datasets = _datasets(f"{folder}, which `datasets` saved,")
+    loaded = datasets.load_from_disk(str(folder))
+    if isinstance(loaded, dict):
+        if split not in loaded and len(loaded) > 1:
+            raise DataMissing(f"{folder} has no split {split!r}", f"it has: {', '.join(loaded)}")
+        loaded = loaded[split] if split in loaded else next(iter(loaded.values()))
+    return _arrow_rows(loaded)
+
+
+def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> Iterator[Row]:
+    try:
+        datasets = import_module("datasets")
+    except ImportError as error:
+        raise DataMissing(f"there is no data for {hub} here", _ways(hub, files)) from error
+    try:
+        options: dict[str, Any] = {"data_files": {split: files}} if files else {"name": config}
+        loaded = datasets.load_dataset(hub, split=split, **options)
+    except Exception as error:  # the library raises whatever its HTTP and file layers do
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise DataMissing(f"cannot load {hub} from the hub: {reason}", _ways(hub, files)) from error
+    return _arrow_rows(loaded)
+
+
+def _arrow_rows(dataset: Any) -> Iterator[Row]:
+    """Rows as the files hold them: a picture is never decoded and encoded again on its way to a model."""
+    embed = import_module("datasets.table").embed_table_storage
+    tables: Iterable[Any] = dataset.with_format("arrow").iter(batch_size=_BATCH)
+    for table in tables:
+        yield from embed(table).to_pylist()
+
+
+def _datasets(what: str) -> Any:
+    try:
+        return import_module("datasets")
+    except ImportError as error:
+        raise MissingExtra(what, "data") from error
