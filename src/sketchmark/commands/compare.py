@@ -1,0 +1,39 @@
+"""`sketchmark compare`: what drawing changed, and how one run differs from another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN ...]", type=click.Path(path_type=Path))
+@click.option("--metric", default="", help="Compare this score instead of each task's headline.")
+@click.option("--power", type=float, metavar="GAIN", help="How many samples would show a gain of this size (0.05).")
+@click.option("--anyway", is_flag=True, help="Compare although prompts, scoring or data differ.")
+@click.option(
+    "--format",
+    "form",
+    default="table",
+    show_default=True,
+    type=click.Choice(["table", "md", "csv", "latex", "json"]),
+    help="csv and json hold all digits.",
+)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write there instead of printing.")
+def command(
+    runs: tuple[Path, ...], metric: str, power: float | None, anyway: bool, form: str, output: Path | None
+) -> None:
+    """Compare modes and canvases within a run, and further runs with the first, on the same samples.
+
+    Differences run from the first to the second: positive means that drawing, or the later run, is better.
+    """
+    from sketchmark.compare import compare
+    from sketchmark.compare.formats import FORMATS
+
+    text = FORMATS[form](compare(runs, metric=metric, power=power, anyway=anyway))
+    if output:
+        output.write_text(text, "utf-8")
+        click.echo(f"written to {output}")
+    else:
+        click.echo(text, nl=False)

@@ -1,0 +1,88 @@
+"""The canvas controls side by side: does the answer depend on the drawing, and what would a true one bring?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sketchmark.compare.findings import CanvasScore, CanvasTable
+from sketchmark.compare.pairing import pair
+from sketchmark.compare.played import Cell, Item
+from sketchmark.compare.wording import points, span
+from sketchmark.stats import Difference, holm, interval
+
+ORDER = ("own", "blank", "other", "oracle")
+CLEAR = 0.05
+
+
+def canvas_table(cells: Mapping[str, tuple[Cell, Mapping[str, Item]]], metric: str) -> CanvasTable | None:
+    """From canvas -> (cell, items); None with a single canvas, which controls nothing."""
+    if len(cells) < 2:
+        return None
+    ordered = {name: cells[name] for name in ORDER if name in cells}
+    own = ordered.get("own")
+    against = {
+        name: pair(items, own[1]).difference() if own and name != "own" else None
+        for name, (_, items) in ordered.items()
+    }
+    corrected = dict(zip(against, holm([found.p if found else None for found in against.values()]), strict=True))
+    scores = []
+    for name, (_, items) in ordered.items():
+        scored = [item for item in items.values() if item.value is not None]
+        values = [item.value for item in scored if item.value is not None]
+        found = interval(values, [item.filed.get("cluster") for item in scored])
+        scores.append(CanvasScore(name, found, against[name], corrected[name]))
+    first = next(iter(ordered.values()))[0]
+    return CanvasTable(first.task, metric, first.run, first.model, tuple(scores), _sentence(scores))
+
+
+def _sentence(scores: list[CanvasScore]) -> str:
+    by_name = {score.canvas: score for score in scores}
+    if "own" not in by_name:
+        return "The model's own drawings were not played: nothing to hold the controls against."
+    said = [
+        _TELL[name](score.own_minus_this, score.p_holm)
+        for name, score in by_name.items()
+        if score.own_minus_this is not None and score.own_minus_this.n
+    ]
+    return " ".join(said) or "The canvases share no scored sample."
+
+
+def _blank(found: Difference, p: float | None) -> str:
+    if _higher(found, p):
+        return f"The answer depends on the drawing: on a blank canvas it loses {_size(found)}."
+    if _lower(found, p):
+        return f"The drawing does harm: on a blank canvas the answer gains {_size(found)}."
+    return f"No sign that the drawing is looked at: a blank canvas does about as well (own − blank {span(found)})."
+
+
+def _other(found: Difference, p: float | None) -> str:
+    if _higher(found, p):
+        return f"What is drawn matters: with another sample's drawing it loses {_size(found)}."
+    if _lower(found, p):
+        return f"Another sample's drawing does better than the own one, by {_size(found)}."
+    return (
+        f"No sign that its content is used: another sample's drawing does about as well (own − other {span(found)})."
+    )
+
+
+def _oracle(found: Difference, p: float | None) -> str:
+    if _lower(found, p):
+        return f"Drawing is a bottleneck: with the true pictures it gains {_size(found)}."
+    if _higher(found, p):
+        return f"The true pictures do worse than the own ones, by {_size(found)}."
+    return f"No sign that drawing holds it back: the true pictures do about as well (own − oracle {span(found)})."
+
+
+_TELL = {"blank": _blank, "other": _other, "oracle": _oracle}
+
+
+def _higher(found: Difference, p: float | None) -> bool:
+    return p is not None and p < CLEAR and found.mean is not None and found.mean > 0
+
+
+def _lower(found: Difference, p: float | None) -> bool:
+    return p is not None and p < CLEAR and found.mean is not None and found.mean < 0
+
+
+def _size(found: Difference) -> str:
+    return points(abs(found.mean or 0)).lstrip("+")

@@ -1,0 +1,192 @@
+"""Which cells are compared with which, and the rows that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sketchmark.compare import fairness
+from sketchmark.compare.breakdowns import breakdowns
+from sketchmark.compare.canvases import canvas_table
+from sketchmark.compare.drawings import split_by_drawing
+from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Row, Side
+from sketchmark.compare.pairing import Pairs, pair
+from sketchmark.compare.played import Cell, Filed, Item, cells_of
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.stats import Interval, Pilot, holm
+
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
+"""The last asks whether it is the picture, or just more tokens."""
+
+
+def compare(
+    runs: Sequence[Path | str], *, metric: str = "", power: float | None = None, anyway: bool = False
+) -> Comparison:
+    """Modes within each run, canvases within each run, and every further run against the first.
+
+    Cells that the same model played in different folders count as one run, so that modes may be played one by one.
+    Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
+    `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need.
+    """
+    names = _labels(runs)
+    cells = [cell for path, name in zip(runs, names, strict=True) for cell in cells_of(path, name)]
+    work = _Work(metric, power, anyway)
+    for task in dict.fromkeys(cell.task for cell in cells):
+        work.compare_task([cell for cell in cells if cell.task == task], names)
+    if not work.rows and not work.canvases:
+        raise BadInput(
+            "nothing to compare: "
+            + ("; ".join(work.notes) or f"{', '.join(names)} hold one mode each, not the same"),
+            "play direct and visual_cot, or give two runs of the same task and mode",
+        )
+    corrected = holm([row.difference.p for row in work.rows])
+    rows = tuple(replace(row, p_holm=p) for row, p in zip(work.rows, corrected, strict=True))
+    return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)))
+
+
+@dataclass
+class _Work:
+    metric: str
+    power: float | None
+    anyway: bool
+    rows: list[Row] = field(default_factory=list)
+    canvases: list[CanvasTable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def compare_task(self, cells: list[Cell], runs: Sequence[str]) -> None:
+        """One task at a time, so that memory holds the scores of one."""
+        metric = self.metric or cells[0].headline
+        if not metric:
+            self.notes.append(f"{cells[0].task} names no headline score: choose one with --metric")
+            return
+        shelf: dict[str, Filed] = {}
+        items = {id(cell): cell.items(metric, shelf) for cell in cells}
+        if not any(item.value is not None for found in items.values() for item in found.values()):
+            self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
+            return
+        for before, after in _across_runs(cells, runs):
+            self._add(metric, "runs", before, after, items)
+        for before, after in _across_modes(cells, runs):
+            self._add(metric, "modes", before, after, items)
+        for group in _across_canvases(cells, runs):
+            first = next(iter(group.values()))
+            for other in list(group.values())[1:]:
+                self._check(
+                    f"{first.task} on the canvases {first.canvas} and {other.canvas}", first, other, items, True
+                )
+            table = canvas_table({name: (cell, items[id(cell)]) for name, cell in group.items()}, metric)
+            if table:
+                self.canvases.append(table)
+
+    def _add(
+        self, metric: str, kind: str, before: Cell, after: Cell, items: Mapping[int, Mapping[str, Item]]
+    ) -> None:
+        label = (
+            f"{after.mode} − {before.mode}" if kind == "modes" else f"{after.run} − {before.run}, {_played(after)}"
+        )
+        self._check(f"{before.task}: {label}", before, after, items, kind == "runs")
+        pairs = pair(items[id(before)], items[id(after)])
+        if not pairs.pairs:
+            self.notes.append(f"{before.task}: {label}: no sample is scored on both sides by {metric}")
+            return
+        scores = pairs.scores()
+        main = kind == "runs" or (before.mode, after.mode) == MODE_PAIRS[0]
+        self.rows.append(
+            Row(
+                task=before.task,
+                metric=metric,
+                label=label,
+                kind="runs" if kind == "runs" else "modes",
+                before=_side(before, scores[0]),
+                after=_side(after, scores[1]),
+                difference=pairs.difference(),
+                p_holm=None,
+                unpaired=pairs.unpaired,
+                unscored=pairs.unscored,
+                breakdowns=breakdowns(pairs, list(after.about.get("breakdown", ()))) if main else (),
+                drawing=split_by_drawing(pairs) if kind == "modes" else None,
+                plan=self._plan(pairs),
+            )
+        )
+
+    def _plan(self, pairs: Pairs) -> Plan | None:
+        if self.power is None:
+            return None
+        pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
+        return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
+
+    def _check(
+        self, what: str, before: Cell, after: Cell, items: Mapping[int, Mapping[str, Item]], same_mode: bool
+    ) -> None:
+        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
+        found = fairness.how_filed(items[id(before)], items[id(after)])
+        if same_mode:
+            found = fairness.how_asked(before, after) + found
+            self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
+        if not found:
+            return
+        if not self.anyway:
+            raise RunConflict(
+                f"{what} cannot be paired; what differs: {'; '.join(found[:4])}"
+                + (f" and {len(found) - 4} more" if len(found) > 4 else ""),
+                "compare them --anyway if you know why",
+            )
+        self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
+
+
+def _labels(runs: Sequence[Path | str]) -> list[str]:
+    """Folder names, or whole paths where two folders have the same name."""
+    if not runs:
+        raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
+    names = [Path(path).resolve().name for path in runs]
+    return names if len(set(names)) == len(names) else [str(path) for path in runs]
+
+
+def _across_runs(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[Cell, Cell]]:
+    first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
+    for cell in cells:
+        before = first.get((cell.mode, cell.canvas))
+        if before is not None and cell.run != runs[0]:
+            yield before, cell
+
+
+def _across_modes(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[Cell, Cell]]:
+    seen: set[tuple[int, int]] = set()
+    for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
+        for low, high in MODE_PAIRS:
+            before, after = pool.get((low, "own")), pool.get((high, "own"))
+            if before and after and (id(before), id(after)) not in seen:
+                seen.add((id(before), id(after)))
+                yield before, after
+
+
+def _across_canvases(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dict[str, Cell]]:
+    seen: set[frozenset[int]] = set()
+    for pool in _pools(cells, runs):
+        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
+            group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
+            key = frozenset(map(id, group.values()))
+            if len(group) > 1 and key not in seen:
+                seen.add(key)
+                yield group
+
+
+def _pools(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], Cell]]:
+    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
+    for run in runs:
+        own = [cell for cell in cells if cell.run == run]
+        players = {cell.player for cell in own}
+        others = [cell for cell in cells if cell.run != run and cell.player in players]
+        pool: dict[tuple[str, str], Cell] = {}
+        for cell in own + others:
+            pool.setdefault((cell.mode, cell.canvas), cell)
+        yield pool
+
+
+def _side(cell: Cell, score: Interval) -> Side:
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score)
+
+
+def _played(cell: Cell) -> str:
+    return cell.mode if cell.canvas == "own" else f"{cell.mode} on {cell.canvas} canvas"

@@ -1,0 +1,123 @@
+"""What a comparison finds, as plain data: tables, report and viewer show nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from sketchmark.stats import Difference, Interval, Trend
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two things compared: a cell of a run. `score` is over the paired samples alone."""
+
+    run: str
+    model: str
+    cell: str
+    mode: str
+    canvas: str
+    score: Interval
+
+
+@dataclass(frozen=True)
+class Group:
+    """The samples filed under one value (or a range of values), compared."""
+
+    value: str
+    before: Interval
+    after: Interval
+    difference: Difference
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The difference by one filed key. Numbers are difficulties and have a trend; words are categories."""
+
+    key: str
+    kind: Literal["category", "difficulty"]
+    groups: tuple[Group, ...]
+    trend: Trend | None
+
+
+@dataclass(frozen=True)
+class DrawingSplit:
+    """The answer's score where every drawn frame was right, and where one was wrong.
+
+    `gain_right` and `gain_wrong` are the differences on those samples. Easy samples are easier to draw and to
+    answer, so the split alone does not show that a right drawing causes a right answer: the oracle canvas does.
+    """
+
+    right: Interval
+    wrong: Interval
+    gain_right: Difference
+    gain_wrong: Difference
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many samples a gain needs, judged by how much changed here, and the smallest gain visible with these."""
+
+    gain: float
+    needed: int
+    smallest: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """after - before on the same samples. `p_holm` is corrected over the rows of the comparison.
+
+    `unpaired` samples were played on one side only; `unscored` ones failed on a side for reasons that say nothing
+    about the model. Neither is guessed.
+    """
+
+    task: str
+    metric: str
+    label: str
+    kind: Literal["modes", "runs"]
+    before: Side
+    after: Side
+    difference: Difference
+    p_holm: float | None
+    unpaired: int
+    unscored: int
+    breakdowns: tuple[Breakdown, ...]
+    drawing: DrawingSplit | None
+    plan: Plan | None
+
+
+@dataclass(frozen=True)
+class CanvasScore:
+    """The score with one canvas, and own - this canvas on the same samples (None for own itself)."""
+
+    canvas: str
+    score: Interval
+    own_minus_this: Difference | None
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
+class CanvasTable:
+    """The canvas controls of one task side by side, and what they show in plain words."""
+
+    task: str
+    metric: str
+    run: str
+    model: str
+    scores: tuple[CanvasScore, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
+
+    rows: tuple[Row, ...]
+    canvases: tuple[CanvasTable, ...]
+    notes: tuple[str, ...]
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    return asdict(comparison)

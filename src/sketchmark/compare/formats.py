@@ -1,0 +1,172 @@
+"""Tables as Markdown, LaTeX or for the terminal; the numbers behind them as CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+
+from sketchmark.compare.findings import Comparison, as_json
+from sketchmark.compare.tables import tables
+from sketchmark.stats import Difference, Interval
+
+
+def to_json(comparison: Comparison) -> str:
+    return json.dumps(as_json(comparison), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def to_markdown(comparison: Comparison) -> str:
+    blocks = []
+    for table in tables(comparison):
+        lines = [f"### {_markdown(table.title)}", ""]
+        lines.append(_line(table.columns))
+        lines.append("|" + "---|" * table.texts + "---:|" * (len(table.columns) - table.texts))
+        lines += [_line(row) for row in table.rows]
+        lines += [f"\n{_markdown(text)}" for text in table.below]
+        blocks.append("\n".join(lines))
+    if comparison.notes:
+        blocks.append("\n".join(["### Notes", "", *(f"* {_markdown(note)}" for note in comparison.notes)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(map(_markdown, cells)) + " |"
+
+
+def _markdown(text: str) -> str:
+    """File names and categories come from strangers: nothing in them may open a tag, a link or a column."""
+    flat = " ".join(text.split())
+    return "".join(
+        f"\\{char}" if char in "\\|<>`*_" or (char == "[" and flat.find("](") > 0) else char for char in flat
+    )
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "<": "$<$",
+    ">": "$>$",
+} | {char: f"\\{char}" for char in "&%$#_{}"}
+
+
+def to_latex(comparison: Comparison) -> str:
+    r"""One `table` each; the document needs `\usepackage{booktabs}`."""
+    blocks = ["% needs \\usepackage{booktabs}"]
+    for table in tables(comparison):
+        rows = [" & ".join(map(_latex, row)) + r" \\" for row in table.rows]
+        blocks.append(
+            "\n".join(
+                [
+                    r"\begin{table}",
+                    rf"\caption{{{_latex(' '.join((table.title + '.', *table.below)))}}}",
+                    rf"\begin{{tabular}}{{{'l' * table.texts}{'r' * (len(table.columns) - table.texts)}}}",
+                    r"\toprule",
+                    " & ".join(map(_latex, table.columns)) + r" \\",
+                    r"\midrule",
+                    *rows,
+                    r"\bottomrule",
+                    r"\end{tabular}",
+                    r"\end{table}",
+                ]
+            )
+        )
+    blocks += [f"% {' '.join(note.split())}" for note in comparison.notes]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
+
+
+_SCORE = ("mean", "low", "high", "n", "method")
+_DIFFERENCE = ("mean", "low", "high", "p", "helped", "hurt", "same", "n", "method")
+CSV_COLUMNS = (
+    *("table", "task", "compared", "score", "key", "value", "run_before", "run_after"),
+    *(f"before_{name}" for name in _SCORE),
+    *(f"after_{name}" for name in _SCORE),
+    *(f"difference_{name}" for name in _DIFFERENCE),
+    "p_holm",
+)
+
+
+def to_csv(comparison: Comparison) -> str:
+    """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for labels, before, after, difference, p_holm in _flat(comparison):
+        numbers = [getattr(before, name, "") for name in _SCORE] + [getattr(after, name, "") for name in _SCORE]
+        numbers += [getattr(difference, name) for name in _DIFFERENCE]
+        writer.writerow([*map(_no_formula, labels), *numbers, p_holm])
+    return text.getvalue()
+
+
+Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference, float | None]
+
+
+def _flat(comparison: Comparison) -> Iterator[Flat]:
+    for row in comparison.rows:
+        sides = (row.before.run, row.after.run)
+        name = (row.task, row.label, row.metric)
+        yield ("difference", *name, "", "", *sides), row.before.score, row.after.score, row.difference, row.p_holm
+        for found in row.breakdowns:
+            for group in found.groups:
+                filed = (found.kind, *name, found.key, group.value, *sides)
+                yield filed, group.before, group.after, group.difference, group.p_holm
+        if row.drawing:
+            for value, score, gain in (
+                ("right", row.drawing.right, row.drawing.gain_right),
+                ("wrong", row.drawing.wrong, row.drawing.gain_wrong),
+            ):
+                yield ("drawing", *name, "drawing", value, *sides), None, score, gain, None
+    for table in comparison.canvases:
+        own = next((one.score for one in table.scores if one.canvas == "own"), None)
+        for one in table.scores:
+            if one.own_minus_this:
+                name = (table.task, f"own − {one.canvas}", table.metric)
+                labels = ("canvas", *name, "canvas", one.canvas, table.run, table.run)
+                yield labels, one.score, own, one.own_minus_this, one.p_holm
+
+
+def _no_formula(text: str) -> str:
+    """A spreadsheet would run a category named `=HYPERLINK(...)`."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def to_terminal(comparison: Comparison) -> str:
+    import shutil
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    text = io.StringIO()
+    console = Console(file=text, width=max(100, shutil.get_terminal_size((140, 40)).columns), highlight=False)
+    for table in tables(comparison):
+        shown = RichTable(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD)
+        for place, name in enumerate(table.columns):
+            shown.add_column(Text(name), justify="left" if place < table.texts else "right")
+        for row in table.rows:
+            shown.add_row(*map(Text, row))
+        console.print(shown)
+        for line in table.below:
+            console.print(Text(line))
+            console.print()
+    for note in comparison.notes:
+        console.print(Text(f"Note: {note}"))
+    return text.getvalue()
+
+
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "table": to_terminal,
+    "md": to_markdown,
+    "csv": to_csv,
+    "latex": to_latex,
+    "json": to_json,
+}

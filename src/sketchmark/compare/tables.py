@@ -1,0 +1,151 @@
+"""A comparison as tables of short texts, for every output that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sketchmark.compare.findings import Breakdown, CanvasTable, Comparison, Row
+from sketchmark.compare.wording import bounds, chance, number, points, signed
+from sketchmark.stats import Difference, Interval
+
+
+@dataclass(frozen=True)
+class Table:
+    """`texts` is how many of the first columns hold words; the rest are numbers and stand to the right."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: int
+    below: tuple[str, ...] = ()
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    if comparison.rows:
+        yield _differences(comparison.rows)
+    for row in comparison.rows:
+        if row.drawing:
+            yield _drawing(row)
+        for breakdown in row.breakdowns:
+            yield _breakdown(row, breakdown)
+    for canvases in comparison.canvases:
+        yield _canvases(canvases)
+
+
+def _differences(rows: tuple[Row, ...]) -> Table:
+    planned = any(row.plan for row in rows)
+    columns = ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n")
+    return Table(
+        "Differences on the same samples, with 95 % intervals",
+        columns + (("n needed", "smallest visible") if planned else ()),
+        tuple(
+            (
+                row.task,
+                row.label,
+                row.metric,
+                number(row.before.score.mean),
+                number(row.after.score.mean),
+                *_difference(row.difference),
+                chance(row.difference.p),
+                chance(row.p_holm),
+                str(row.difference.n),
+                *((f"{row.plan.needed:,}", signed(row.plan.smallest)) if row.plan else ()),
+            )
+            for row in rows
+        ),
+        texts=3,
+        below=tuple(_below(rows)),
+    )
+
+
+_DIFFERENCE = ("difference", "95 %", "helped", "hurt", "same")
+
+
+def _difference(found: Difference) -> tuple[str, ...]:
+    return signed(found.mean), bounds(found), str(found.helped), str(found.hurt), str(found.same)
+
+
+def _below(rows: tuple[Row, ...]) -> Iterator[str]:
+    for row in rows:
+        missing = []
+        if row.unpaired:
+            missing.append(f"{row.unpaired} samples were played on one side only")
+        if row.unscored:
+            missing.append(f"{row.unscored} failed for reasons that say nothing about the model")
+        if missing:
+            yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
+    if any(row.plan for row in rows):
+        gain = next(row.plan.gain for row in rows if row.plan)
+        yield (
+            f"n needed: samples to see a true gain of {points(gain)} in four runs of five (two-sided p < 0.05), if "
+            "as many samples change as here. Smallest visible: the gain that the samples played would show as often."
+        )
+
+
+def _breakdown(row: Row, found: Breakdown) -> Table:
+    below: tuple[str, ...] = ()
+    if found.trend:
+        low, high = 100 * found.trend.low, 100 * found.trend.high
+        below = (
+            f"The difference changes by {points(found.trend.slope)} [{low:+.1f}, {high:+.1f}] for each unit of "
+            f"{found.key} (p {chance(found.trend.p)}).",
+        )
+    return Table(
+        f"{row.task}: {row.label}, by {found.key}",
+        (found.key, "before", "after", *_DIFFERENCE, "p (Holm)", "n"),
+        tuple(
+            (
+                group.value,
+                number(group.before.mean),
+                number(group.after.mean),
+                *_difference(group.difference),
+                chance(group.p_holm),
+                str(group.difference.n),
+            )
+            for group in found.groups
+        ),
+        texts=1,
+        below=below,
+    )
+
+
+def _drawing(row: Row) -> Table:
+    assert row.drawing is not None
+    split = row.drawing
+    return Table(
+        f"{row.task}: {row.label}, by whether the drawing was right",
+        ("drawn frames", "after", "95 %", *_DIFFERENCE, "n"),
+        tuple(
+            (name, *_score(score), *_difference(gain), str(gain.n))
+            for name, score, gain in (
+                ("all right", split.right, split.gain_right),
+                ("not all right", split.wrong, split.gain_wrong),
+            )
+        ),
+        texts=1,
+        below=(split.sentence,),
+    )
+
+
+def _score(found: Interval) -> tuple[str, str]:
+    return number(found.mean), bounds(found)
+
+
+def _canvases(found: CanvasTable) -> Table:
+    return Table(
+        f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric})",
+        ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n"),
+        tuple(
+            (
+                one.canvas,
+                *_score(one.score),
+                *(_difference(one.own_minus_this)[:2] if one.own_minus_this else ("", "")),
+                chance(one.p_holm) if one.own_minus_this else "",
+                str(one.score.n),
+            )
+            for one in found.scores
+        ),
+        texts=1,
+        below=(found.sentence,),
+    )

@@ -1,0 +1,40 @@
+"""Numbers in plain words, the same in every table and sentence."""
+
+from __future__ import annotations
+
+from sketchmark.stats import Difference, Interval
+
+
+def share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+def points(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f} points"
+
+
+def span(found: Difference) -> str:
+    """`+12.0 points [+5.1, +18.8]`."""
+    if found.low is None or found.high is None:
+        return points(found.mean)
+    return f"{points(found.mean)} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
+
+
+def bounds(found: Interval | Difference) -> str:
+    write = signed if isinstance(found, Difference) else number
+    return "" if found.low is None else f"[{write(found.low)}, {write(found.high)}]"
+
+
+def chance(p: float | None) -> str:
+    """p values as papers print them: no false precision, never zero."""
+    if p is None:
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
