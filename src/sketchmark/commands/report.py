@@ -1,0 +1,17 @@
+"""`sketchmark report`: make a run's report.html anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+def command(run: Path) -> None:
+    """Write RUN/report.html, one self-contained file to send to a colleague."""
+    from sketchmark.report import write_report
+    from sketchmark.runs.store import RunFolder
+
+    click.echo(str(write_report(RunFolder.open(run))))

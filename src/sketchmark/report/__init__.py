@@ -1,0 +1,25 @@
+"""report.html: one self-contained file that opens from a mail attachment, with no network and no scripts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sketchmark.runs.store import RunFolder
+
+__all__ = ["write_report"]
+
+
+def write_report(folder: RunFolder) -> Path:
+    """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
+    from sketchmark.report.page import page
+    from sketchmark.view.index import RunIndex
+
+    run = RunIndex(folder, folder.path.name)
+    run.refresh()
+    path = folder.path / "report.html"
+    temporary = path.with_name(f".report.html.{os.getpid()}")
+    temporary.write_text(page(run), "utf-8")
+    return temporary.replace(path)

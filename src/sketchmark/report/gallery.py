@@ -1,0 +1,176 @@
+"""A few episodes as film strips: what was shown, drawn and said, beside what should have been drawn."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sketchmark.errors import SketchmarkError
+from sketchmark.report.markup import Html, join, tag, words
+from sketchmark.runs.store import RunFolder
+from sketchmark.view.index import CellIndex, RunIndex, change
+from sketchmark.view.pictures import small
+from sketchmark.view.query import outcome
+
+EACH = 6
+"""Episodes a heading. A report is to be sent by mail: the viewer shows the rest."""
+STEPS = 8
+SIDE = 200
+BUDGET = 3 * 2**20
+"""Bytes of pictures in all."""
+
+HEADINGS = {
+    "helped": "Wrong without drawing, right with it",
+    "hurt": "Right without drawing, wrong with it",
+    "failed": "Ended in a failure, or with an answer that could not be read",
+    "right": "Right",
+    "wrong": "Wrong",
+}
+
+
+class Frames:
+    """Pictures for one report as small data addresses, until the budget is spent."""
+
+    def __init__(self, folder: RunFolder, budget: int = BUDGET) -> None:
+        self._folder = folder
+        self._left = budget
+        self._made: dict[str, str] = {}
+
+    def show(self, name: str, alt: str) -> Html:
+        if name not in self._made:
+            try:
+                data = small(self._folder.pictures.load(name), SIDE)
+            except SketchmarkError:
+                return tag("div", "picture missing", class_="missing")
+            if len(data) > self._left:
+                return tag("div", "left out to keep this file small", class_="missing")
+            self._left -= len(data)
+            self._made[name] = "data:image/webp;base64," + base64.b64encode(data).decode()
+        # The bytes are counted once, but a browser needs them at each place.
+        self._left -= len(self._made[name]) if self._left > 0 else 0
+        return tag("img", src=self._made[name], alt=alt)
+
+
+def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
+    """Episodes for each heading, in turn from each task, so that no task takes all the room."""
+    found: dict[str, list[Iterator[tuple[CellIndex, str]]]] = {}
+    drawing = [cell for cell in run.cells.values() if cell.mode == "visual_cot" and cell.canvas == "own"]
+    for cell in drawing or run.cells.values():
+        kinds: dict[str, list[tuple[CellIndex, str]]] = {}
+        base = run.baseline(cell)
+        for sample, row in sorted(cell.rows.items(), key=lambda item: item[1]["index"]):
+            if sample not in cell.episodes:
+                continue
+            if row["flags"] and row["flags"] != ["left_out"]:
+                kind: str | None = "failed"
+            elif base is not None:
+                kind = change(base.value(sample), cell.value(sample))
+            else:
+                kind = outcome(row, cell.value(sample))
+            if kind in HEADINGS and len(kinds.setdefault(kind, [])) < EACH:
+                kinds[kind].append((cell, sample))
+        for kind, episodes in kinds.items():
+            found.setdefault(kind, []).append(iter(episodes))
+    return {kind: list(_in_turn(found[kind]))[:EACH] for kind in HEADINGS if kind in found}
+
+
+def _in_turn(sources: list[Iterator[tuple[CellIndex, str]]]) -> Iterator[tuple[CellIndex, str]]:
+    while sources:
+        for source in list(sources):
+            try:
+                yield next(source)
+            except StopIteration:
+                sources.remove(source)
+
+
+def gallery(run: RunIndex) -> Html:
+    frames = Frames(run.folder)
+    sections = []
+    for kind, episodes in pick(run).items():
+        strips = [_film_strip(run, cell, sample, frames) for cell, sample in episodes]
+        sections.append(join(tag("h3", HEADINGS[kind]), *strips))
+    return join(*sections) if sections else tag("p", "No episode has been scored yet.", class_="empty")
+
+
+def _film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> Html:
+    record, row = cell.episode(sample), cell.rows[sample]
+    base = run.baseline(cell)
+    marks = [tag("span", outcome(row, cell.value(sample)), class_=f"mark {outcome(row, cell.value(sample))}")]
+    if base is not None and base.value(sample) is not None:
+        marks.append(tag("span", f"direct: {outcome(base.rows.get(sample), base.value(sample))}", class_="mark"))
+    marks += [tag("span", flag, class_="mark trouble") for flag in row["flags"]]
+    failure = record["failure"]
+    scores = [f"{name} {value:g}" for name, value in row["values"].items() if value is not None]
+    return tag(
+        "article",
+        tag("h4", tag("bdi", sample), " ", tag("span", cell.name, class_="quiet"), " ", *marks),
+        tag(
+            "ol",
+            *_inputs(record["sample"], frames),
+            *_steps(record, frames),
+            class_="strip",
+            tabindex="0",
+            aria_label=f"What happened in {sample}, step by step",
+        ),
+        tag("p", f"Failed ({failure['kind']}): {failure['message']}", class_="failure") if failure else None,
+        tag(
+            "p",
+            "Scores: " + (", ".join(scores) or "none"),
+            " · True: ",
+            tag("code", _short(record["sample"]["target"])),
+            class_="quiet",
+        ),
+        class_="episode",
+    )
+
+
+def _inputs(sample: Mapping[str, Any], frames: Frames) -> Iterator[Html]:
+    for name, value in sample["pictures"].items():
+        for picture in ([value] if isinstance(value, str) else value)[:4]:
+            yield _still(f"input: {name}", frames.show(picture, f"input picture {name}"))
+
+
+def _steps(record: Mapping[str, Any], frames: Frames) -> Iterator[Html]:
+    """Every reply in order; of a long row of them the first and the last."""
+    true = record["sample"].get("frames") or []
+    stills = []
+    drawn = 0
+    for turn in record["turns"]:
+        reply = turn.get("reply")
+        if turn["act"] == "skip":
+            stills.append(_still("left out", words(str(turn.get("note", "")), 300)))
+        elif turn["act"] == "draw" and reply:
+            stills.append(_drawing(reply, drawn, true, frames))
+            drawn += 1
+        elif reply:
+            label = "described" if turn["act"] == "describe" else "said"
+            stills.append(_still(label, words(reply["text"] or "(nothing)", 600)))
+    if len(stills) <= STEPS * 2:
+        yield from stills
+        return
+    yield from stills[: STEPS * 2 - 2]
+    yield _still("…", tag("p", f"{len(stills) - STEPS * 2 + 1} more steps", class_="quiet"))
+    yield stills[-1]
+
+
+def _drawing(reply: Mapping[str, Any], number: int, true: list[str], frames: Frames) -> Html:
+    if not reply.get("picture"):
+        return _still(f"drawing {number + 1}", tag("div", f"no picture ({reply['finish']})", class_="missing"))
+    pair = [frames.show(reply["picture"], f"drawing {number + 1} by the model")]
+    label = f"drawing {number + 1}"
+    if number < len(true):
+        same = true[number] == reply["picture"]
+        pair.append(frames.show(true[number], f"true picture for drawing {number + 1}"))
+        label += " = true" if same else " | true"
+    return _still(label, tag("div", *pair, class_="pair"))
+
+
+def _still(label: str, content: Html) -> Html:
+    return tag("li", tag("span", label, class_="label"), content)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 240 else f"{text[:237]}..."

@@ -1,0 +1,48 @@
+"""HTML in which everything is text unless it was made here: what models write can never become markup."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_VOID = frozenset({"img", "meta", "br"})
+
+
+class Html(str):
+    """Finished markup. Only `tag`, `join` and this package's own constants make it."""
+
+    __slots__ = ()
+
+
+Child = str | int | None
+"""A plain string is escaped; `Html` is taken as it is; None is nothing."""
+
+
+def text(value: object) -> Html:
+    """Escaped; characters that HTML forbids are shown as a replacement mark, so that nothing is hidden."""
+    if isinstance(value, Html):
+        return value
+    return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
+
+
+def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
+    """`tag("th", "n", scope="col")`. A trailing underscore is dropped (`class_`), others become dashes."""
+    given = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{text(value)}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _VOID:
+        return Html(f"<{name}{given}>")
+    return Html(f"<{name}{given}>{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    return Html("".join(text(child) for child in children if child is not None))
+
+
+def words(value: str, most: int = 4000) -> Html:
+    """What a model or a data set wrote: its line breaks kept, its direction its own, cut where it is very long."""
+    shown = value if len(value) <= most else f"{value[:most]}… ({len(value) - most:,} more characters)"
+    return tag("div", shown, class_="words", dir="auto")

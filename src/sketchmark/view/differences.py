@@ -1,0 +1,138 @@
+"""What was drawn against what should have been drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sketchmark.parts import Picture
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from sketchmark.worlds.boards import Box
+
+_MARK = (220, 38, 38)
+_SIDE = 640
+_TELLS = 24
+"""Pixels that differ by less than this in every colour look the same: resampling and JPEG do that."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`cells` where both pictures can be read as boards, each as (row, column, drawn, true); otherwise the share of
+    pixels that differ."""
+
+    kind: str
+    cells: tuple[tuple[int, int, str, str], ...] = ()
+    share: float = 0.0
+    size: tuple[int, int] = (0, 0)
+
+    def in_words(self) -> str:
+        if self.kind == "pixels":
+            return f"{self.share:.1%} of the pixels differ from the true picture"
+        if not self.cells:
+            return "every cell is as it should be"
+        named = [f"row {r + 1}, column {c + 1}: {drawn}, not {true}" for r, c, drawn, true in self.cells[:4]]
+        more = f" and {len(self.cells) - 4} more" if len(self.cells) > 4 else ""
+        return f"{len(self.cells)} of {self.size[0] * self.size[1]} cells differ ({'; '.join(named)}{more})"
+
+
+def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> Difference:
+    board = _board(target)
+    if board is None:
+        changed = _changed(drawn, true)
+        return Difference("pixels", share=float(changed.mean()))
+    kind, rows, cols = board
+    seen, wanted = (_read(kind, rows, cols, picture) for picture in (drawn, true))
+    cells = tuple(
+        (r, c, seen[r][c], wanted[r][c]) for r in range(rows) for c in range(cols) if seen[r][c] != wanted[r][c]
+    )
+    return Difference("cells", cells, size=(rows, cols))
+
+
+def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
+    """The drawing, paled, with what differs marked: a frame around each cell, or the pixels themselves."""
+    from PIL import Image, ImageDraw
+
+    found = difference(target, drawn, true)
+    image = drawn.image()
+    if found.kind == "pixels":
+        image.thumbnail((_SIDE, _SIDE))
+        pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.65)
+        mask = Image.fromarray(_changed(drawn, true)).convert("L").resize(image.size)
+        pale.paste(_MARK, mask=mask)
+        return _png(pale)
+    pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.45)
+    pen = ImageDraw.Draw(pale)
+    down, across = _edges(target, drawn)
+    width = max(2, min(image.size) // 90)
+    for row, col, _, _ in found.cells:
+        box = (across[col], down[row], across[col + 1] - 1, down[row + 1] - 1)
+        pale.paste(image.crop(box), box[:2])
+        pen.rectangle(box, outline=_MARK, width=width)
+    pale.thumbnail((_SIDE, _SIDE))
+    return _png(pale)
+
+
+def _board(target: Mapping[str, Any]) -> tuple[str, int, int] | None:
+    """Which world the picture is of, told by what is true of its samples; None: not a board that can be read."""
+    if "moves" not in target:
+        return None
+    try:
+        if "rows" in target and "cols" in target:
+            return "maze", int(target["rows"]), int(target["cols"])
+        if "n" in target:
+            return "sliding", int(target["n"]), int(target["n"])
+    except (TypeError, ValueError):
+        return None
+    return None
+
+
+_NAMES = {"#": "wall", " ": "floor", "S": "agent", "G": "goal", "SG": "agent in the goal", "?": "unclear"}
+
+
+def _read(kind: str, rows: int, cols: int, picture: Picture) -> list[list[str]]:
+    from sketchmark.worlds import maze, sliding
+
+    if kind == "maze":
+        return [[_NAMES[label] for label in row] for row in maze.read(picture, rows, cols).grid]
+    colours = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink", "grey")
+    return [
+        ["unclear" if tile == "?" else colours[int(tile) - 1] if int(tile) <= 9 else f"tile {tile}" for tile in row]
+        for row in sliding.read(picture, rows)
+    ]
+
+
+def _edges(target: Mapping[str, Any], picture: Picture) -> tuple[list[int], list[int]]:
+    """Where the board's cells are in a picture, found as the readers find them."""
+    from sketchmark.worlds import boards, maze, sliding
+
+    kind, rows, cols = _board(target) or ("", 1, 1)
+    pixels = boards.pixels_of(picture)
+    box: Box
+    if kind == "maze":
+        content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL, maze.PATH), boards.rgb01(maze.PAGE, maze.FLOOR)
+        box = boards.find_board(pixels, content, page, 0.003, square=rows == cols)
+    else:
+        box = boards.find_board(pixels, boards.rgb01(*sliding.COLOURS[: rows * cols]), boards.rgb01("#ffffff"), 0.002)
+    return boards.cells(box, rows, cols)
+
+
+def _changed(drawn: Picture, true: Picture) -> Any:
+    """Where two pictures differ, after bringing the true one to the drawing's shape."""
+    import numpy as np
+
+    ours, theirs = drawn.image(), true.image()
+    ours.thumbnail((_SIDE, _SIDE))
+    a = np.asarray(ours, dtype=np.int16)
+    b = np.asarray(theirs.resize(ours.size), dtype=np.int16)
+    return np.abs(a - b).max(axis=2) >= _TELLS
+
+
+def _png(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()

@@ -1,0 +1,134 @@
+"""Which episodes a view asks for: filters, order, page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.view.index import CellIndex, Row, RunIndex, change
+from sketchmark.view.search import Search
+
+PAGE = 48
+MANY = 60
+"""A way of filing with more groups than this is no filter but an id."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    cell: CellIndex
+    sample: str
+    row: Row | None
+    value: float | None
+    change: str | None
+
+
+@dataclass(frozen=True)
+class Query:
+    """The filters of the samples view, as they stand in its address. Empty means: any."""
+
+    task: str = ""
+    mode: str = ""
+    canvas: str = ""
+    outcome: str = ""
+    change: str = ""
+    flag: str = ""
+    filed: str = ""
+    text: str = ""
+    sort: str = ""
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> Query:
+        return cls(**{name: parameters.get(name, "")[:400] for name in cls.__dataclass_fields__})
+
+    def hits(self, run: RunIndex, search: Search) -> list[Hit]:
+        found = [hit for cell in run.cells.values() if self._wants(cell) for hit in self._of_cell(run, cell, search)]
+        if self.sort:
+            name, _, direction = self.sort.partition(":")
+            found.sort(key=lambda hit: _order(hit, name), reverse=direction == "down")
+        return found
+
+    def _wants(self, cell: CellIndex) -> bool:
+        wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
+        return all(not want or want == have for want, have in wanted)
+
+    def _of_cell(self, run: RunIndex, cell: CellIndex, search: Search) -> Iterator[Hit]:
+        base = run.baseline(cell)
+        spoken = search.samples(cell, self.text) if self.text else None
+        key, _, group = self.filed.partition("=")
+        order = sorted(cell.episodes, key=lambda sample: cell.rows[sample]["index"] if sample in cell.rows else 1e12)
+        for sample in order:
+            row = cell.rows.get(sample)
+            if spoken is not None and sample not in spoken:
+                continue
+            if self.filed and (row is None or str(row["filed"].get(key)) != group):
+                continue
+            if self.flag and (row is None or not (row["flags"] if self.flag == "any" else self.flag in row["flags"])):
+                continue
+            value = cell.value(sample)
+            if self.outcome and outcome(row, value) != self.outcome:
+                continue
+            became = change(base.value(sample), value) if base else None
+            if self.change and became != self.change:
+                continue
+            yield Hit(cell, sample, row, value, became)
+
+
+def outcome(row: Row | None, value: float | None) -> str:
+    """`unscored` where there is nothing to say about the model; `partly` for scores between none and all."""
+    if row is None or value is None:
+        return "unscored"
+    return "right" if value >= 1 else "wrong" if value <= 0 else "partly"
+
+
+def _order(hit: Hit, name: str) -> tuple[Any, ...]:
+    """Missing values last, numbers before words, and the file's order among equals."""
+    row = hit.row or {}
+    if name == "score":
+        wanted: Any = hit.value
+    elif name == "seconds":
+        wanted = row.get("seconds")
+    elif name == "tokens":
+        wanted = row.get("usage", {}).get("tokens_out", 0)
+    else:
+        wanted = row.get("filed", {}).get(name)
+    if isinstance(wanted, (int, float)):
+        return (0, wanted, "")
+    return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
+
+
+def facets(run: RunIndex) -> dict[str, Any]:
+    """What the filters of a run can be set to, with counts."""
+    flags: Counter[str] = Counter()
+    filed: dict[str, Counter[str]] = {}
+    numeric: set[str] = set()
+    for cell in run.cells.values():
+        for row in cell.rows.values():
+            flags.update(row["flags"])
+            for key, value in row["filed"].items():
+                groups = filed.setdefault(key, Counter())
+                if len(groups) <= MANY:
+                    groups[str(value)] += 1
+                if isinstance(value, (int, float)):
+                    numeric.add(key)
+    cells = run.cells.values()
+    return {
+        "task": sorted({cell.task for cell in cells}),
+        "mode": list(dict.fromkeys(cell.mode for cell in cells)),
+        "canvas": list(dict.fromkeys(cell.canvas for cell in cells)),
+        "flag": dict(flags.most_common()),
+        "filed": {
+            key: dict(sorted(groups.items(), key=lambda item: _number_first(item[0])))
+            for key, groups in sorted(filed.items())
+            if key != "cluster" and 1 < len(groups) <= MANY
+        },
+        "sort": sorted(numeric),
+    }
+
+
+def _number_first(text: str) -> tuple[int, float, str]:
+    try:
+        return (0, float(text), text)
+    except ValueError:
+        return (1, 0.0, text)

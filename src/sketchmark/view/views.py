@@ -1,0 +1,221 @@
+"""What each page of the viewer is made of, as plain data."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture
+from sketchmark.view import differences, summary
+from sketchmark.view.index import CellIndex, RunIndex, change
+from sketchmark.view.pictures import Thumbnails, original
+from sketchmark.view.query import PAGE, Hit, Query, facets, outcome
+from sketchmark.view.search import Search
+from sketchmark.view.shelf import Shelf
+
+Asked = Mapping[str, str]
+
+
+class Views:
+    """One method a page. The index changes only under the lock; pictures and transcripts are read outside of it."""
+
+    def __init__(self, root: Path) -> None:
+        self._shelf = Shelf(root)
+        self._search = Search()
+        self._thumbnails = Thumbnails()
+        self._lock = threading.Lock()
+
+    def _run(self, asked: Asked, name: str = "run") -> RunIndex:
+        with self._lock:
+            return self._shelf.run(asked.get(name, ""))
+
+    def _cell(self, asked: Asked) -> CellIndex:
+        return self._run(asked).cell(asked.get("cell", ""))
+
+    def version(self, asked: Asked) -> dict[str, Any]:
+        """What a page asks every second: has anything been added?"""
+        if asked.get("run"):
+            run = self._run(asked)
+            return {"version": run.version, "state": run.state(time.time())}
+        with self._lock:
+            runs = self._shelf.look()
+        return {"version": [[run.key, run.version] for run in runs]}
+
+    def runs(self, asked: Asked) -> dict[str, Any]:
+        with self._lock:
+            runs = self._shelf.look()
+            rows = [summary.of_run(run) for run in runs]
+            return {"runs": rows, "troubles": self._shelf.troubles}
+
+    def run(self, asked: Asked) -> dict[str, Any]:
+        run = self._run(asked)
+        with self._lock:
+            drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
+            return {
+                **summary.of_run(run),
+                "about": run.about,
+                "facets": facets(run),
+                "curves": summary.curves(run),
+                "drawing_and_answer": drawn,
+                "has_report": _report_of(run) is not None,
+            }
+
+    def samples(self, asked: Asked) -> dict[str, Any]:
+        run = self._run(asked)
+        with self._lock:
+            hits = Query.of(asked).hits(run, self._search)
+            version = run.version
+        pages = max(1, -(-len(hits) // PAGE))
+        page = min(max(1, _number(asked, "page", 1)), pages)
+        shown = hits[(page - 1) * PAGE : page * PAGE]
+        return {
+            "run": run.key,
+            "model": run.model,
+            "version": version,
+            "total": len(hits),
+            "page": page,
+            "pages": pages,
+            "facets": facets(run),
+            "items": [_card(hit) for hit in shown],
+        }
+
+    def episode(self, asked: Asked) -> dict[str, Any]:
+        """A transcript, its scores, the same sample in the run's other cells, and its neighbours in the list that
+        the reader came from."""
+        run, sample = self._run(asked), asked.get("sample", "")
+        cell = run.cell(asked.get("cell", ""))
+        with self._lock:
+            hits = [(hit.cell.name, hit.sample) for hit in Query.of(asked).hits(run, self._search)]
+        here = (cell.name, sample)
+        at = hits.index(here) if here in hits else -1
+        base = run.baseline(cell)
+        return {
+            "run": run.key,
+            "model": run.model,
+            "cell": cell.name,
+            "task": cell.task,
+            "mode": cell.mode,
+            "canvas": cell.canvas,
+            "headline": cell.headline,
+            "record": cell.episode(sample),
+            "score": cell.score(sample),
+            "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
+            "change": change(base.value(sample), cell.value(sample)) if base else None,
+            "siblings": [
+                {"cell": other.name, "outcome": outcome(other.rows.get(sample), other.value(sample))}
+                for other in run.cells.values()
+                if other.task == cell.task and sample in other.episodes
+            ],
+            "position": at + 1,
+            "total": len(hits),
+            "before": hits[at - 1] if at > 0 else None,
+            "after": hits[at + 1] if 0 <= at < len(hits) - 1 else None,
+        }
+
+    def compare(self, asked: Asked) -> dict[str, Any]:
+        """Two cells, of two runs or of one, on the samples that both have."""
+        left, right = self._run(asked, "a"), self._run(asked, "b")
+        names = [name for name in left.cells if name in right.cells] or list(left.cells)
+        if not names:
+            raise BadInput("these runs have played nothing yet")
+        before = left.cell(asked.get("cell_a") or names[0])
+        after = right.cell(asked.get("cell_b") or asked.get("cell_a") or names[0])
+        wanted = asked.get("change", "")
+        with self._lock:
+            difference = summary.paired(before, after)
+            pairs = []
+            for sample in before.episodes:
+                if sample in after.episodes:
+                    values = before.value(sample), after.value(sample)
+                    became = change(*values)
+                    if not wanted or became == wanted:
+                        pairs.append({"sample": sample, "a": values[0], "b": values[1], "change": became})
+        page = max(1, _number(asked, "page", 1))
+        size = PAGE * 4
+        return {
+            "a": {"run": left.key, "model": left.model, "cells": list(left.cells), "cell": before.name},
+            "b": {"run": right.key, "model": right.model, "cells": list(right.cells), "cell": after.name},
+            "summary": [summary.of_cell(before), summary.of_cell(after)],
+            "difference": difference,
+            "differs": _settings_that_differ(before, after),
+            "total": len(pairs),
+            "page": page,
+            "pages": max(1, -(-len(pairs) // size)),
+            "pairs": pairs[(page - 1) * size : page * size],
+        }
+
+    def difference(self, asked: Asked) -> dict[str, Any]:
+        target, drawn, true = self._two_pictures(asked)
+        found = differences.difference(target, drawn, true)
+        return {**asdict(found), "words": found.in_words()}
+
+    def overlay(self, asked: Asked) -> tuple[bytes, str]:
+        return differences.overlay(*self._two_pictures(asked)), "image/png"
+
+    def _two_pictures(self, asked: Asked) -> tuple[dict[str, Any], Picture, Picture]:
+        cell = self._cell(asked)
+        target = cell.episode(asked.get("sample", ""))["sample"]["target"]
+        load = cell.folder.pictures.load
+        return target, load(asked.get("drawn", "")), load(asked.get("true", ""))
+
+    def picture(self, asked: Asked) -> tuple[bytes, str]:
+        return original(self._run(asked).folder, asked.get("name", ""))
+
+    def thumbnail(self, asked: Asked) -> tuple[bytes, str]:
+        side = _number(asked, "side", 320)
+        return self._thumbnails.get(self._run(asked).folder, asked.get("name", ""), side), "image/webp"
+
+    def report(self, asked: Asked) -> Path:
+        path = _report_of(self._run(asked))
+        if path is None:
+            raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
+        return path
+
+
+def _report_of(run: RunIndex) -> Path | None:
+    path = run.folder.path / "report.html"
+    return path if path.is_file() and not path.is_symlink() else None
+
+
+def _card(hit: Hit) -> dict[str, Any]:
+    record = hit.cell.episode(hit.sample)
+    shown = next(iter(record["sample"]["pictures"].values()), None)
+    drawn = [turn["reply"]["picture"] for turn in record["turns"] if (turn.get("reply") or {}).get("picture")]
+    said = [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
+    return {
+        "cell": hit.cell.name,
+        "task": hit.cell.task,
+        "mode": hit.cell.mode,
+        "canvas": hit.cell.canvas,
+        "sample": hit.sample,
+        "outcome": outcome(hit.row, hit.value),
+        "value": hit.value,
+        "change": hit.change,
+        "flags": hit.row["flags"] if hit.row else [],
+        "filed": hit.row["filed"] if hit.row else {},
+        "input": shown if isinstance(shown, str) else shown[0] if shown else None,
+        "drawn": drawn[-1] if drawn else None,
+        "drawings": len(drawn),
+        "answer": said[-1][-240:] if said else "",
+        "seconds": record["seconds"],
+    }
+
+
+def _settings_that_differ(before: CellIndex, after: CellIndex) -> list[str]:
+    """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
+    from sketchmark.runs.store import differences as changed
+
+    return changed(
+        {key: before.about.get(key) for key in ("task", "steps", "source", "on_draw_failure")},
+        {key: after.about.get(key) for key in ("task", "steps", "source", "on_draw_failure")},
+    )
+
+
+def _number(asked: Asked, name: str, default: int) -> int:
+    text = asked.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 9 else default

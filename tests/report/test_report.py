@@ -1,0 +1,161 @@
+"""report.html: one file, complete, harmless."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sketchmark.commands.report import command
+from sketchmark.report import gallery, write_report
+from sketchmark.report.headline import headline
+from sketchmark.runs.store import RunFolder
+from tests.view import hostile
+from tests.view.browsing import Watch, browser, keep
+from tests.view.making import Maker, fail, play, sample
+
+CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    maker = Maker(tmp_path_factory.mktemp("runs") / "run", cells=CONTROLS).fill(30)
+    maker.add("maze.visual_cot", fail(sample(30), "visual_cot", "timeout", "took longer than 60 s"), 30)
+    return maker.finish()
+
+
+class Outline(HTMLParser):
+    """Every tag with its attributes, and all text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
+    text = Outline(write_report(folder).read_text("utf-8")).text
+    assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\]\.", text)
+
+
+def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
+    gain = {"task": "maze", "mode": "visual_cot", "over": "direct", "gain": 0.1, "ci95": [-0.05, 0.25]}
+    assert headline([], [gain]) == "No clear difference on maze: +10 points [\N{MINUS SIGN}5, 25]."
+
+
+def test_nothing_in_the_file_points_outside_it(folder: RunFolder) -> None:
+    page = write_report(folder).read_text("utf-8")
+    outline = Outline(page)
+    assert not outline.all("script") and not outline.all("link") and not outline.all("iframe")
+    targets = [a.get(name) or "" for _, a in outline.tags for name in ("src", "href", "xlink:href") if a.get(name)]
+    assert targets and all(target.startswith(("#", "data:image/webp;base64,")) for target in targets)
+    assert "http" not in page.replace("http-equiv", "") and "@import" not in page and "url(" not in page
+
+
+def test_every_section_of_the_report_is_there(folder: RunFolder) -> None:
+    outline = Outline(write_report(folder).read_text("utf-8"))
+    for title in (
+        "Scores",
+        "Does drawing help?",
+        "How hard can it get?",
+        "Does it use what it drew?",
+        "Right drawing, right answer?",
+        "Failures",
+        "Episodes",
+        "Configuration",
+    ):
+        assert title in outline.text
+    assert "depends on the drawing" in outline.text
+    assert "timeout" in outline.text and "took longer than 60 s" in outline.text
+
+
+def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder) -> None:
+    outline = Outline(write_report(folder).read_text("utf-8"))
+    assert all(image.get("alt") for image in outline.all("img"))
+    charts = outline.all("svg")
+    assert len(charts) >= 4 and all(chart.get("role") == "img" and chart.get("aria-label") for chart in charts)
+    assert outline.all("th") and all(cell.get("scope") in ("col", "row") for cell in outline.all("th"))
+
+
+def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFolder) -> None:
+    alts = [image.get("alt") for image in Outline(write_report(folder).read_text("utf-8")).all("img")]
+    first = alts.index("drawing 1 by the model")
+    assert alts[first - 1 : first + 2] == [
+        "input picture initial",
+        "drawing 1 by the model",
+        "true picture for drawing 1",
+    ]
+
+
+def test_pictures_stop_when_the_budget_is_spent(folder: RunFolder) -> None:
+    frames = gallery.Frames(folder, budget=3_000)
+    names = sorted({path.name for path in folder.pictures.folder.rglob("*.png")})
+    shown = [frames.show(name, "a picture") for name in names[:20]]
+    assert "data:image" in shown[0]
+    assert sum(len(one) for one in shown) < 8_000 and "left out to keep this file small" in shown[-1]
+
+
+def test_a_run_without_scores_still_has_a_report(tmp_path: Path) -> None:
+    page = write_report(Maker(tmp_path / "run").folder).read_text("utf-8")
+    assert "Nothing has been scored yet." in page
+
+
+def test_what_models_and_data_sets_write_stays_text(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", model=hostile.SCRIPT)
+    for cell in maker.cells:
+        maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL + hostile.LONG), 1)
+    bad = fail(sample(2), "visual_cot", hostile.IMAGE, hostile.BREAKOUT)
+    maker.add("maze.visual_cot", bad, 2)
+    page = write_report(maker.finish()).read_text("utf-8")
+    outline = Outline(page)
+    assert not outline.all("script") and not [a for _, a in outline.tags if any(k.startswith("on") for k in a)]
+    assert hostile.SCRIPT in outline.text and "\x00" not in page
+    assert len(page) < 400_000
+
+
+def test_a_browser_runs_and_asks_nothing_when_it_opens_a_hostile_report(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", model=hostile.ALL)
+    for cell in maker.cells:
+        maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL), 1)
+    address = write_report(maker.finish()).as_uri()
+    with browser(900, offline=True) as context:
+        page = context.new_page()
+        watch = Watch(page, address)
+        page.goto(address)
+        assert page.evaluate("window.pwned") is None
+        assert not watch.troubles
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        keep(page, "report-hostile")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_report_fits_a_phone(folder: RunFolder, dark: bool) -> None:
+    address = write_report(folder).as_uri()
+    with browser(390, dark=dark, offline=True) as context:
+        page = context.new_page()
+        watch = Watch(page, address)
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
+        assert not watch.troubles
+        keep(page, f"report-390-{'dark' if dark else 'light'}")
+
+
+def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> None:
+    (folder.path / "report.html").unlink(missing_ok=True)
+    result = CliRunner().invoke(command, [str(folder.path)])
+    assert result.exit_code == 0 and Path(result.output.strip()) == folder.path / "report.html"
+    assert (folder.path / "report.html").exists()

@@ -1,0 +1,174 @@
+"""Run folders made with the real writers, small enough for tests: mazes, with drawings that are right or wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.models.base import Reply, Usage
+from sketchmark.parts import Part, Picture, Sample
+from sketchmark.runs.grading import grade
+from sketchmark.runs.lines import LineWriter
+from sketchmark.runs.record import pack_episode
+from sketchmark.runs.results import drawing_gains, summarise
+from sketchmark.runs.store import FORMAT, RunFolder, write_json
+from sketchmark.task import Grading, Scores, Task
+from sketchmark.worlds import maze
+
+HEADLINE = "maze_text_exact"
+
+
+def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """The answer must be the path; the drawings must be the true pictures."""
+    right = episode.answer == _answer(sample.target["moves"])
+    drawn = None
+    if episode.draw_attempts and sample.frames:
+        drawn = float([p.digest for p in episode.drawings] == [p.digest for p in sample.frames()])
+    return Scores(
+        {HEADLINE: float(right), "maze_img_exact": drawn},
+        {"read": episode.answer[:200]},
+        unparsed=not episode.answer.startswith("<ANSWER_JSON>"),
+    )
+
+
+TASK = Task(
+    "maze",
+    {
+        "source": {"use": "worlds.data:mazes"},
+        "modes": {"direct": {}, "visual_cot": {}},
+        "scorers": ["tests.view.making:score"],
+        "headline": HEADLINE,
+        "breakdown": ["steps"],
+    },
+)
+
+
+def _answer(moves: Iterable[str]) -> str:
+    return f"<ANSWER_JSON>[{','.join(moves)}]</ANSWER_JSON>"
+
+
+def sample(number: int) -> Sample:
+    board = maze.generate(number, 5, 5, 2, 5)
+    moves = maze.solve(board) or []
+    return Sample(
+        id=f"maze-{number:05d}",
+        pictures={"initial": maze.render(board)},
+        fields={"question": f"Where does maze {number} lead?"},
+        target={"moves": moves, "rows": 5, "cols": 5},
+        filed={"steps": len(moves), "region": ("north", "south")[number % 2]},
+        steps=len(moves),
+        frames=lambda: maze.frames(board, moves),
+    )
+
+
+def play(of: Sample, mode: str, right: bool, *, canvas: str = "own", text: str | None = None) -> Episode:
+    """An episode as the maze protocol plays it."""
+    moves = list(of.target["moves"])
+    initial = of.pictures["initial"]
+    assert isinstance(initial, Picture)
+    turns = [Turn("show", (Part("You are a precise maze solver."), Part(initial)))]
+    if mode == "visual_cot":
+        for step, true in enumerate(of.frames() if of.frames else [], start=1):
+            drawn = true if right or step < 2 else initial
+            said = Reply(text=f"Next, move one step {moves[step - 1]}.", usage=Usage(300, 9, 1, 0, 1))
+            turns.append(Turn("say", (Part(said.text, "model"),), f"Now planing for step {step}.", said, 0.21))
+            seen = Picture.from_image(_white(drawn)) if canvas == "blank" else drawn
+            reply = Reply(picture=drawn, usage=Usage(310, 0, 1, 1, 1), raw={"id": f"draw-{step}"})
+            turns.append(
+                Turn("draw", (Part(seen, "model"),), f"Now, generate the image for step {step}.", reply, 1.2)
+            )
+    answer = text if text is not None else _answer(moves if right else moves[:-1])
+    reply = Reply(text=answer, usage=Usage(400, 20, 1, 0, 1), raw={"id": "said", "choices": [{"text": answer}]})
+    turns.append(Turn("say", (Part(answer, "model"),), "Emit the final move list.", reply, 0.4))
+    settings = {"mode": mode, "canvas": canvas, "steps": "truth"}
+    return Episode(of, tuple(turns), None, 1_700_000_000.0, 2.5, settings)
+
+
+def fail(of: Sample, mode: str, kind: str, message: str, *, blames_model: bool = False) -> Episode:
+    played = play(of, mode, False)
+    return Episode(of, played.turns[:2], Failure(kind, message, blames_model), 1_700_000_000.0, 9.0, played.settings)
+
+
+def _white(picture: Picture) -> Any:
+    from PIL import Image
+
+    return Image.new("RGB", picture.size, "white")
+
+
+class Maker:
+    """A run folder that grows line by line, as a real run's does."""
+
+    def __init__(
+        self, path: Path, model: str = "player/test", cells: tuple[str, ...] = ("maze.direct", "maze.visual_cot")
+    ) -> None:
+        self.folder = RunFolder(path)
+        self.model = model
+        self.cells = cells
+        write_json(
+            self.folder.run_file,
+            {
+                "format": FORMAT,
+                "sketchmark": "0.1.0",
+                "model": {"name": model, "args": {}},
+                "seed": 0,
+                "started": "2026-01-02T03:04:05Z",
+                "machine": {"python": "3.11", "system": "Linux"},
+                "cells": {name: self._about(name) for name in cells},
+            },
+        )
+
+    @staticmethod
+    def _about(name: str) -> dict[str, Any]:
+        task, mode, *canvas = name.split(".")
+        return {
+            "task": task,
+            "mode": mode,
+            "canvas": canvas[0] if canvas else "own",
+            "steps": "truth",
+            "on_draw_failure": "fail",
+            "headline": HEADLINE,
+            "breakdown": ["steps"],
+            "source": {"use": "worlds.data:mazes"},
+            "play": {"protocol": "steps_then_answer", "prompts": {"plan": "Now planing for step {i}."}},
+            "model": {"name": "test"},
+        }
+
+    def add(self, cell: str, episode: Episode, index: int) -> None:
+        for path, record in (
+            (self.folder.episodes_file(cell), pack_episode(episode, index, self.folder.pictures.save)),
+            (self.folder.scores_file(cell), asyncio.run(grade(TASK, episode, index, Grading()))),
+        ):
+            writer = LineWriter(path)
+            writer.write(record)
+            writer.close()
+
+    def fill(self, count: int, seed: int = 0, skill: float = 0.35) -> Maker:
+        """`count` samples in every cell; drawing helps, a blank canvas takes the help away."""
+        rng = Random(seed)
+        for number in range(count):
+            of = sample(number)
+            for cell in self.cells:
+                _, mode, *canvas = cell.split(".")
+                chance = skill + (0.45 if mode == "visual_cot" and not canvas else 0.0)
+                right = rng.random() < chance
+                self.add(cell, play(of, mode, right, canvas=canvas[0] if canvas else "own"), number)
+        return self
+
+    def finish(self) -> RunFolder:
+        about = self.folder.about()["cells"]
+        tasks = {
+            name: {**{k: about[name][k] for k in ("task", "mode", "canvas", "steps", "headline")}, **self._sum(name)}
+            for name in self.cells
+        }
+        write_json(
+            self.folder.path / "results.json",
+            {"model": self.model, "tasks": tasks, "gains": drawing_gains(self.folder, about)},
+        )
+        return self.folder
+
+    def _sum(self, cell: str) -> dict[str, Any]:
+        return summarise(self.folder.scores(cell), TASK)
