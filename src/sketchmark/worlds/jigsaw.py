@@ -54,8 +54,8 @@ def generate(seed: int, difficulty: Difficulty = "medium", folder: Path | None =
     """
     if difficulty not in WRONG_KINDS:
         raise BadInput(f"{difficulty!r} is no difficulty of jigsaws", ", ".join(WRONG_KINDS))
-    if not 32 <= size <= 2048:
-        raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 2048")
+    if not 32 <= size <= 1024:
+        raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 1024")
     rng, cell = Random(seed), size // 2
     draw = _from_folder(folder, cell) if folder else _own_scenes(cell)
     kinds = WRONG_KINDS[difficulty]

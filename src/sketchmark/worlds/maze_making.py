@@ -55,8 +55,8 @@ def generate(seed: int, rows: int = 6, cols: int = 6, min_steps: int = 3, max_st
     """A maze whose only shortest way from start to goal has `min_steps` to `max_steps` steps.
 
     The length is drawn evenly from the wanted range (as far as the board can hold it), then a random way of that
-    length that never touches itself, then the other cells are opened in random order, each only if every way through
-    it is longer. How many are opened differs from maze to maze: from lone corridors to wide rooms with pillars.
+    length that never touches itself, then other cells are opened in random order, each only if every way through it
+    is longer. How many and which differs from maze to maze: from winding corridors to wide rooms with pillars.
     """
     check_grid(rows, cols, _MOST_CELLS_A_SIDE)
     longest = longest_way(rows, cols)
@@ -127,7 +127,10 @@ def _cut_snake(rng: Random, rows: int, cols: int, steps: int) -> list[Position]:
 
 
 def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[list[bool]]:
-    """Floor around a way. A cell may open if start to cell to goal is longer than the way, so the way stays alone."""
+    """Floor around a way. A cell may open if start to cell to goal is longer than the way, so the way stays alone.
+
+    Floor grows from floor. How often a cell may join several floor cells decides between corridors and rooms.
+    """
     far = rows * cols + 1
     from_start, from_goal = ([[far] * cols for _ in range(rows)] for _ in range(2))
     walls = [[True] * cols for _ in range(rows)]
@@ -136,12 +139,18 @@ def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[lis
         from_start[row][col], from_goal[row][col] = index, len(way) - 1 - index
     others = [(row, col) for row in range(rows) for col in range(cols) if walls[row][col]]
     rng.shuffle(others)
-    for row, col in others[: rng.randint(len(others) // 3, len(others) * 5 // 6)]:
+    wanted, roomy = rng.randint(len(others) // 3, len(others)), max(0, rng.randrange(6) - 3)
+    for row, col in others * 3:
+        if not wanted:
+            break
         near = [(r, c) for r, c in _neighbours((row, col), rows, cols) if not walls[r][c]]
-        to_start = min((from_start[r][c] for r, c in near), default=far) + 1
-        to_goal = min((from_goal[r][c] for r, c in near), default=far) + 1
+        if not walls[row][col] or not near or (len(near) > 1 and rng.randrange(5) >= roomy):
+            continue
+        to_start = min(from_start[r][c] for r, c in near) + 1
+        to_goal = min(from_goal[r][c] for r, c in near) + 1
         if to_start + to_goal >= len(way):
             walls[row][col] = False
+            wanted -= 1
             _relax(walls, from_start, (row, col), to_start)
             _relax(walls, from_goal, (row, col), to_goal)
     return walls

@@ -22,6 +22,8 @@ _Table = NDArray[np.uint64]
 _FEW_TOKENS = 4096
 """Below this a code of its own costs more (a header, and time) than it saves over deflate's fixed one."""
 
+_SHORTEST_MATCH = 3
+
 
 def indexed(indices: Bytes, palette: Bytes) -> Picture:
     """A palette picture: `indices` (h, w) into `palette` (k, 3). It decodes to exactly these colours."""
@@ -66,7 +68,8 @@ def _deflate(rows: Bytes) -> bytes:
     """One deflate block (RFC 1951): a row like the one above is a match at a row's distance, a run at distance 1."""
     height, stride = rows.shape
     fresh = np.ones(height, bool)
-    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    if stride >= _SHORTEST_MATCH:
+        fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     kept = np.flatnonzero(fresh)
     values, lengths, owners = _runs(rows[kept])
     repeats = np.diff(np.append(kept, height)) - 1

@@ -48,7 +48,7 @@ DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}
 """How deep puzzles of each size are made and solved. For 2 and 3 that is the deepest there is; beyond, it is what a
 search settles in a second."""
 
-_MIN_CELL = 16
+_MIN_CELL = 32
 _TRIES = 200
 
 
@@ -130,7 +130,7 @@ def render(state: State, n: int | None = None, size: int | None = None) -> Pictu
     cell = size or 360 // side
     if cell < _MIN_CELL:
         raise BadInput(f"tiles of {cell} pixels are too small to be read back", f"at least {_MIN_CELL}")
-    gap, margin = max(1, cell // 60), max(4, cell // 4)
+    gap, margin = cell // 60, max(4, cell // 4)
     page = np.zeros((side * cell + 2 * margin,) * 2, np.uint8)
     page[margin:-margin, margin:-margin] = (
         np.array(state, np.uint8).reshape(side, side).repeat(cell, axis=0).repeat(cell, axis=1)

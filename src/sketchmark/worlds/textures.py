@@ -42,7 +42,7 @@ def wood(rng: Random, height: int, width: int) -> Canvas:
     for _ in range(rng.randint(2, 4)):
         row, col = rng.randrange(height), rng.randrange(width)
         away = (rows - row) ** 2 + ((cols - col) // 2) ** 2
-        grain += (6 * ONE) // (1 + away * 400 // (height * height))
+        grain += (6 * ONE) // (1 + away * 20 // (height * height // 20))
     rings = grain // 6 % (ONE // 8) * 8
     folded = np.minimum(rings, ONE - 1 - rings) * 2
     fibre = noise(rng.getrandbits(30), height, width, 3, width // 4)

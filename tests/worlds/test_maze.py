@@ -1,0 +1,195 @@
+"""Mazes: making, rules, drawing and reading."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from sketchmark.errors import BadInput
+from sketchmark.worlds import maze
+from sketchmark.worlds.maze import Maze
+from sketchmark.worlds.maze_making import longest_way
+from tests.worlds.pictures import CELL, as_jpeg, filled
+
+OPEN = Maze(((False,) * 3,) * 3, (0, 0), (2, 2))
+SHUT = Maze(((False, True, False),) * 3, (0, 0), (0, 2))
+WHOLE = CELL * CELL
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**63),
+    rows=st.integers(1, 14),
+    cols=st.integers(1, 14),
+    low=st.integers(1, 40),
+    more=st.integers(0, 30),
+)
+def test_every_maze_has_one_shortest_way_of_a_wanted_length(
+    seed: int, rows: int, cols: int, low: int, more: int
+) -> None:
+    assume(low <= longest_way(rows, cols))
+    made = maze.generate(seed, rows, cols, low, low + more)
+    moves = maze.solve(made)
+    assert (made.rows, made.cols) == (rows, cols)
+    assert moves is not None and low <= len(moves) <= low + more
+    assert maze.shortest_paths(made) == 1
+    assert maze.replay(made, moves)[-1] == made.goal
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(1, 2), (2, 2), (3, 3), (6, 6), (5, 9), (9, 5), (20, 20), (40, 7)])
+def test_the_longest_way_promised_can_be_made(rows: int, cols: int) -> None:
+    longest = longest_way(rows, cols)
+    for seed in range(5):
+        moves = maze.solve(maze.generate(seed, rows, cols, longest, longest))
+        assert moves is not None and len(moves) == longest
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "low", "high"),
+    [(6, 6, 30, 40), (1, 1, 1, 1), (6, 6, 5, 4), (6, 6, 0, 3), (0, 6, 3, 4), (6, 101, 3, 4)],
+)
+def test_an_impossible_wish_is_refused_at_once(rows: int, cols: int, low: int, high: int) -> None:
+    with pytest.raises(BadInput):
+        maze.generate(0, rows, cols, low, high)
+
+
+def test_mazes_differ_in_length_walls_and_loops() -> None:
+    made = [maze.generate(seed) for seed in range(300)]
+    assert {len(maze.solve(one) or ()) for one in made} == set(range(3, 13))
+    assert len(set(made)) == 300
+    walls = [sum(map(sum, one.walls)) for one in made]
+    assert min(walls) < 10 and max(walls) > 18
+    squares = sum(
+        any(not (w[r][c] or w[r + 1][c] or w[r][c + 1] or w[r + 1][c + 1]) for r in range(5) for c in range(5))
+        for w in (one.walls for one in made)
+    )
+    assert 30 < squares < 290
+
+
+def test_a_move_into_a_wall_or_out_of_the_board_stays() -> None:
+    assert maze.step(OPEN, (0, 0), "right") == (0, 1)
+    for move in ("up", "left", "jump"):
+        assert maze.step(OPEN, (0, 0), move) == (0, 0)
+        assert not maze.legal(OPEN, (0, 0), move)
+    assert maze.replay(SHUT, ["right", "down", "down", "down"]) == [(0, 0), (1, 0), (2, 0), (2, 0)]
+
+
+def test_equal_ways_are_counted_and_a_walled_goal_has_none() -> None:
+    assert maze.shortest_paths(OPEN) == 6
+    assert maze.solve(OPEN) == ["down", "down", "right", "right"]
+    assert maze.solve(SHUT) is None
+    assert maze.shortest_paths(SHUT) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(1, 10),
+    cols=st.integers(2, 10),
+    cell=st.integers(24, 90),
+    jpeg=st.booleans(),
+)
+def test_every_frame_of_an_episode_reads_back_as_drawn(
+    seed: int, rows: int, cols: int, cell: int, jpeg: bool
+) -> None:
+    made = maze.generate(seed, rows, cols, 1, 12)
+    moves = maze.solve(made)
+    assert moves is not None
+    for picture, at in zip(
+        [maze.render(made, size=cell), *maze.frames(made, moves, size=cell)],
+        [made.start, *maze.replay(made, moves)],
+        strict=True,
+    ):
+        seen = maze.read(as_jpeg(picture) if jpeg else picture, rows, cols)
+        assert seen.grid == maze.expected_grid(made, at)
+        assert (seen.start, seen.goal) == (at, made.goal)
+    assert seen.grid[made.goal[0]][made.goal[1]] == "SG"
+
+
+@pytest.mark.parametrize("quality", [25, 50, 95])
+def test_a_badly_compressed_maze_is_still_read(quality: int) -> None:
+    for seed in range(20):
+        made = maze.generate(seed)
+        assert maze.to_maze(maze.read(as_jpeg(maze.render(made), quality))) == made
+
+
+def test_cells_too_small_to_read_are_refused() -> None:
+    with pytest.raises(BadInput, match="too small"):
+        maze.render(OPEN, size=23)
+
+
+def test_expected_grids_start_from_what_was_read() -> None:
+    seen = maze.MazeReading([["#", "?", "S"], [" ", "G", " "]], (0, 2), (1, 1))
+    assert maze.expected_grid(seen, (1, 2)) == [["#", "?", " "], [" ", "G", "S"]]
+    assert maze.expected_grid(seen, (1, 1)) == [["#", "?", " "], [" ", "SG", " "]]
+    assert maze.expected_grid(seen, (0, 2)) == seen.grid
+    assert maze.to_maze(seen) is None
+
+
+def test_a_reading_with_two_starts_or_none_is_no_maze() -> None:
+    assert maze.to_maze(maze.MazeReading([["S", "S", "G"]], (0, 1), (0, 2))) is None
+    assert maze.to_maze(maze.MazeReading([[" ", " ", "G"]], None, (0, 2))) is None
+    assert maze.to_maze(maze.MazeReading([["SG", "G", " "]], (0, 0), (0, 1))) is None
+    together = maze.to_maze(maze.MazeReading([["#", "SG", " "]], (0, 1), (0, 1)))
+    assert together == Maze(((True, False, False),), (0, 1), (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("colours", "label"),
+    [
+        ([(maze.START, WHOLE * 3 // 16)], "S"),
+        ([(maze.GOAL, WHOLE * 9 // 16)], "G"),
+        ([(maze.START, WHOLE * 3 // 16), (maze.GOAL, WHOLE * 9 // 16)], "SG"),
+        ([(maze.START, WHOLE * 3 // 16), (maze.GOAL, WHOLE * 9 // 16 - 1)], "S"),
+        ([(maze.WALL, WHOLE * 3 // 4)], "#"),
+        ([(maze.WALL, WHOLE * 3 // 4 - 1)], "?"),
+        ([(maze.WALL, WHOLE // 4)], " "),
+        ([(maze.WALL, WHOLE // 4 + 1)], "?"),
+        ([(maze.START, WHOLE * 3 // 16 - 1), (maze.WALL, WHOLE * 3 // 4)], "#"),
+    ],
+)
+def test_a_cell_is_labelled_by_its_shares_at_the_thresholds(colours: list[tuple[str, int]], label: str) -> None:
+    """A full start and goal elsewhere keep the rules for missing ones out of it."""
+    cells = {(1, 1): [(maze.START, WHOLE)], (1, 2): [(maze.GOAL, WHOLE)], (3, 3): colours}
+    assert maze.read(filled(cells)).grid[3][3] == label
+
+
+def test_the_last_cell_that_passes_is_the_position_and_all_are_labelled() -> None:
+    seen = maze.read(filled({at: [(maze.START, WHOLE // 2)] for at in ((4, 1), (2, 5), (2, 2))}))
+    assert seen.start == (4, 1)
+    assert [seen.grid[r][c] for r, c in ((4, 1), (2, 5), (2, 2))] == ["S", "S", "S"]
+
+
+@pytest.mark.parametrize(("pixels", "found"), [(WHOLE * 8 // 100, True), (WHOLE * 8 // 100 - 1, False)])
+def test_a_faint_start_is_found_from_eight_hundredths_on(pixels: int, found: bool) -> None:
+    seen = maze.read(filled({(2, 3): [(maze.START, pixels)], (4, 4): [(maze.START, pixels - 8)]}))
+    assert seen.start == ((2, 3) if found else None)
+    assert seen.grid[2][3] == ("S" if found else " ")
+    assert seen.grid[4][4] == " "
+
+
+@pytest.mark.parametrize(("pixels", "found"), [(WHOLE // 4, True), (WHOLE // 4 - 1, False)])
+def test_a_faint_goal_is_found_from_a_quarter_on(pixels: int, found: bool) -> None:
+    seen = maze.read(filled({(2, 3): [(maze.GOAL, pixels)], (1, 4): [(maze.START, WHOLE)]}))
+    assert seen.goal == ((2, 3) if found else None)
+    assert seen.grid[2][3] == ("G" if found else " ")
+
+
+def test_a_faint_goal_under_the_start_makes_both() -> None:
+    seen = maze.read(filled({(2, 3): [(maze.START, WHOLE // 4), (maze.GOAL, WHOLE // 4)]}))
+    assert (seen.start, seen.goal, seen.grid[2][3]) == ((2, 3), (2, 3), "SG")
+    faint = maze.read(filled({(2, 3): [(maze.START, WHOLE // 10), (maze.GOAL, WHOLE * 6 // 10)]}))
+    assert (faint.start, faint.goal, faint.grid[2][3]) == ((2, 3), (2, 3), "SG")
+
+
+@pytest.mark.parametrize(
+    ("seed", "digest"),
+    [
+        (0, "99033a3524cb1a66a7da6e0ac07d9fdd96453ce1733ffdbd2d658f9690832a1b"),
+        (7, "19b796832f602fe099b9a269367bc05efa85812caca28c6ae3cba158f1328a60"),
+        (123456789, "ab30f914b6cc04a48b414b915da75784afb78dd01a7e7828bf87e891cd53bc68"),
+    ],
+)
+def test_a_seed_gives_the_same_bytes_everywhere(seed: int, digest: str) -> None:
+    assert maze.render(maze.generate(seed)).digest == digest
