@@ -24,11 +24,12 @@ class Azure(OpenAI):
     """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
 
     provider: ClassVar[str] = "azure"
+    extra: ClassVar[str] = "azure"
 
     def __init__(self, name: str, **model_args: Value) -> None:
         super().__init__(str(model_args.get("deployment") or "") or name, **model_args)
 
-    def _read_arguments(self, name: str, args: Arguments) -> None:
+    def _choose_server_and_drawer(self, name: str, args: Arguments) -> None:
         args.text("deployment")
         self.base_url = args.text("azure_endpoint") or self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
         if not self.base_url:

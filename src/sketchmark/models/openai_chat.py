@@ -1,0 +1,157 @@
+"""Chat completions as OpenAI defined and many servers imitate them: what `openai/`, `azure/` and `bagel` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sketchmark.errors import BadInput, CannotPlay, MissingExtra
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.base import Abilities, Options, Reply, Usage
+from sketchmark.models.calling import BadReply
+from sketchmark.models.download import download
+from sketchmark.models.encoding import picture_from_base64
+from sketchmark.models.endpoint import Endpoint
+from sketchmark.models.openai_replies import read_chat, refusal_in
+from sketchmark.models.replies import body_of, finish_of_drawing, finish_of_text, for_looking
+from sketchmark.models.secrets import find_key, redact, require_key
+from sketchmark.parts import Context, Picture
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort")
+
+
+class ChatEndpoint(Endpoint):
+    """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
+
+    extra: ClassVar[str] = "openai"
+
+    def __init__(self, name: str, args: Arguments) -> None:
+        super().__init__(name, args)
+        if not name:
+            raise BadInput(f"{self.provider} needs the name of a model", f"write {self.provider}/NAME")
+        self._speaker: str | None = name
+        self._drawer: str | None = None
+        self._detail: str | None = None
+        self._send_temperature = True
+        self._read_arguments(name, args)
+        args.refuse_unknown()
+        try:
+            self._client = self._connect()
+        except ImportError:
+            raise MissingExtra(f"model {self.name}", self.extra) from None
+
+    def _read_arguments(self, name: str, args: Arguments) -> None:
+        raise NotImplementedError
+
+    @property
+    def _on_openai(self) -> bool:
+        """Whether the far end is OpenAI's own (or Azure's), which differs from its imitators in a few names."""
+        return False
+
+    def _connect(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        names = (self.api_key_env or "OPENAI_API_KEY",)
+        needed = self._on_openai or self.api_key_env
+        # A server of one's own often wants no key, but the SDK insists on some text.
+        key = require_key(self.name, names) if needed else find_key(names) or "none"
+        return AsyncOpenAI(api_key=key, base_url=self.base_url, timeout=self.timeout, max_retries=0)
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(say=self._speaker is not None, draw=self._drawer is not None, max_pictures=self.max_pictures)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if self._speaker is None:
+            raise CannotPlay(f"{self.name} does not say anything: it only draws")
+        context, left_out = layout.without_empty_texts(context)
+        request = await self._chat_request(self._speaker, context, options)
+
+        async def attempt() -> Reply:
+            try:
+                body = body_of(await self._client.chat.completions.create(**request))
+            except Exception as error:
+                return refused_or_raise(error, left_out)
+            reply = read_chat(body)
+            usage = Usage(reply.tokens_in, reply.tokens_out, pictures_in=len(context.pictures))
+            finish = finish_of_text(reply.finish, reply.text)
+            return Reply(reply.text, None, finish, usage, left_out, for_looking(body))
+
+        return await self._call(attempt)
+
+    async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
+        async def attempt() -> tuple[Reply, str]:
+            try:
+                body = body_of(await self._client.chat.completions.create(**request))
+            except Exception as error:
+                return refused_or_raise(error, left_out), ""
+            chat = read_chat(body)
+            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
+            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body))
+            return await with_inline_picture(reply, chat.pictures[0] if chat.pictures else "")
+
+        return await self._fetch(*await self._call(attempt))
+
+    async def _fetch(self, reply: Reply, address: str) -> Reply:
+        """Fetch what came as a URL, as a call of its own: a failed download must not pay for a second drawing."""
+        if address:
+            picture = await self._call(lambda: download(address, timeout=self.timeout))
+            reply = replace(reply, picture=picture)
+        return replace(reply, finish=finish_of_drawing(reply.finish, reply.picture is not None))
+
+    async def _chat_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": model, "messages": await self._messages(context)}
+        if self._send_temperature:
+            request["temperature"] = options.temperature
+        if options.max_new_tokens is not None:
+            # OpenAI retired max_tokens for newer models; most servers that imitate it know only the old name.
+            request["max_completion_tokens" if self._on_openai else "max_tokens"] = options.max_new_tokens
+        if options.seed is not None:
+            request["seed"] = options.seed
+        return request | known_settings(options.extra, _CHAT_SETTINGS)
+
+    async def _messages(self, context: Context) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        for message in layout.messages(context):
+            if message.role == "assistant":
+                # One message a text: lists of blocks from the assistant are beyond many compatible servers.
+                out += [{"role": "assistant", "content": part.text} for part in message.parts]
+            else:
+                out.append({"role": "user", "content": [await self._block(part.content) for part in message.parts]})
+        return out
+
+    async def _block(self, content: str | Picture) -> dict[str, Any]:
+        if isinstance(content, str):
+            return {"type": "text", "text": content}
+        image = {"url": await self._encoder.data_url(content)}
+        return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
+
+
+def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The settings this API has. The others are meant for other models, and a server answers 400 to unknown ones."""
+    return {name: extra[name] for name in names if name in extra}
+
+
+def refused_or_raise(error: Exception, left_out: layout.LeftOut) -> Reply:
+    refusal = refusal_in(error)
+    if refusal is None:
+        raise error
+    return Reply(redact(refusal), finish="refused", left_out=left_out, raw=for_looking(getattr(error, "body", None)))
+
+
+async def with_inline_picture(reply: Reply, address: str) -> tuple[Reply, str]:
+    """The reply with the picture of a data URL in it; any other address is handed on to be fetched."""
+    if not address.startswith("data:"):
+        return reply, address
+    head, comma, data = address.partition(",")
+    if not comma or not head.endswith(";base64"):
+        raise BadReply("a returned picture is a data URL without base64")
+    return replace(reply, picture=await picture_from_base64(data)), ""
