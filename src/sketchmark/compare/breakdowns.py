@@ -57,7 +57,7 @@ def _ranges(key: str, levels: list[int | float]) -> list[tuple[str, Callable[[Pa
     distinct = sorted(set(levels))
     if len(distinct) <= MOST_LEVELS:
         return [(f"{level:g}", _between(key, level, level)) for level in distinct]
-    ends = np.unique(np.quantile(levels, np.linspace(0, 1, RANGES + 1)[1:], method="inverted_cdf"))
+    ends = np.unique(np.quantile(levels, np.arange(1, RANGES + 1) / RANGES, method="inverted_cdf"))
     parts = []
     low = distinct[0]
     for end in ends.tolist():

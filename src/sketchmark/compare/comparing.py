@@ -105,7 +105,7 @@ class _Work:
                 unpaired=pairs.unpaired,
                 unscored=pairs.unscored,
                 breakdowns=breakdowns(pairs, list(after.about.get("breakdown", ()))) if main else (),
-                drawing=split_by_drawing(pairs) if kind == "modes" else None,
+                drawing=split_by_drawing(pairs) if main and kind == "modes" else None,
                 plan=self._plan(pairs),
             )
         )

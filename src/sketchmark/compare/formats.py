@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX or for the terminal; the numbers behind them as CSV or JSON."""
+"""Tables as Markdown or LaTeX; the numbers behind them as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from sketchmark.compare.findings import Comparison, as_json
 from sketchmark.compare.tables import tables
+from sketchmark.compare.terminal import to_terminal
 from sketchmark.stats import Difference, Interval
 
 
@@ -136,31 +137,6 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
 def _no_formula(text: str) -> str:
     """A spreadsheet would run a category named `=HYPERLINK(...)`."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
-
-
-def to_terminal(comparison: Comparison) -> str:
-    import shutil
-
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    text = io.StringIO()
-    console = Console(file=text, width=max(100, shutil.get_terminal_size((140, 40)).columns), highlight=False)
-    for table in tables(comparison):
-        shown = RichTable(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD)
-        for place, name in enumerate(table.columns):
-            shown.add_column(Text(name), justify="left" if place < table.texts else "right")
-        for row in table.rows:
-            shown.add_row(*map(Text, row))
-        console.print(shown)
-        for line in table.below:
-            console.print(Text(line))
-            console.print()
-    for note in comparison.notes:
-        console.print(Text(f"Note: {note}"))
-    return text.getvalue()
 
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {

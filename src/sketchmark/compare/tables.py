@@ -24,6 +24,9 @@ class Table:
 def tables(comparison: Comparison) -> Iterator[Table]:
     if comparison.rows:
         yield _differences(comparison.rows)
+    planned = next((row.plan for row in comparison.rows if row.plan), None)
+    if planned:
+        yield _plans(comparison.rows, planned.gain)
     for row in comparison.rows:
         if row.drawing:
             yield _drawing(row)
@@ -34,11 +37,9 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _differences(rows: tuple[Row, ...]) -> Table:
-    planned = any(row.plan for row in rows)
-    columns = ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n")
     return Table(
         "Differences on the same samples, with 95 % intervals",
-        columns + (("n needed", "smallest visible") if planned else ()),
+        ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n"),
         tuple(
             (
                 row.task,
@@ -50,12 +51,25 @@ def _differences(rows: tuple[Row, ...]) -> Table:
                 chance(row.difference.p),
                 chance(row.p_holm),
                 str(row.difference.n),
-                *((f"{row.plan.needed:,}", signed(row.plan.smallest)) if row.plan else ()),
             )
             for row in rows
         ),
         texts=3,
-        below=tuple(_below(rows)),
+        below=tuple(_left_out(rows)),
+    )
+
+
+def _plans(rows: tuple[Row, ...], gain: float) -> Table:
+    return Table(
+        f"Samples needed to see a true gain of {points(gain)}",
+        ("task", "compared", "n needed", "n played", "smallest visible gain"),
+        tuple(
+            (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", signed(row.plan.smallest))
+            for row in rows
+            if row.plan
+        ),
+        texts=2,
+        below=("In four runs of five, with two-sided p < 0.05, and if as many samples change as here.",),
     )
 
 
@@ -66,7 +80,7 @@ def _difference(found: Difference) -> tuple[str, ...]:
     return signed(found.mean), bounds(found), str(found.helped), str(found.hurt), str(found.same)
 
 
-def _below(rows: tuple[Row, ...]) -> Iterator[str]:
+def _left_out(rows: tuple[Row, ...]) -> Iterator[str]:
     for row in rows:
         missing = []
         if row.unpaired:
@@ -75,12 +89,6 @@ def _below(rows: tuple[Row, ...]) -> Iterator[str]:
             missing.append(f"{row.unscored} failed for reasons that say nothing about the model")
         if missing:
             yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
-    if any(row.plan for row in rows):
-        gain = next(row.plan.gain for row in rows if row.plan)
-        yield (
-            f"n needed: samples to see a true gain of {points(gain)} in four runs of five (two-sided p < 0.05), if "
-            "as many samples change as here. Smallest visible: the gain that the samples played would show as often."
-        )
 
 
 def _breakdown(row: Row, found: Breakdown) -> Table:

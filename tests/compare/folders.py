@@ -1,0 +1,60 @@
+"""Small run folders in the public format (docs/run-folder.md), written directly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def row(index: int, value: float | None, **changes: Any) -> dict[str, Any]:
+    """One score line; `values`, `filed`, `notes`, `scored`, `sample` and `fingerprint` can be given."""
+    return {
+        "index": index,
+        "sample": f"s{index}",
+        "fingerprint": f"f{index}",
+        "filed": {},
+        "scored": True,
+        "notes": {},
+        "flags": [],
+        "usage": {},
+        "started": 0.0,
+        "seconds": 0.1,
+        **changes,
+        "values": {"acc": value, **changes.get("values", {})},
+    }
+
+
+def rows(scores: Sequence[float | None], **changes: Any) -> list[dict[str, Any]]:
+    return [row(index, score, **changes) for index, score in enumerate(scores)]
+
+
+def write_run(
+    path: Path,
+    cells: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    model: str = "player/one",
+    play: Mapping[str, Any] | None = None,
+    **about: Any,
+) -> Path:
+    """`cells`: `task.mode` or `task.mode.canvas` -> score rows."""
+    described = {}
+    for name, lines in cells.items():
+        task, mode, canvas = (*name.split("."), "own")[:3]
+        described[name] = {
+            "task": task,
+            "mode": mode,
+            "canvas": canvas,
+            "steps": "truth",
+            "headline": "acc",
+            "breakdown": [],
+            "model": {"name": model},
+            "play": {"protocol": mode, "prompts": {"ask": "What?"}, "saying": {"temperature": 0}, **(play or {})},
+            **about,
+        }
+        file = path / "scores" / f"{name}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (path / "run.json").write_text(json.dumps({"format": 1, "model": {"name": model}, "cells": described}))
+    return path

@@ -1,0 +1,123 @@
+"""`sketchmark compare` and its formats, with names written by a stranger."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sketchmark.commands.compare import command
+from sketchmark.compare import compare
+from sketchmark.compare.formats import FORMATS, to_csv, to_latex, to_markdown
+from sketchmark.compare.terminal import to_terminal
+from tests.compare.folders import row, rows, write_run
+
+NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    filed = [{"kind": NASTY[place % len(NASTY)]} for place in range(36)]
+    cells = {
+        f"maze.{mode}": [row(place, float(place % modulus == 0), filed=filed[place]) for place in range(36)]
+        for mode, modulus in (("direct", 3), ("visual_cot", 2), ("visual_cot.blank", 5))
+    }
+    return write_run(tmp_path / "run", cells)
+
+
+def sketchmark(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "sketchmark", "compare", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_prints_differences_and_controls(run: Path) -> None:
+    done = sketchmark(run, "--power", "0.1")
+    assert done.returncode == 0, done.stderr
+    for words in ("visual_cot − direct", "by kind", "what the model sees of its drawing", "n needed"):
+        assert words in done.stdout
+
+
+def test_runs_that_differ_are_one_line_of_error_and_no_traceback(run: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / "other", {"maze.direct": rows([1] * 36)}, play={"prompts": {"ask": "How?"}})
+    done = sketchmark(run, other)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sketchmark: maze: other − run, direct cannot be paired; what differs: prompts.ask")
+    assert done.stderr.count("\n") == 1
+    assert sketchmark(run, other, "--anyway").returncode == 0
+
+
+def test_the_output_can_go_to_a_file(run: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    assert sketchmark(run, "--format", "json", "--output", target).returncode == 0
+    assert json.loads(target.read_text())["rows"][0]["task"] == "maze"
+
+
+def test_every_format_of_the_command_can_be_made(run: Path) -> None:
+    (option,) = (one for one in command.params if one.name == "form")
+    assert list(option.type.choices) == list(FORMATS)  # type: ignore[attr-defined]
+    found = compare([run])
+    for make in FORMATS.values():
+        assert "maze" in make(found)
+
+
+def test_csv_has_every_difference_with_all_digits_and_no_formula(run: Path) -> None:
+    found = compare([run])
+    lines = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert [line["table"] for line in lines] == ["difference"] + ["category"] * 6 + ["canvas"]
+    assert float(lines[0]["difference_mean"]) == found.rows[0].difference.mean
+    assert lines[-1]["compared"] == "own − blank"
+    assert not any(str(value).startswith("=") for line in lines for value in line.values())
+
+
+def test_markdown_keeps_its_columns_and_opens_no_tag_or_link(run: Path) -> None:
+    text = to_markdown(compare([run]))
+    table = [line for line in text.split("### ")[2].splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in table} == {table[0].count("|")}
+    assert "<img" not in text.replace("\\<", "")
+    assert "[l](" not in text.replace("\\[", "")
+
+
+def test_latex_escapes_what_would_not_compile(run: Path) -> None:
+    text = to_latex(compare([run]))
+    assert r"a\_b \& 50 \% \textbackslash{} \$x\$" in text
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 3
+
+
+def test_markup_in_names_is_shown_in_the_terminal_not_obeyed(run: Path) -> None:
+    assert "[bold]a[/bold]" in to_terminal(compare([run]))
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = to_terminal(compare([run]))
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+
+
+def test_a_sketcher_that_draws_is_found_to_be_helped_by_its_drawings(tmp_path: Path) -> None:
+    """The whole way: play, score, compare."""
+    options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"
+    played = subprocess.run(
+        [sys.executable, "-m", "sketchmark", "run", *options.split(), "--output_path", str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert played.returncode == 0, played.stderr
+    found = compare([tmp_path / "run"])
+    assert found.rows[0].p_holm is not None
+    assert found.rows[0].p_holm < 0.05
+    assert (found.rows[0].difference.mean or 0) > 0.3
+    assert "The answer depends on the drawing" in found.canvases[0].sentence
+    assert found.rows[0].drawing is not None
+    (steps,) = (one for one in found.rows[0].breakdowns if one.key == "steps")
+    assert steps.trend is not None
+    assert steps.trend.slope > 0, "the longer the path, the more a drawing helps"

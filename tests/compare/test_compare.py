@@ -1,0 +1,206 @@
+"""Which cells are compared, and what the rows say."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from sketchmark.compare import as_json, compare
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.stats import holm, mcnemar_exact
+from tests.compare.folders import row, rows, write_run
+
+DIRECT = [0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
+DRAWN = [1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_the_drawing_gain_is_visual_cot_minus_direct_on_the_same_samples(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)})
+    (found,) = compare([run]).rows
+    assert found.label == "visual_cot − direct"
+    assert found.difference.mean == pytest.approx((sum(DRAWN) - sum(DIRECT)) / 12)
+    assert (found.difference.helped, found.difference.hurt, found.difference.same) == (8, 1, 3)
+    assert found.difference.p == found.p_holm == mcnemar_exact(8, 1)
+
+
+def test_text_cot_is_compared_with_both_so_that_pictures_and_tokens_can_be_told_apart(tmp_path: Path) -> None:
+    modes = {"maze.direct": rows(DIRECT), "maze.text_cot": rows(DIRECT[::-1]), "maze.visual_cot": rows(DRAWN)}
+    found = compare([write_run(tmp_path / "a", modes)])
+    assert [one.label for one in found.rows] == [
+        "visual_cot − direct",
+        "text_cot − direct",
+        "visual_cot − text_cot",
+    ]
+    assert [one.p_holm for one in found.rows] == holm([one.difference.p for one in found.rows])
+
+
+def test_holm_counts_the_rows_of_all_tasks(tmp_path: Path) -> None:
+    cells = {f"{task}.{mode}": rows(values) for task in "xy" for mode, values in
+             (("direct", DIRECT), ("visual_cot", DRAWN))}  # fmt: skip
+    for found in compare([write_run(tmp_path / "a", cells)]).rows:
+        assert found.p_holm == pytest.approx(2 * mcnemar_exact(8, 1))
+
+
+def test_further_runs_are_compared_with_the_first(tmp_path: Path) -> None:
+    first = write_run(tmp_path / "first", {"maze.direct": rows(DIRECT)}, model="m/1")
+    others = [write_run(tmp_path / name, {"maze.direct": rows(DRAWN)}, model=f"m/{name}") for name in ("b", "c")]
+    found = compare([first, *others]).rows
+    assert [one.label for one in found] == ["b − first, direct", "c − first, direct"]
+    assert found[0].kind == "runs"
+    assert (found[0].before.model, found[0].after.model) == ("m/1", "m/b")
+
+
+def test_modes_that_one_model_played_in_two_folders_are_compared(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
+    b = write_run(tmp_path / "b", {"maze.visual_cot": rows(DRAWN)})
+    for order in ([a, b], [b, a]):
+        (found,) = compare(order).rows
+        assert (found.label, found.before.run, found.after.run) == ("visual_cot − direct", "a", "b")
+
+
+def test_modes_of_two_models_in_two_folders_are_not_mixed(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)}, model="m/1")
+    b = write_run(tmp_path / "b", {"maze.visual_cot": rows(DRAWN)}, model="m/2")
+    with pytest.raises(BadInput, match="nothing to compare"):
+        compare([a, b])
+
+
+def test_other_prompts_are_refused_with_the_place_where_they_differ(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
+    b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN)}, play={"prompts": {"ask": "What is it?"}})
+    with pytest.raises(RunConflict, match=r'prompts\.ask: "What\?" -> "What is it\?".*--anyway'):
+        compare([a, b])
+    found = compare([a, b], anyway=True)
+    assert len(found.rows) == 1
+    assert any("compared anyway" in note and "prompts.ask" in note for note in found.notes)
+
+
+def test_other_data_is_refused_with_the_samples_that_differ(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
+    changed = rows(DRAWN)
+    changed[3]["fingerprint"] = "another"
+    b = write_run(tmp_path / "b", {"maze.direct": changed})
+    with pytest.raises(RunConflict, match=r"1 of the shared samples differ .*\(s3\)"):
+        compare([a, b])
+    assert compare([a, b], anyway=True).rows[0].difference.n == 12
+
+
+def test_modes_of_one_run_on_other_data_are_refused_too(tmp_path: Path) -> None:
+    cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN, fingerprint="x")}
+    with pytest.raises(RunConflict, match="data: 12 of the shared samples differ"):
+        compare([write_run(tmp_path / "a", cells)])
+
+
+def test_runs_scored_by_other_rules_are_refused(tmp_path: Path) -> None:
+    runs = []
+    for name, scoring in (("a", "strict"), ("b", "published")):
+        runs.append(write_run(tmp_path / name, {"maze.direct": rows(DIRECT)}))
+        (runs[-1] / "results.json").write_text(json.dumps({"tasks": {"maze.direct": {"scoring": scoring}}}))
+    with pytest.raises(RunConflict, match='scoring: "strict" -> "published"'):
+        compare(runs)
+
+
+def test_another_temperature_is_mentioned_not_refused(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
+    b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN)}, play={"saying": {"temperature": 1}})
+    assert any("saying.temperature: 0 -> 1" in note for note in compare([a, b]).notes)
+
+
+def test_samples_that_only_one_side_has_are_counted_and_left_out(tmp_path: Path) -> None:
+    direct, drawn = rows(DIRECT), rows(DRAWN[:10])
+    direct[0] |= {"scored": False, "values": {}}
+    (found,) = compare([write_run(tmp_path / "a", {"maze.direct": direct, "maze.visual_cot": drawn})]).rows
+    assert (found.difference.n, found.unpaired, found.unscored) == (9, 2, 1)
+
+
+def test_a_sample_scored_again_counts_by_its_newest_line(tmp_path: Path) -> None:
+    direct = [*rows([0, 0, 0]), row(1, 1)]
+    (found,) = compare([write_run(tmp_path / "a", {"maze.direct": direct, "maze.visual_cot": rows([0, 1, 0])})]).rows
+    assert found.difference.same == 3
+
+
+def test_shared_pictures_are_one_piece_of_evidence(tmp_path: Path) -> None:
+    filed = [{"cluster": f"picture {index // 4}"} for index in range(12)]
+    cells = {
+        f"maze.{mode}": [row(index, value, filed=filed[index]) for index, value in enumerate(values)]
+        for mode, values in (("direct", [0] * 12), ("visual_cot", [1] * 12))
+    }
+    (found,) = compare([write_run(tmp_path / "a", cells)]).rows
+    assert found.difference.p == 2 / 2**3
+    assert found.breakdowns == ()
+
+
+def test_another_score_can_be_compared(tmp_path: Path) -> None:
+    cells = {
+        "maze.direct": rows(DIRECT, values={"other": 0.25}),
+        "maze.visual_cot": rows(DRAWN, values={"other": 0.75}),
+    }
+    run = write_run(tmp_path / "a", cells)
+    assert compare([run], metric="other").rows[0].difference.mean == pytest.approx(0.5)
+    with pytest.raises(BadInput, match="maze: nothing is scored by missing"):
+        compare([run], metric="missing")
+
+
+def test_the_plan_says_how_many_samples_a_gain_needs(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT * 9), "maze.visual_cot": rows(DRAWN * 9)})
+    plan = compare([run], power=0.1).rows[0].plan
+    assert plan is not None
+    assert plan.needed > 400, "three quarters of the samples change, most of them for the better"
+    assert plan.smallest is not None
+    assert 0.1 < plan.smallest < 0.4
+
+
+@pytest.mark.parametrize("gain", [0.0, 1.5, -2.0])
+def test_an_impossible_gain_is_refused(tmp_path: Path, gain: float) -> None:
+    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)})
+    with pytest.raises(BadInput, match="cannot be planned for"):
+        compare([run], power=gain)
+
+
+def test_a_single_mode_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nothing to compare.*play direct and visual_cot"):
+        compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})])
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is not a run folder"):
+        compare([tmp_path])
+
+
+def test_a_broken_score_line_is_named(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", {"maze.direct": [{"sample": "x"}], "maze.visual_cot": rows(DRAWN)})
+    with pytest.raises(BadInput, match=r"maze.direct.jsonl: a line is not a score row"):
+        compare([run])
+
+
+def test_a_cell_without_a_task_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"format": 1, "cells": {"maze.direct": {}}}))
+    with pytest.raises(BadInput, match=r"the cell maze\.direct has no task"):
+        compare([tmp_path])
+
+
+def test_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "x" / "run", {"maze.direct": rows(DIRECT)})
+    b = write_run(tmp_path / "y" / "run", {"maze.direct": rows(DRAWN)})
+    assert compare([a, b]).rows[0].before.run == str(a)
+
+
+def test_everything_found_is_valid_json(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)})
+    found = json.loads(json.dumps(as_json(compare([run], power=0.05)), allow_nan=False))
+    assert found["rows"][0]["difference"]["helped"] == 8
+
+
+def test_twenty_thousand_samples_with_long_notes_are_compared_in_seconds(tmp_path: Path) -> None:
+    cells = {
+        f"maze.{mode}": [
+            row(index, (index * step) % 7 / 6, filed={"steps": index % 12}, notes={"said": "x" * 500})
+            for index in range(20_000)
+        ]
+        for mode, step in (("direct", 3), ("visual_cot", 5))
+    }
+    run = write_run(tmp_path / "a", cells)
+    start = time.process_time()
+    assert compare([run]).rows[0].difference.n == 20_000
+    assert time.process_time() - start < 8
