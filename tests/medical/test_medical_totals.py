@@ -10,7 +10,7 @@ from pytest import approx
 from sketchmark.errors import BadInput
 from sketchmark.scoring.graded import Graded, Scoring
 from sketchmark.scoring.medevalkit import Code
-from sketchmark.scoring.medevalkit.replies import fork_replies
+from sketchmark.scoring.medevalkit.replies import fork_key, fork_replies
 from sketchmark.scoring.medevalkit.vqa import VqaSet, grade_vqa, prepared
 from sketchmark.scoring.medical_totals import choice_totals, radrestruct_totals, vqa_totals
 from sketchmark.scoring.open_answers import open_scores
@@ -165,7 +165,7 @@ def test_radrestruct_files_fixed_choice_under_multiple_choice() -> None:
 
 
 def test_the_fork_gives_duplicates_the_last_ones_reply() -> None:
-    same = {"question": "is this a ct?", "answer": "yes"}
+    same = fork_key("is this a ct?", "yes")
     assert fork_replies([same, same], ["yes", "no"]) == ["no", "no"]
-    assert fork_replies([{**same, "id": 1}, {**same, "id": 2}], ["yes", "no"]) == ["yes", "no"]
-    assert fork_replies([{"image": "a"}, {"image": "b"}], ["yes", "no"]) == ["yes", "no"]
+    named = [fork_key("is this a ct?", "yes", own_id) for own_id in (1, 2)]
+    assert fork_replies(named, ["yes", "no"]) == ["yes", "no"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 
 import pytest
 
@@ -20,17 +19,9 @@ from sketchmark.scoring.mmmu_official import (
 )
 
 CHAMBERS = {"A": "Right Atrium", "B": "Left Atrium", "C": "Right Ventricle", "D": "Left Ventricle"}
-RANDOM = "random"
+RANDOM = None
+"""Without a source of chance the parsers say None where they would draw by lot."""
 
-
-class Told(random.Random):
-    """Says so instead of drawing: what falls through to the random choice becomes visible."""
-
-    def choice(self, seq: object) -> object:  # type: ignore[override]
-        return RANDOM
-
-
-Parser = Callable[[str, dict[str, str], random.Random], str]
 BOXED_SENTENCE = "The answer is $\\boxed{\\text{B}}$"
 
 
@@ -57,20 +48,22 @@ BOXED_SENTENCE = "The answer is $\\boxed{\\text{B}}$"
         ("Let me think.\nAnswer: (B) Because", "B", "B", "B"),
     ],
 )
-def test_the_three_parsers_read_what_the_originals_read(response: str, medevalkit: str, mmmu: str, pro: str) -> None:
-    assert parse_choice_medevalkit(response, CHAMBERS, Told()) == medevalkit
-    assert parse_choice(response, CHAMBERS, Told()) == mmmu
-    assert parse_choice_pro(response, CHAMBERS, Told()) == pro
+def test_the_three_parsers_read_what_the_originals_read(
+    response: str, medevalkit: str | None, mmmu: str | None, pro: str | None
+) -> None:
+    assert parse_choice_medevalkit(response, CHAMBERS, None) == medevalkit
+    assert parse_choice(response, CHAMBERS, None) == mmmu
+    assert parse_choice_pro(response, CHAMBERS, None) == pro
 
 
 def test_a_null_reply_is_random_for_medevalkit_and_stops_mmmu() -> None:
-    assert parse_choice_medevalkit(None, CHAMBERS, Told()) == RANDOM
+    assert parse_choice_medevalkit(None, CHAMBERS, None) is RANDOM
     with pytest.raises(AttributeError):
-        parse_choice(None, CHAMBERS, Told())  # type: ignore[arg-type]
+        parse_choice(None, CHAMBERS, None)  # type: ignore[arg-type]
 
 
 def test_an_error_object_is_an_empty_reply_for_pro() -> None:
-    assert parse_choice_pro({"error": "timeout"}, CHAMBERS, Told()) == RANDOM
+    assert parse_choice_pro({"error": "timeout"}, CHAMBERS, None) is RANDOM
 
 
 @pytest.mark.parametrize(
@@ -84,13 +77,13 @@ def test_an_error_object_is_an_empty_reply_for_pro() -> None:
     ],
 )
 def test_pro_with_ten_options(response: str, letter: str) -> None:
-    assert parse_choice_pro(response, {c: f"option number {i}" for i, c in enumerate("ABCDEFGHIJ")}, Told()) == letter
+    assert parse_choice_pro(response, {c: f"option number {i}" for i, c in enumerate("ABCDEFGHIJ")}, None) == letter
 
 
 @pytest.mark.parametrize(("letters", "drawn"), [("ABCD", "AACBBBAADA"), ("ABCDE", "AACBBBAEAE")])
 def test_seed_42_draws_the_official_sequence(letters: str, drawn: str) -> None:
     rng = random.Random(42)
-    assert "".join(parse_choice("", dict.fromkeys(letters, "x"), rng) for _ in range(10)) == drawn
+    assert [parse_choice("", dict.fromkeys(letters, "x"), rng) for _ in range(10)] == list(drawn)
 
 
 def test_the_global_random_state_is_left_alone() -> None:

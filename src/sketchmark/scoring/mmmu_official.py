@@ -2,7 +2,7 @@
 
 An unreadable choice is answered at random by all three, which is worth 1/n an item (§5.1 #14). The random numbers
 come from a `random.Random` the caller owns: `random.Random(42)` gives what the official module's seed gives, drawn
-in item order. A null reply stops MMMU and MMMU-Pro, so callers of those pass text only.
+in item order; without one, what would be drawn by lot is None. A null reply stops MMMU and MMMU-Pro, so callers of those pass text only.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _MORE_THAN_WORDS = 5
 """Option texts are looked for only in replies of more words than this."""
 
 
-def parse_choice(response: str, options: Mapping[str, str], rng: random.Random) -> str:
+def parse_choice(response: str, options: Mapping[str, str], rng: random.Random | None) -> str | None:
     """MMMU's parser. Letters are case-sensitive, and the article A is option A (§5.1 #15)."""
     return _general_rules(response, options, rng, _letters_between_spaces)
 
 
-def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: random.Random) -> str:
+def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
     """MedEvalKit's: MMMU's on the tag's or the box's content, stripped; a null reply is an empty one."""
     text = response if isinstance(response, str) else ""
     if "<answer>" in text:
@@ -38,7 +38,7 @@ def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: rand
     return parse_choice(text.strip(), options, rng)
 
 
-def parse_choice_pro(response: Any, options: Mapping[str, str], rng: random.Random) -> str:
+def parse_choice_pro(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
     """MMMU-Pro's. After the last `Answer:` a letter counts even inside a word (§5.1 #16)."""
     text = response if isinstance(response, str) else ""
     _, announced, tail = text.rpartition("Answer:")
@@ -63,9 +63,9 @@ def _letters_before_space_or_dot(text: str, options: Mapping[str, str]) -> list[
 def _general_rules(
     response: str,
     options: Mapping[str, str],
-    rng: random.Random,
+    rng: random.Random | None,
     loose_letters: Callable[[str, Mapping[str, str]], list[str]],
-) -> str:
+) -> str | None:
     for mark in _END_MARKS:
         response = response.strip(mark)
     text = f" {response} "
@@ -78,7 +78,7 @@ def _general_rules(
         lowered = text.lower()
         if candidates := [letter for letter, option in options.items() if option.lower() in lowered]:
             return _latest(candidates, lambda letter: lowered.rfind(options[letter].lower()))
-    return rng.choice(list(options))
+    return rng.choice(list(options)) if rng else None
 
 
 def _latest(candidates: Sequence[str], position: Callable[[str], int]) -> str:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
-def fork_replies(rows: Sequence[Mapping[str, Any]], replies: Sequence[Any]) -> list[Any]:
-    """The replies as the fork scores them: items with the same question and answer all get the last one's.
+def fork_key(question: str, answer: str, own_id: Any = None) -> str:
+    """What the fork files a reply under: the item's `id`, or else its question and answer, whatever the pictures."""
+    if own_id is not None:
+        return f"id:{own_id}"
+    return hashlib.sha256(f"{question}{answer}".encode()).hexdigest()
 
-    It files replies by the item's `id` or else by its question and answer, whatever the pictures. Two CT questions
-    answered `yes` and `no` both become `no`. Rows with neither keep their own.
+
+def fork_replies(keys: Sequence[str], replies: Sequence[T]) -> list[T]:
+    """The replies as the fork scores them: items under one key all get the last one's.
+
+    Two CT questions about different pictures, answered `yes` and `no`, both become `no`.
     """
-    keys = [_key(row, index) for index, row in enumerate(rows)]
     last = dict(zip(keys, replies, strict=True))
     return [last[key] for key in keys]
-
-
-def _key(row: Mapping[str, Any], index: int) -> str:
-    if row.get("id") is not None:
-        return f"id:{row['id']}"
-    if "question" in row and "answer" in row:
-        return hashlib.sha256(f"{row['question']}{row['answer']}".encode()).hexdigest()
-    return f"row:{index}"

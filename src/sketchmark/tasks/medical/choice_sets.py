@@ -1,0 +1,187 @@
+"""MedFrameQA, MedXpertQA, PMC-VQA and OmniMedVQA: multiple choice (spec medical.md §2.1 to §2.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput, DataMissing
+from sketchmark.parts import Sample
+from sketchmark.rows import rows
+from sketchmark.scoring.medevalkit.replies import fork_key
+from sketchmark.tasks.medical.files import (
+    Files,
+    csv_rows,
+    find_root,
+    folder_of,
+    json_lines,
+    json_list,
+    literal,
+    table_picture,
+)
+from sketchmark.tasks.medical.items import (
+    Asked,
+    Style,
+    build_all,
+    checked_letter,
+    checked_options,
+    filing,
+    letter_of,
+    lettered,
+    sample_of,
+    text,
+)
+from sketchmark.tasks.medical.prompts import Protocol
+
+_PREFIX = re.compile(r"\s*[A-D]\s*:\s*")
+_LISTED_OPTIONS = re.compile(r"\s*Answer Choices:.*\Z", re.DOTALL)
+
+
+def medframeqa(
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+) -> Iterator[Sample]:
+    """https://arxiv.org/abs/2505.16964: 2 to 5 frames of a video, all of them inputs."""
+    style = Style(protocol, reasoning)
+    root = folder_of(data, ("MedFrameQA", "medframeqa"))
+
+    def build(number: int, row: dict[str, Any]) -> Sample:
+        options = checked_options(literal(row["options"]))
+        gold = checked_letter(row["correct_answer"], options)
+        pictures = [table_picture(row[f"image_{i}"], root) for i in range(1, 6) if row.get(f"image_{i}") is not None]
+        if not pictures:
+            raise BadInput("no image")
+        question = text(row, "question")
+        cluster = {"cluster": str(row["video_id"])} if row.get("video_id") else {}
+        asked = Asked(
+            id=f"medframeqa-{number:06d}",
+            kind="choice",
+            question=question,
+            pictures=pictures,
+            options=options,
+            shown=lettered(options, "."),
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
+            filed={**filing(row, "system", "organ", "modality"), "frames": str(len(pictures)), **cluster},
+            tagged_upstream=True,
+        )
+        return sample_of(asked, style)
+
+    return build_all("medframeqa", rows(root, hub="SuhaoYu1020/MedFrameQA"), build)
+
+
+def medxpertqa(
+    *,
+    seed: int,
+    data: Path | None,
+    subset: str,
+    split: str = "test",
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+) -> Iterator[Sample]:
+    """https://arxiv.org/abs/2501.18362: `MM` with pictures and 5 options, `Text` with 10 and none."""
+    if subset not in ("MM", "Text"):
+        raise BadInput(f"MedXpertQA has no subset {subset!r}", "there are: MM, Text")
+    style = Style(protocol, reasoning)
+    root = find_root(
+        data,
+        ("MedXpertQA", "medxpertqa"),
+        repo="TsinghuaC3I/MedXpertQA",
+        patterns=[f"{subset}/*.jsonl", *(["images.zip"] if subset == "MM" else [])],
+    )
+    files = Files(root)
+
+    def build(number: int, row: dict[str, Any]) -> Sample:
+        lettering = literal(row["options"])
+        options = checked_options(list(lettering.values()))
+        gold = checked_letter(row["label"], options)
+        question = text(row, "question")
+        names = row.get("images") or []
+        asked = Asked(
+            id=text(row, "id"),
+            kind="choice",
+            question=question,
+            pictures=[files.picture(f"images/{name}", str(name)) for name in names] if subset == "MM" else [],
+            options=options,
+            shown=lettered(options, ". "),
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, gold, row["id"])},
+            filed=filing(row, "question_type", "medical_task", "body_system"),
+            tagged_upstream=True,
+            drawn_question=_LISTED_OPTIONS.sub("", question),
+        )
+        return sample_of(asked, style)
+
+    name = f"{subset}/{split}.jsonl"
+    return build_all("medxpertqa", json_lines(files.read(name), name), build)
+
+
+def pmc_vqa(
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+) -> Iterator[Sample]:
+    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them."""
+    style = Style(protocol, reasoning)
+    root = find_root(
+        data, ("PMC_VQA", "PMC-VQA", "pmc_vqa"), repo="RadGenome/PMC-VQA", patterns=["test_2.csv", "images_2.zip"]
+    )
+    files = Files(root)
+
+    def build(number: int, row: list[str]) -> Sample:
+        if len(row) != 10:
+            raise BadInput(f"{len(row)} columns instead of 10: is this version 1's file?")
+        _, figure, _, question, *choices, answer, _ = row
+        options = [_PREFIX.sub("", choice, count=1).strip() for choice in choices]
+        gold = checked_letter(answer, options)
+        asked = Asked(
+            id=f"pmc_vqa-{number:06d}",
+            kind="choice",
+            question=text({"Question": question}, "Question"),
+            pictures=[files.picture(f"figures/{figure}", f"images/{figure}", figure)],
+            options=options,
+            shown=choices,
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, answer)},
+        )
+        return sample_of(asked, style)
+
+    return build_all("pmc_vqa", csv_rows(files.read("test_2.csv")), build)
+
+
+def omnimedvqa(
+    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+) -> Iterator[Sample]:
+    """https://arxiv.org/abs/2402.09181, the open-access part: 42 data sets, 2 to 4 options."""
+    style = Style(protocol, reasoning)
+    root = find_root(
+        data, ("OmniMedVQA", "omnimedvqa"), repo="foreverbeliever/OmniMedVQA", patterns=["OmniMedVQA.zip"]
+    )
+    files = Files(root)
+    names = files.matching("QA_information/Open-access", ".json")
+    if not names:
+        raise DataMissing(
+            f"no QA_information/Open-access/*.json in {root} or its archives",
+            "get OmniMedVQA.zip from foreverbeliever/OmniMedVQA on the hub",
+        )
+
+    def build(number: int, row: dict[str, Any]) -> Sample:
+        options = [str(row[f"option_{c}"]) for c in "ABCD" if row.get(f"option_{c}") not in (None, "")]
+        checked_options(options)
+        answer, question = text(row, "gt_answer"), text(row, "question")
+        gold = letter_of(answer, options)
+        filed = filing({**row, "modality_type": row.get("modality_type") or row.get("modality")}, *_OMNI_FILED)
+        asked = Asked(
+            id=f"omnimedvqa-{number:06d}",
+            kind="choice",
+            question=question,
+            pictures=[files.picture(text(row, "image_path"))],
+            options=options,
+            shown=lettered(options, ". "),
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
+            filed=filed,
+        )
+        return sample_of(asked, style)
+
+    return build_all("omnimedvqa", chain.from_iterable(json_list(files.read(name), name) for name in names), build)
+
+
+_OMNI_FILED = ("question_type", "modality_type", "dataset")
+"""One row of `Chest CT Scan.json` says `modality` for `modality_type` (spec §2.4)."""

@@ -1,0 +1,178 @@
+"""Sets that are published as files (JSON, CSV, zip archives). Those published as tables are read by sketchmark.rows.
+
+From the hub, the files are downloaded and then read like a folder of the user's, so there is one way of reading.
+Archives are read in place: nothing is unpacked, so nothing can be written outside a folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
+from sketchmark.parts import Picture
+from sketchmark.rows import Row, as_picture, inside
+
+MAX_MEMBER = 256 * 1024 * 1024
+"""No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
+
+_LONGEST_LITERAL = 100_000
+_CSV_FIELD = 10_000_000
+
+
+def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
+    """--data itself, or the folder of one of the set's names in it, so that one folder can hold them all."""
+    if data is None:
+        return None
+    return next((data / name for name in names if (data / name).exists()), data)
+
+
+def find_root(
+    data: Path | None, names: Sequence[str], *, repo: str = "", patterns: Sequence[str] = (), how: str = ""
+) -> Path:
+    """The folder of a set that is made of files: the user's, or a download of the files that match from the hub.
+
+    `how` is what to tell someone who has neither: what to get, from whom, and the layout expected.
+    """
+    if data is not None:
+        if not data.is_dir():
+            raise DataMissing(f"no such folder: {data}", how or "--data names the folder that holds the data set")
+        return folder_of(data, names) or data
+    if not repo:
+        raise DataMissing(f"{names[0]} is not public: it is read from your own copy", how)
+    return _download(repo, patterns)
+
+
+def _download(repo: str, patterns: Sequence[str]) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise MissingExtra(f"downloading {repo}", "data") from error
+    try:
+        return Path(snapshot_download(repo, repo_type="dataset", allow_patterns=list(patterns)))
+    except Exception as error:  # the hub client raises many kinds, its own and its transport's
+        reason = str(error).strip().splitlines()
+        raise DataMissing(
+            f"cannot download {repo} from the hub: {reason[0] if reason else type(error).__name__}",
+            "check the network, or give a local copy with --data",
+        ) from error
+
+
+class Files:
+    """The files of one data set: plain ones under its folder, and those inside the zip archives beside them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._archives: list[tuple[zipfile.ZipFile, dict[str, str]]] | None = None
+
+    def read(self, *names: str) -> bytes:
+        """The bytes of the first of `names` that is there, on disk or in an archive."""
+        for name in names:
+            path = inside(self.root, name, self.root.name)
+            if path.is_file():
+                return path.read_bytes()
+        for name in names:
+            for archive, members in self._opened():
+                if member := members.get(PurePosixPath(name).as_posix()):
+                    return self._member(archive, member)
+        raise BadInput(f"no file {names[0]!r} in {self.root.name} or its archives")
+
+    def matching(self, folder: str, suffix: str) -> list[str]:
+        """The names of the files in `folder` that end in `suffix`, sorted: listing order is the machine's affair."""
+        below = self.root / folder
+        found = {f"{folder}/{path.name}" for path in below.glob(f"*{suffix}")} if below.is_dir() else set()
+        for _, members in self._opened():
+            found |= {
+                name
+                for name in members
+                if name.endswith(suffix) and PurePosixPath(name).parent == PurePosixPath(folder)
+            }
+        return sorted(found)
+
+    def picture(self, *names: str) -> Picture:
+        return shown(Picture.from_bytes(self.read(*names)))
+
+    def _opened(self) -> list[tuple[zipfile.ZipFile, dict[str, str]]]:
+        """Archives with their members by full name and by the name below the archive's top folder."""
+        if self._archives is None:
+            self._archives = []
+            for path in sorted(self.root.glob("*.zip")):
+                try:
+                    archive = zipfile.ZipFile(path)
+                except (OSError, zipfile.BadZipFile) as error:
+                    raise BadInput(f"{path.name} is not a whole zip file: {error}", "download it again") from error
+                names = [name for name in archive.namelist() if not name.endswith("/")]
+                members = {name.partition("/")[2]: name for name in names if "/" in name}
+                self._archives.append((archive, members | {name: name for name in names}))
+        return self._archives
+
+    @staticmethod
+    def _member(archive: zipfile.ZipFile, member: str) -> bytes:
+        if archive.getinfo(member).file_size > MAX_MEMBER:
+            raise BadInput(f"{member} in {archive.filename} is larger than {MAX_MEMBER} bytes")
+        try:
+            return archive.read(member)
+        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+            raise BadInput(f"cannot read {member} from its archive: {error}") from error
+
+
+def shown(picture: Picture) -> Picture:
+    """The picture as models can take it: CMYK and other print or raw forms become RGB, the rest keeps its bytes."""
+    from PIL import Image
+
+    if min(picture.size) < 1:
+        raise BadPicture("picture without pixels")
+    with Image.open(io.BytesIO(picture.data)) as image:
+        usual = image.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
+    return picture if usual else Picture.from_image(picture.image())
+
+
+def table_picture(value: Any, root: Path | None) -> Picture:
+    """A picture from a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file beside the table."""
+    return shown(as_picture(value, "picture", root))
+
+
+def json_value(data: bytes, name: str) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name} is not JSON: {error}") from error
+
+
+def json_list(data: bytes, name: str) -> list[Any]:
+    value = json_value(data, name)
+    if not isinstance(value, list):
+        raise BadInput(f"{name} does not hold a list")
+    return value
+
+
+def json_lines(data: bytes, name: str) -> Iterator[Row]:
+    for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), start=1):
+        if line.strip():
+            yield json_value(line.encode(), f"{name}, line {number}")
+
+
+def csv_rows(data: bytes) -> Iterator[list[str]]:
+    """The rows below the header."""
+    csv.field_size_limit(_CSV_FIELD)
+    reader = csv.reader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
+    next(reader, None)
+    return reader
+
+
+def literal(value: Any) -> Any:
+    """A list or dict that a data set wrote as Python text. Parsed as a literal; nothing in it is ever run."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > _LONGEST_LITERAL:
+        raise BadInput(f"options of {len(value)} characters")
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise BadInput(f"options are not a Python literal: {value[:60]!r}") from error

@@ -1,0 +1,140 @@
+"""From the rows of a medical data set to samples: what every set's loader shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import ascii_uppercase
+from typing import Any
+
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.parts import Picture, Sample
+from sketchmark.scoring.final_answer import plain
+from sketchmark.tasks.medical.prompts import Kind, Language, Protocol, question_prompt
+
+PROTOCOLS = ("indexed", "upstream")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How questions are put: MedEvalKit's main branch or its fork's indexed form, plain or with a boxed answer."""
+
+    protocol: Protocol = "indexed"
+    reasoning: bool = False
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise BadInput(f"no prompt protocol {self.protocol!r}", f"there are: {', '.join(PROTOCOLS)}")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question as a data set has it. `shown` are the options as displayed, `options` their bare texts."""
+
+    id: str
+    kind: Kind
+    question: str
+    pictures: Sequence[Picture]
+    target: Mapping[str, Any]
+    options: Sequence[str] = ()
+    shown: Sequence[str] = ()
+    language: Language = "en"
+    filed: Mapping[str, str] = field(default_factory=dict)
+    tagged_upstream: bool = False
+    """Upstream hands most sets' single picture over bare; a few sets' lists get an `<image_1>: ` tag (spec §1.1)."""
+
+    drawn_question: str | None = None
+    """What a drawing prompt may quote when the question itself holds its options."""
+
+
+def sample_of(asked: Asked, style: Style) -> Sample:
+    prompt = question_prompt(
+        asked.kind,
+        asked.question,
+        asked.shown,
+        images=len(asked.pictures),
+        language=asked.language,
+        reasoning=style.reasoning,
+        protocol=style.protocol,
+    )
+    bare = style.protocol == "upstream" and not asked.tagged_upstream
+    return Sample(
+        id=asked.id,
+        pictures={"image" if bare else "images": list(asked.pictures)},
+        fields={
+            "prompt": prompt,
+            "question": asked.question if asked.drawn_question is None else asked.drawn_question,
+            "options": "\n".join(asked.shown),
+        },
+        target={**asked.target, "options": list(asked.options), "shown": list(asked.shown), "asked": asked.question},
+        filed={**asked.filed, **_cluster(asked)},
+    )
+
+
+def _cluster(asked: Asked) -> dict[str, str]:
+    """Questions about the same picture are not independent: their intervals are clustered by it."""
+    if "cluster" in asked.filed or not asked.pictures:
+        return {}
+    return {"cluster": asked.pictures[0].digest[:16]}
+
+
+def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample | None]) -> Iterator[Sample]:
+    """A sample for every row. A row that cannot be used becomes a sample that says why, under its own name:
+    the run counts it as `broken_row` and goes on. `build` returns None for a row the benchmark leaves out."""
+    seen: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        try:
+            sample = build(number, row)
+        except (SketchmarkError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            reason = f"no field {error}" if isinstance(error, KeyError) else str(error)
+            sample = Sample(id=f"{name}-{number:06d}", fields={"broken": f"row {number}: {reason}"})
+        if sample is None:
+            continue
+        seen[sample.id] = seen.get(sample.id, 0) + 1
+        if seen[sample.id] > 1:
+            sample = _renamed(sample, f"{sample.id}#{seen[sample.id]}")
+        yield sample
+
+
+def _renamed(sample: Sample, name: str) -> Sample:
+    return Sample(name, sample.pictures, sample.fields, sample.target, sample.filed, sample.steps, sample.frames)
+
+
+def text(row: Mapping[str, Any], name: str) -> str:
+    """A field that has to be text, with something in it."""
+    value = row[name]
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(f"field {name!r} is {'empty' if value in ('', None) else type(value).__name__}")
+    return value
+
+
+def filing(row: Mapping[str, Any], *names: str) -> dict[str, str]:
+    """The fields a set's tables are split by; what a row lacks is filed as Unknown."""
+    return {name: str(row.get(name) or "Unknown") for name in names}
+
+
+def lettered(options: Sequence[str], between: str) -> list[str]:
+    return [f"{ascii_uppercase[i]}{between}{option}" for i, option in enumerate(options)]
+
+
+def checked_options(options: Sequence[Any]) -> list[str]:
+    if not 1 <= len(options) <= len(ascii_uppercase):
+        raise BadInput(f"{len(options)} options")
+    return [str(option) for option in options]
+
+
+def checked_letter(letter: Any, options: Sequence[str]) -> str:
+    gold = str(letter).strip().upper()
+    if len(gold) != 1 or gold not in ascii_uppercase[: len(options)]:
+        raise BadInput(f"answer {str(letter)[:40]!r} is not a letter of {len(options)} options")
+    return gold
+
+
+def letter_of(answer: str, options: Sequence[str]) -> str:
+    """The letter of the option that is the answer: equal text (the last if several, as published), else equal but
+    for case and punctuation."""
+    for same in (lambda option: option == answer, lambda option: plain(option) == plain(answer)):
+        found = [letter for letter, option in zip(ascii_uppercase, options, strict=False) if same(option)]
+        if found:
+            return found[-1]
+    raise BadInput(f"answer {answer[:60]!r} is not among the options")

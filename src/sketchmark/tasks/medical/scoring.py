@@ -1,0 +1,129 @@
+"""The scorer of the medical sets: one verdict an item, in the scoring asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.parts import Sample
+from sketchmark.scoring.choices import read_choice, read_choices
+from sketchmark.scoring.final_answer import Parsed, plain
+from sketchmark.scoring.graded import Graded, Scoring
+from sketchmark.scoring.medevalkit import Code
+from sketchmark.scoring.medevalkit.extract import tagged
+from sketchmark.scoring.medevalkit.judges import judge_choice, judge_yes_no
+from sketchmark.scoring.medevalkit.vqa import VqaSet, grade_vqa, prepared
+from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
+from sketchmark.scoring.open_judge import judge_open
+from sketchmark.scoring.report_metrics import has_words, report_scores
+from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.task import Grading, Scores
+
+VQA_SETS = get_args(VqaSet)
+_TAGS_FIRST = ("medxpertqa", "omnimedvqa")
+"""Sets whose run loop takes the answer tags out before the judge sees the reply (spec §2.2, §2.4)."""
+
+_YES_NO_WORDS = ("yes", "no", "是", "否", "不是")
+
+
+def checked_scoring(name: str) -> Scoring:
+    for scoring in get_args(Scoring):
+        if name == scoring:
+            return scoring  # type: ignore[no-any-return]
+    raise UnknownName(f"no scoring {name!r}", f"there are: {', '.join(get_args(Scoring))}")
+
+
+async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: str) -> Scores:
+    """Grade one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers)."""
+    scoring, target, reply = checked_scoring(grading.scoring), sample.target, episode.answer
+    if target["kind"] == "report":
+        return _score_report(target, reply, scoring)
+    graded = grade(dataset, target, sample.filed, reply, scoring)
+    judged: bool | None = None
+    asks = not graded.closed or (dataset == "slake" and scoring.startswith("code-"))
+    with_judge = grading.judge is not None and dataset in VQA_SETS
+    if grading.judge is not None and with_judge and asks:
+        gold, sent = _for_judge(dataset, target["gold"], reply, scoring)
+        judged = (await judge_open(grading.judge, str(target["asked"]), gold, sent)).correct
+    if scoring == "paper" and dataset in VQA_SETS and not with_judge:
+        raise BadInput("scoring `paper` judges open answers with a model", "give --judge, or use --scoring strict")
+    correct = graded.right
+    if with_judge and not graded.closed:
+        correct = graded.right if judged is None and scoring == "code-fork" else judged is True
+    notes: dict[str, Any] = {
+        "graded": {"right": graded.right, "closed": graded.closed, "judged": judged, "stopped": graded.stopped},
+        "with_judge": with_judge,
+        "gold": target["gold"],
+        "reply": reply,
+    }
+    if scoring == "code-fork":
+        notes["item"] = {key: target.get(key) for key in _ITEM}
+    return Scores({"correct": float(correct), **graded.metrics}, notes, unparsed=graded.unparsed)
+
+
+_ITEM = ("kind", "gold", "options", "shown", "first_gold", "key")
+"""What the fork's mix-up of replies needs to grade an item again (spec §5.1 #27)."""
+
+
+def grade(dataset: str, target: Mapping[str, Any], filed: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
+    """The rule's verdict on one reply."""
+    if scoring == "strict":
+        return _strict(target, reply)
+    code: Code = "fork" if scoring == "code-fork" else "upstream"
+    if dataset in VQA_SETS:
+        closed = target["kind"] != "open" if dataset == "slake" else None
+        return grade_vqa(dataset, str(target["gold"]), reply, code=code, closed=closed)  # type: ignore[arg-type]
+    if dataset == "radrestruct":
+        return Graded(right=_radrestruct_published(target, filed, reply))
+    if dataset in _TAGS_FIRST:
+        reply = tagged(reply, "answer")
+    return Graded(right=judge_choice(target["shown"], str(target["gold"]), reply))
+
+
+def _strict(target: Mapping[str, Any], reply: str) -> Graded:
+    kind, gold = target["kind"], target["gold"]
+    if kind == "open":
+        metrics = open_scores(gold, reply)
+        return Graded(metrics["em"] == 1.0, False, metrics, unparsed=read_answer(reply).value is None)
+    read: Parsed[Any]
+    if kind == "choice":
+        read = read_choice(reply, target["options"])
+        right = read.value == gold
+    elif kind == "choices":
+        read = read_choices(reply, target["options"])
+        right = read.value == frozenset(gold)
+    elif kind == "yes_no" or plain(gold) in _YES_NO_WORDS:
+        read = read_yes_no(reply)
+        right = read.value is not None and read.value == read_yes_no(gold).value
+    else:
+        read = closed_is_right(gold, reply)
+        right = read.value is True
+    return Graded(right=right, unparsed=read.value is None)
+
+
+def _radrestruct_published(target: Mapping[str, Any], filed: Mapping[str, Any], reply: str) -> bool:
+    """§2.12: single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
+    alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
+    first = str(target["first_gold"])
+    if filed["answer_type"] == "single_choice":
+        return judge_yes_no(first, reply)
+    options, shown = list(target["options"]), list(target["shown"])
+    gold = first if shown == options else shown[options.index(first)].partition(".")[0]
+    return judge_choice(shown, gold, reply)
+
+
+def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[str, str]:
+    """What the judge is sent: what the code sends under the published scorings (§1.9), else the answer read."""
+    if scoring == "strict":
+        return gold, read_answer(reply).value or ""
+    return prepared(dataset, gold, reply)  # type: ignore[arg-type]
+
+
+def _score_report(target: Mapping[str, Any], reply: str, scoring: Scoring) -> Scores:
+    spoken = has_words(reply)
+    notes = {"reply": reply, "reference": target["reference"]}
+    if scoring == "code-fork" and not spoken:
+        return Scores({}, notes, unparsed=True)
+    return Scores(dict(report_scores(target["reference"], reply)), notes, unparsed=not spoken)
