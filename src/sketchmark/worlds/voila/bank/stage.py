@@ -1,0 +1,73 @@
+"""Putting a place and its figures together: how large, where, facing which way."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from sketchmark.worlds.voila.bank.acting import Actor, act
+from sketchmark.worlds.voila.bank.faces import Face
+from sketchmark.worlds.voila.bank.figure import GIRL, SIZES, Outfit
+from sketchmark.worlds.voila.bank.palette import (
+    CLOTHES,
+    DRESS,
+    SKIES,
+    SKIN_LIGHT,
+    SKIN_TAN,
+    TROUSERS,
+)
+from sketchmark.worlds.voila.bank.pen import Colour, Pen, Point
+from sketchmark.worlds.voila.bank.places import SIZE, draw_place
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+_SOCCER, _DRIVE, _SKATE, _WALK, _SWIM, _JUMP, _TYPE, _WRITE, _DIG, _CARRY, _READ, _RUN, _EAT = range(13)
+
+_HORIZONS = {1: 290.0, 2: 262.0, 3: 196.0, 4: 190.0}
+
+_SCALES = {1: 3.75, 2: 2.6, 3: 2.0, 4: 1.92}
+
+_SHRINK = {_DRIVE: 0.96, _JUMP: 0.9, _SWIM: 0.98, _DIG: 0.98}
+"""Actions that take more room than a standing figure."""
+
+
+def draw_scene(number: int, subject: int, action: int, rng: random.Random) -> Image.Image:
+    pen = Pen(SIZE, SKIES[0])
+    horizon = _HORIZONS[number] + rng.random() * 16 - 8
+    ground = draw_place(pen, action, rng, horizon)
+    scale = _SCALES[number] * (0.94 + rng.random() * 0.08) * _SHRINK.get(action, 1.0)
+    mirror = rng.random() < 0.5
+    outfit = _outfit(subject, rng)
+    for x, y in _spots(number, rng):
+        actor = Actor(pen, subject, outfit, rng, ground)
+        with pen.at(x, y, scale * SIZES.get(subject, 1.0), mirror=mirror):
+            act(actor, action)
+    return pen.finish()
+
+
+def _spots(number: int, rng: random.Random) -> list[Point]:
+    """Where the figures stand, from back to front."""
+
+    def near(x: float, y: float) -> Point:
+        return x + rng.random() * 12 - 6, y + rng.random() * 8 - 4
+
+    if number == 1:
+        return [near(256, 462)]
+    if number == 2:
+        shift = (rng.random() - 0.5) * 40
+        return sorted((near(132, 430 + shift), near(380, 430 - shift)), key=lambda spot: spot[1])
+    back, front = 276.0, 486.0
+    if number == 3:
+        if rng.random() < 0.5:
+            return [near(132, back), near(380, back), near(256, front)]
+        return [near(256, back), near(132, front), near(380, front)]
+    return [near(132, back), near(380, back), near(132, front), near(380, front)]
+
+
+def _outfit(subject: int, rng: random.Random) -> Outfit:
+    tops = DRESS if subject == GIRL else CLOTHES
+    top: Colour = tops[int(rng.random() * len(tops))]
+    bottom: Colour = TROUSERS[int(rng.random() * len(TROUSERS))]
+    skin = SKIN_LIGHT if rng.random() < 0.6 else SKIN_TAN
+    return Outfit(top, bottom, Face(skin=skin))
