@@ -38,8 +38,6 @@ def checked_scoring(name: str) -> Scoring:
 async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: str) -> Scores:
     """Grade one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers)."""
     scoring, target, reply = checked_scoring(grading.scoring), sample.target, episode.answer
-    if target["kind"] == "report":
-        return _score_report(target, reply, scoring)
     graded = grade(dataset, target, sample.filed, reply, scoring)
     judged: bool | None = None
     asks = not graded.closed or (dataset == "slake" and scoring.startswith("code-"))
@@ -121,9 +119,10 @@ def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[s
     return prepared(dataset, gold, reply)  # type: ignore[arg-type]
 
 
-def _score_report(target: Mapping[str, Any], reply: str, scoring: Scoring) -> Scores:
-    spoken = has_words(reply)
-    notes = {"reply": reply, "reference": target["reference"]}
-    if scoring == "code-fork" and not spoken:
+def score_report(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """The per-report metrics. The fork leaves empty reports out of its means, so there they get no score."""
+    reference, reply = sample.target["reference"], episode.answer
+    spoken, notes = has_words(reply), {"reply": reply, "reference": reference}
+    if checked_scoring(grading.scoring) == "code-fork" and not spoken:
         return Scores({}, notes, unparsed=True)
-    return Scores(dict(report_scores(target["reference"], reply)), notes, unparsed=not spoken)
+    return Scores(dict(report_scores(reference, reply)), notes, unparsed=not spoken)

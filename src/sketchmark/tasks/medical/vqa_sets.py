@@ -10,7 +10,7 @@ from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
 from sketchmark.rows import rows
 from sketchmark.scoring.medevalkit.replies import fork_key
-from sketchmark.tasks.medical.files import Files, find_root, json_list, table_picture
+from sketchmark.tasks.medical.files import Files, find_root, folder_of, json_list, table_picture
 from sketchmark.tasks.medical.items import Asked, Style, build_all, filing, sample_of, text
 from sketchmark.tasks.medical.prompts import Kind, Language, Protocol
 

@@ -1,0 +1,162 @@
+"""MMMU and MMMU-Pro from the hub or a copy of it (spec medical.md §4.1, §4.6).
+
+Every picture of a question is an input. The published scripts pass only the first one (§5.2 #37), so numbers made
+with them are not comparable on questions with several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture, Sample
+from sketchmark.rows import rows
+from sketchmark.tasks.medical.files import folder_of, literal, table_picture
+from sketchmark.tasks.medical.items import build_all, checked_letter, checked_options, text
+from sketchmark.tasks.mmmu.prompts import ProMode, Protocol, mmmu_prompt, pro_image_order, pro_prompt
+from sketchmark.tasks.mmmu.subjects import DOMAINS, SUBJECTS
+
+WITHHELD = "?"
+_MOST_IMAGES = 7
+_PRO_CONFIGS = ("standard (10 options)", "standard (4 options)", "vision")
+
+
+def mmmu(
+    *,
+    seed: int,
+    data: Path | None,
+    split: str = "validation",
+    subjects: str = "all",
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+) -> Iterator[Sample]:
+    """`subjects`: all, a domain's name, or subjects joined by `+`."""
+    if split not in ("dev", "validation", "test"):
+        raise BadInput(f"MMMU has no split {split!r}", "there are: dev, validation, test")
+    if protocol not in ("indexed", "upstream", "official"):
+        raise BadInput(f"no prompt protocol {protocol!r}", "there are: indexed, upstream, official")
+    root = folder_of(data, ("MMMU", "mmmu"))
+
+    def build(_: int, found: tuple[str, dict[str, Any]]) -> Sample:
+        subject, row = found
+        question, target = text(row, "question"), target_of(row)
+        pictures = _images(row, root)
+        images = [pictures[number] for number in sorted(pictures)]
+        return Sample(
+            id=text(row, "id"),
+            pictures={"images": images},
+            fields={
+                "prompt": mmmu_prompt(
+                    question, target["options"], images=len(images), reasoning=reasoning, protocol=protocol
+                ),
+                "question": question,
+                "options": "\n".join(f"({letter}) {option}" for letter, option in lettering(target).items()),
+            },
+            target=target,
+            filed=_filed(subject, row),
+        )
+
+    tables = (
+        ((subject, row) for row in rows(root, hub="MMMU/MMMU", config=subject, split=split))
+        for subject in chosen_subjects(subjects)
+    )
+    return build_all("mmmu", chain.from_iterable(tables), build)
+
+
+def mmmu_pro(
+    *, seed: int, data: Path | None, config: str = "standard (10 options)", style: ProMode = "direct"
+) -> Iterator[Sample]:
+    """`config` is the hub's name of the set; `style` the instruction: direct or cot."""
+    if config not in _PRO_CONFIGS:
+        raise BadInput(f"MMMU-Pro has no set {config!r}", f"there are: {', '.join(_PRO_CONFIGS)}")
+    if style not in ("direct", "cot"):
+        raise BadInput(f"no prompt style {style!r}", "there are: direct, cot")
+    root = folder_of(data, ("MMMU_Pro", "mmmu_pro"))
+    vision = config == "vision"
+
+    def build(_: int, row: dict[str, Any]) -> Sample:
+        target = target_of(row)
+        question = "" if vision else text(row, "question")
+        if vision:
+            images = [table_picture(row["image"], root)]
+        else:
+            found = _images(row, root)
+            order = pro_image_order(question, target["options"]) or sorted(found)
+            missing = [number for number in order if number not in found]
+            if missing:
+                raise BadInput(f"no image_{missing[0]}, which the text asks for")
+            images = [found[number] for number in order]
+        return Sample(
+            id=text(row, "id"),
+            pictures={"images": images},
+            fields={
+                "prompt": pro_prompt(
+                    question, target["options"], setting="vision" if vision else "standard", mode=style
+                ),
+                "question": question,
+                "options": "\n".join(f"{letter}. {option}" for letter, option in lettering(target).items()),
+            },
+            target=target,
+            filed=_filed(str(row.get("subject") or ""), row),
+        )
+
+    return build_all("mmmu_pro", rows(root, hub="MMMU/MMMU_Pro", config=config), build)
+
+
+def chosen_subjects(names: str) -> tuple[str, ...]:
+    if names == "all":
+        return SUBJECTS
+    if names in DOMAINS:
+        return DOMAINS[names]
+    chosen = tuple(name.strip() for name in names.split("+"))
+    unknown = [name for name in chosen if name not in SUBJECTS]
+    if unknown:
+        raise BadInput(f"MMMU has no subject {unknown[0]!r}", f"there are: {', '.join(SUBJECTS)}")
+    return chosen
+
+
+def target_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is true of a row. `gold` is None where the benchmark keeps the answer to itself."""
+    listed = literal(row.get("options") or "[]")
+    if not isinstance(listed, (list, tuple)):
+        raise BadInput("options are not a list")
+    answer = row.get("answer")
+    withheld = answer in (None, "", WITHHELD)
+    if not listed:
+        return {"kind": "open", "options": [], "gold": None if withheld else _open_gold(answer)}
+    options = checked_options(listed)
+    return {"kind": "choice", "options": options, "gold": None if withheld else checked_letter(answer, options)}
+
+
+def lettering(target: Mapping[str, Any]) -> dict[str, str]:
+    return {chr(ord("A") + i): option for i, option in enumerate(target["options"])}
+
+
+def _open_gold(answer: Any) -> str | list[str]:
+    """Three validation items have several golds, written as a Python list."""
+    if isinstance(answer, str) and answer.startswith("["):
+        answer = literal(answer)
+    return (
+        [str(one) for one in answer] if isinstance(answer, Sequence) and not isinstance(answer, str) else str(answer)
+    )
+
+
+def _images(row: Mapping[str, Any], root: Path | None) -> dict[int, Picture]:
+    """Pictures by their number in the text."""
+    return {
+        number: table_picture(row[f"image_{number}"], root)
+        for number in range(1, _MOST_IMAGES + 1)
+        if row.get(f"image_{number}") is not None
+    }
+
+
+def _filed(subject: str, row: Mapping[str, Any]) -> dict[str, str]:
+    domain = next((domain for domain, members in DOMAINS.items() if subject in members), "Unknown")
+    return {
+        "subject": subject or "Unknown",
+        "domain": domain,
+        "difficulty": str(row.get("topic_difficulty") or "Unknown"),
+    }
