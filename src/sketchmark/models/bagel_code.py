@@ -36,7 +36,7 @@ class BagelCode(Model):
             raise BadInput("bagel from a checkout needs both code= and pretrained=")
         self._code, self._weights = Path(code).resolve(), Path(weights).resolve()
         bagel_checkout.check(self._code, self._weights)
-        self.name = f"bagel/{self._weights.name}"
+        super().__init__(f"bagel/{self._weights.name}")
         self._inferencer: bagel_checkout.Inferencer | None = None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bagel")
 

@@ -19,7 +19,7 @@ class Endpoint(Model):
     formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp", "gif"})
 
     def __init__(self, name: str, args: Arguments) -> None:
-        self.name = f"{self.provider}/{name}" if name else self.provider
+        super().__init__(f"{self.provider}/{name}" if name else self.provider)
         self.base_url = args.text("base_url")
         self.api_key_env = args.text("api_key_env")
         self.timeout = args.above_zero("timeout") or 300.0
