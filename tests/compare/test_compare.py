@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.compare import as_json, compare
+from sketchmark.compare.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.stats import holm, mcnemar_exact
 from tests.compare.folders import row, rows, write_run
@@ -112,6 +113,15 @@ def test_samples_that_only_one_side_has_are_counted_and_left_out(tmp_path: Path)
     direct[0] |= {"scored": False, "values": {}}
     (found,) = compare([write_run(tmp_path / "a", {"maze.direct": direct, "maze.visual_cot": drawn})]).rows
     assert (found.difference.n, found.unpaired, found.unscored) == (9, 2, 1)
+
+
+def test_trouble_is_counted_beside_the_scores(tmp_path: Path) -> None:
+    drawn = rows(DRAWN)
+    drawn[0]["flags"], drawn[1]["flags"] = ["no_picture", "unparsed"], ["unparsed"]
+    found = compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": drawn})])
+    assert found.rows[0].before.trouble == {}
+    assert found.rows[0].after.trouble == {"no_picture": 1, "unparsed": 2}
+    assert "Trouble in maze.visual_cot of a: no_picture 1, unparsed 2." in to_terminal(found)
 
 
 def test_a_sample_scored_again_counts_by_its_newest_line(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_mcnemar_agrees_with_statsmodels(helped: int, hurt: int) -> None:
 
 
 def test_tangos_interval_of_the_airway_study_is_the_published_one() -> None:
-    """Fagerland, Lydersen and Laake (2014), Table II: 1 and 7 discordant pairs among 21 give -0.517 to -0.026."""
+    """Fagerland, Lydersen and Laake (2014): 1 and 7 discordant pairs among 21 give -0.517 to -0.026."""
     low, high = tango(1, 7, 21, 1.959964)
     assert (round(float(low), 3), round(float(high), 3)) == (-0.517, -0.026)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sketchmark.compare.findings import CanvasScore, CanvasTable
 from sketchmark.compare.pairing import pair
-from sketchmark.compare.played import Cell, Item
+from sketchmark.compare.played import Cell, Item, trouble
 from sketchmark.compare.wording import points, span
 from sketchmark.stats import Difference, holm, interval
 
@@ -30,7 +30,7 @@ def canvas_table(cells: Mapping[str, tuple[Cell, Mapping[str, Item]]], metric: s
         scored = [item for item in items.values() if item.value is not None]
         values = [item.value for item in scored if item.value is not None]
         found = interval(values, [item.filed.get("cluster") for item in scored])
-        scores.append(CanvasScore(name, found, against[name], corrected[name]))
+        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(items)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(first.task, metric, first.run, first.model, tuple(scores), _sentence(scores))
 

@@ -12,7 +12,7 @@ from sketchmark.compare.canvases import canvas_table
 from sketchmark.compare.drawings import split_by_drawing
 from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Row, Side
 from sketchmark.compare.pairing import Pairs, pair
-from sketchmark.compare.played import Cell, Filed, Item, cells_of
+from sketchmark.compare.played import Cell, Filed, Item, cells_of, trouble
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.stats import Interval, Pilot, holm
 
@@ -98,8 +98,8 @@ class _Work:
                 metric=metric,
                 label=label,
                 kind="runs" if kind == "runs" else "modes",
-                before=_side(before, scores[0]),
-                after=_side(after, scores[1]),
+                before=_side(before, scores[0], items[id(before)]),
+                after=_side(after, scores[1], items[id(after)]),
                 difference=pairs.difference(),
                 p_holm=None,
                 unpaired=pairs.unpaired,
@@ -184,8 +184,8 @@ def _pools(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dict[tuple[st
         yield pool
 
 
-def _side(cell: Cell, score: Interval) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score)
+def _side(cell: Cell, score: Interval, items: Mapping[str, Item]) -> Side:
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score, trouble(items))
 
 
 def _played(cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -10,7 +11,10 @@ from sketchmark.stats import Difference, Interval, Trend
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two things compared: a cell of a run. `score` is over the paired samples alone."""
+    """One of the two things compared: a cell of a run. `score` is over the paired samples alone.
+
+    `trouble` counts what went wrong in all its episodes (unparsed, truncated, refused, no_picture, failures by kind).
+    """
 
     run: str
     model: str
@@ -18,6 +22,7 @@ class Side:
     mode: str
     canvas: str
     score: Interval
+    trouble: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ class CanvasScore:
     score: Interval
     own_minus_this: Difference | None
     p_holm: float | None
+    trouble: Mapping[str, int]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ class Item(NamedTuple):
     scored: bool
     drawing_right: bool | None
     filed: Filed
+    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Cell:
                     bool(row["scored"]),
                     drawing_right(row),
                     shelf.setdefault(fingerprint, dict(row["filed"])),
+                    tuple(map(str, row["flags"])),
                 )
                 found[str(row["sample"])] = (int(row["index"]), item)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -96,6 +99,10 @@ def cells_of(path: Path | str, run: str) -> list[Cell]:
         scoring = str(scored.get(name, {}).get("scoring", ""))
         cells.append(Cell(folder, run, str(about.get("model", {}).get("name", "")), name, cell, scoring))
     return cells
+
+
+def trouble(items: Mapping[str, Item]) -> dict[str, int]:
+    return dict(sorted(Counter(flag for item in items.values() for flag in item.flags).items()))
 
 
 def drawing_right(row: Mapping[str, Any]) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sketchmark.compare.findings import Breakdown, CanvasTable, Comparison, Row
@@ -55,7 +55,7 @@ def _differences(rows: tuple[Row, ...]) -> Table:
             for row in rows
         ),
         texts=3,
-        below=tuple(_left_out(rows)),
+        below=(*_left_out(rows), *_troubles(rows)),
     )
 
 
@@ -89,6 +89,17 @@ def _left_out(rows: tuple[Row, ...]) -> Iterator[str]:
             missing.append(f"{row.unscored} failed for reasons that say nothing about the model")
         if missing:
             yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
+
+
+def _troubles(rows: tuple[Row, ...]) -> Iterator[str]:
+    """Once a cell, however many rows it is part of."""
+    sides = {(side.run, side.cell): side for row in rows for side in (row.before, row.after) if side.trouble}
+    for (run, cell), side in sides.items():
+        yield f"Trouble in {cell} of {run}: {_counts(side.trouble)}."
+
+
+def _counts(trouble: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in trouble.items())
 
 
 def _breakdown(row: Row, found: Breakdown) -> Table:
@@ -143,7 +154,7 @@ def _score(found: Interval) -> tuple[str, str]:
 def _canvases(found: CanvasTable) -> Table:
     return Table(
         f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric})",
-        ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n"),
+        ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n", "trouble"),
         tuple(
             (
                 one.canvas,
@@ -151,6 +162,7 @@ def _canvases(found: CanvasTable) -> Table:
                 *(_difference(one.own_minus_this)[:2] if one.own_minus_this else ("", "")),
                 chance(one.p_holm) if one.own_minus_this else "",
                 str(one.score.n),
+                _counts(one.trouble),
             )
             for one in found.scores
         ),

