@@ -21,8 +21,10 @@ class Script:
     A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol
     gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Substitution is
     one pass: what a data set puts into a field is never read as a template.
-    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name,
-    and `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`.
+    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name.
+    `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`;
+    `{when: name, parts: [...]}` shows them if the sample has such a picture, `unless` if it has not (of several
+    names: any).
     """
 
     sample: Sample
@@ -53,15 +55,23 @@ class Script:
 
     def _entry(self, entry: object) -> list[Content]:
         if isinstance(entry, Mapping):
+            return self._block(entry)
+        text = str(entry)
+        if match := _PICTURE.fullmatch(text):
+            return list(self._pictures(match[1]))
+        return [self._fill(text, {})]
+
+    def _block(self, entry: Mapping[str, Any]) -> list[Content]:
+        if "each" in entry:
             repeated: list[Content] = []
             for i, picture in enumerate(self._pictures(str(entry["each"])), start=1):
                 for part in entry["parts"]:
                     repeated.append(picture if part == "<it>" else self._fill(str(part), {"i": i}))
             return repeated
-        text = str(entry)
-        if match := _PICTURE.fullmatch(text):
-            return list(self._pictures(match[1]))
-        return [self._fill(text, {})]
+        names = entry.get("when", entry.get("unless"))
+        there = any(self._pictures(name) for name in ([names] if isinstance(names, str) else names))
+        wanted = there if "when" in entry else not there
+        return [part for inner in entry["parts"] for part in self._entry(inner)] if wanted else []
 
     def _pictures(self, name: str) -> Sequence[Picture]:
         value = self.sample.pictures.get(name, ())

@@ -2,7 +2,9 @@
 
 Published, kept to the letter: `*_text_exact`, `*_text_frame_acc` (extra moves go unpunished), `*_img_*`, `*_parse_*`.
 Fair: `*_solved` (legal moves that reach the goal, whichever way) and `*_img_legal` (drawn frames that follow from the
-one before by one legal move). Picture scores apply only to episodes that were asked to draw.
+one before by one legal move). Picture scores apply only to episodes that were asked to draw, text scores only to
+items with a ground truth. `--scoring` is `strict` or `lenient`, how answers are read; `+dreamsim` after it adds the
+published picture score of the jigsaw, which needs downloaded weights.
 """
 
 from __future__ import annotations
@@ -11,16 +13,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.episode import Episode
+from sketchmark.errors import UnknownName
 from sketchmark.parts import Picture, Sample
 from sketchmark.scoring import frames, tagged
 from sketchmark.task import Grading, Scores
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
 
+DREAMSIM = "+dreamsim"
+
 
 def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
-    answer = tagged.moves(episode.answer, grading.scoring)
+    answer = tagged.moves(episode.answer, _rules(grading))
     seen = mazes.read(_picture(sample, "initial"), rows, cols)
     board = mazes.to_maze(seen)
     values = _moves_scores("maze", answer, truth)
@@ -30,7 +35,7 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
         drawn = [mazes.read(picture, rows, cols) for picture in episode.drawings]
-        places = mazes.replay(board, truth) if board else []
+        places = mazes.replay(board, truth or ()) if board else []
         expected = [mazes.expected_grid(seen, place) for place in places]
         exact, share, right = frames.compare([reading.grid for reading in drawn], expected)
         parsed = [_maze_parses(reading, seen) for reading in drawn]
@@ -42,14 +47,14 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
             "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
-    return Scores(values, notes, unparsed=answer is None)
+    return Scores(_with_truth(values, truth, notes), notes, unparsed=answer is None)
 
 
 def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
-    answer = tagged.moves(episode.answer, grading.scoring)
+    answer = tagged.moves(episode.answer, _rules(grading))
     first = slidings.to_state(slidings.read(_picture(sample, "initial"), n))
-    expected = _slides(first, truth) if first else []
+    expected = _slides(first, truth or ()) if first else []
     values = _moves_scores("sliding", answer, truth)
     goal = expected[-1] if expected else None
     values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
@@ -58,7 +63,8 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
         drawn = [slidings.read(picture, n) for picture in episode.drawings]
-        exact, share, right = frames.compare(drawn, [_grid(state, n) for state in expected])
+        true_frames = sample.frames() if sample.frames else []
+        exact, share, right = frames.compare(drawn, [slidings.read(frame, n) for frame in true_frames])
         parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
         values |= {
             "sliding_img_exact": exact,
@@ -70,33 +76,61 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
             "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
-    return Scores(values, notes, unparsed=answer is None)
+    return Scores(_with_truth(values, truth, notes), notes, unparsed=answer is None)
 
 
 def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions; like the published distance
-    it gives nothing for anything but exactly two drawings."""
+    """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions, `jigsaw_img_dreamsim` the
+    published one (1 - mean distance). Both give nothing for anything but exactly two drawings."""
     from sketchmark.worlds import jigsaw as jigsaws
 
-    answer = tagged.choice(episode.answer, grading.scoring)
+    answer = tagged.choice(episode.answer, _rules(grading))
     label = int(sample.target["label"])
     values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
     notes: dict[str, Any] = {"answer": answer, "expected": label}
     if tagged.echoes_template(episode.answer):
         notes["echo"] = "the prompt's own template was repeated"
     if episode.draw_attempts:
-        likeness = [0.0, 0.0]
-        if len(episode.drawings) == 2 and sample.frames:
-            likeness = [jigsaws.similarity(t, d) for t, d in zip(sample.frames(), episode.drawings, strict=True)]
+        pairs = _pairs(sample, episode)
+        likeness = [jigsaws.similarity(true, drawn) for true, drawn in pairs] or [0.0, 0.0]
         values["jigsaw_img_similarity"] = sum(likeness) / 2
         notes["frames_right"] = [value >= 0.95 for value in likeness]
+        if grading.scoring.endswith(DREAMSIM):
+            from sketchmark.scoring.dreamsim import distance
+
+            values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
     return Scores(values, notes, unparsed=answer is None)
 
 
-def _moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str]) -> dict[str, float | None]:
-    agreeing = sum(a == t for a, t in zip(answer or (), truth, strict=False))
+def _rules(grading: Grading) -> str:
+    rules = grading.scoring.removesuffix(DREAMSIM)
+    if rules not in ("strict", "lenient"):
+        raise UnknownName(f"Uni-MMMU has no scoring {grading.scoring!r}", f"strict or lenient, or with {DREAMSIM}")
+    return rules
+
+
+def _pairs(sample: Sample, episode: Episode) -> list[tuple[Picture, Picture]]:
+    """(true, drawn) completions; none unless exactly two were drawn."""
+    if len(episode.drawings) != 2 or not sample.frames:
+        return []
+    return list(zip(sample.frames(), episode.drawings, strict=True))
+
+
+def _with_truth(
+    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any]
+) -> dict[str, float | None]:
+    """Without a ground truth there is nothing to be right or wrong about; what drawings show by themselves stays."""
+    if truth is not None:
+        return values
+    notes["no_truth"] = True
+    alone = ("_img_legal", "_parse_frame_success", "_parse_all_ok", "maze_solved")
+    return {name: value if name.endswith(alone) else None for name, value in values.items()}
+
+
+def _moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str] | None) -> dict[str, float | None]:
+    agreeing = sum(a == t for a, t in zip(answer or (), truth or (), strict=False))
     return {
-        f"{world}_text_exact": float(answer is not None and list(answer) == list(truth)),
+        f"{world}_text_exact": float(answer is not None and answer == truth),
         f"{world}_text_frame_acc": agreeing / len(truth) if truth else 0.0,
     }
 
@@ -153,7 +187,3 @@ def _slides_to(state: slidings.State, moves: Sequence[str], goal: slidings.State
 
 def _slide_follows(before: slidings.State, after: slidings.State) -> bool:
     return any(slidings.apply(before, move) == after for move in slidings.legal_moves(before))
-
-
-def _grid(state: slidings.State, n: int) -> list[list[int | str]]:
-    return [list(state[row * n : row * n + n]) for row in range(n)]

@@ -1,0 +1,209 @@
+"""Samples of the published Uni-MMMU sets: parquet rows, hub rows, or the extracted folder.
+
+The parquet files hold no step frames. There the true frames are made by reading the input picture and replaying the
+moves (spec, section 5); a picture that cannot be read has no true frames, and its drawings cannot be scored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture, Pictures, Sample
+from sketchmark.rows import Row, as_picture, rows
+from sketchmark.tasks.uni_mmmu import folder
+from sketchmark.tasks.uni_mmmu.naming import NamedBy, as_tile_moves, shared_goal
+from sketchmark.tasks.uni_mmmu.puzzle import Puzzle
+from sketchmark.tasks.uni_mmmu.values import label_of, moves_of
+from sketchmark.worlds import maze as mazes_
+from sketchmark.worlds import sliding as slidings_
+
+MAZE_EXAMPLE, SLIDING_EXAMPLE = "00015", "00001"
+"""The items that the original benchmark demonstrates. Where they are demonstrated they are not asked."""
+
+
+def mazes(
+    *,
+    seed: int,
+    data: Path | None,
+    hub: str,
+    config: str | None = None,
+    files: str | None = None,
+    split: str = "test",
+    demonstration: bool = False,
+) -> Iterator[Sample]:
+    found = folder.puzzles(data, "maze")
+    if found is None:
+        found = _puzzles(rows(data, hub=hub, config=config, split=split, files=files), "steps", 6)
+    for puzzle, example in _with_example(found, MAZE_EXAMPLE if demonstration else ""):
+        target = {"moves": puzzle.moves, "rows": puzzle.rows, "cols": puzzle.cols}
+        yield _sample(puzzle, target, puzzle.frames or _maze_frames(puzzle), example)
+
+
+def slidings(
+    *,
+    seed: int,
+    data: Path | None,
+    hub: str,
+    config: str | None = None,
+    files: str | None = None,
+    split: str = "test",
+    demonstration: bool = False,
+    show_goal: bool = False,
+    moves_named_by: NamedBy = "tile",
+) -> Iterator[Sample]:
+    """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
+    found = folder.puzzles(data, "sliding")
+    if found is None:
+        found = _puzzles(rows(data, hub=hub, config=config, split=split, files=files), "steps_words", 3)
+    puzzles = list(found)
+    goal = shared_goal(puzzles, moves_named_by)
+    if show_goal and goal is None:
+        raise BadInput("the goal of the sliding puzzles cannot be shown: no puzzle of the set can be replayed")
+    shown: dict[str, Pictures] = {"goal": slidings_.render(goal)} if show_goal and goal else {}
+    named = (as_tile_moves(puzzle, moves_named_by) for puzzle in puzzles)
+    for puzzle, example in _with_example(named, SLIDING_EXAMPLE if demonstration else ""):
+        target = {"moves": puzzle.moves, "n": puzzle.rows}
+        yield _sample(puzzle, target, puzzle.frames or _sliding_frames(puzzle), example, shown)
+
+
+def jigsaws(
+    *,
+    seed: int,
+    data: Path | None,
+    hub: str,
+    config: str | None = None,
+    files: str | None = None,
+    split: str = "test",
+) -> Iterator[Sample]:
+    found = folder.jigsaws(data)
+    if found is None:
+        found = rows(data, hub=hub, config=config, split=split, files=files)
+    for where, name, row in _named(found):
+        label = label_of(_column(row, "label", where), where)
+        pictures = {
+            name: as_picture(_column(row, f"{name}_image", where), f"{where}, {name}_image")
+            for name in ("ref", "cand0", "cand1")
+        }
+        frames = partial(_right_and_wrong, row["completions"], label) if "completions" in row else None
+        yield Sample(
+            id=name,
+            pictures=pictures,
+            target={"label": label},
+            steps=2,
+            frames=frames or partial(_completed, pictures["ref"], pictures["cand0"], pictures["cand1"]),
+        )
+
+
+def geometry(
+    *,
+    seed: int,
+    data: Path | None,
+    hub: str,
+    config: str | None = None,
+    files: str | None = None,
+    split: str = "test",
+) -> Iterator[Sample]:
+    """Where a row has them, `auxiliary_text_en` and `auxiliary_image` are the lines to draw, in words and drawn."""
+    for where, name, row in _named(rows(data, hub=hub, config=config, split=split, files=files)):
+        lines, drawn = row.get("auxiliary_text_en"), row.get("auxiliary_image")
+        truth = as_picture(drawn, f"{where}, auxiliary_image") if drawn else None
+        yield Sample(
+            id=name,
+            pictures={"image": as_picture(_column(row, "image", where), where)},
+            fields={
+                "question": str(_column(row, "question", where, "problem")),
+                "lines": str(lines or ""),
+            },
+            target={"answer": str(_column(row, "answer", where, "solution_en"))},
+            filed={"type": str(row["type"])} if row.get("type") else {},
+            frames=partial(list[Picture], [truth]) if truth else None,
+        )
+
+
+def _named(found: Iterable[Row]) -> Iterator[tuple[str, str, Row]]:
+    """Each row with the words that name it in an error, and its id: its own where it has one, else its number."""
+    for number, row in enumerate(found):
+        given = row.get("id")
+        name = f"{number:05d}" if given in (None, "") else str(given)
+        yield (f"row {number}" if given in (None, "") else f"row {number} (id {name})"), name, row
+
+
+def _column(row: Row, name: str, where: str, otherwise: str = "") -> Any:
+    for key in filter(None, (name, otherwise)):
+        if key in row and (row[key] is not None or not otherwise):
+            return row[key]
+    raise BadInput(f"{where} has no {' or '.join(filter(None, (name, otherwise)))}", f"it has: {', '.join(row)}")
+
+
+def _puzzles(found: Iterable[Row], column: str, size: int) -> Iterator[Puzzle]:
+    for where, name, row in _named(found):
+        picture = as_picture(_column(row, "initial_image", where), f"{where}, initial_image")
+        yield Puzzle(name, picture, moves_of(_column(row, column, where), where), size, size)
+
+
+def _maze_frames(puzzle: Puzzle) -> Callable[[], list[Picture]] | None:
+    board = mazes_.to_maze(mazes_.read(puzzle.picture, puzzle.rows, puzzle.cols))
+    return partial(mazes_.frames, board, puzzle.moves) if board and puzzle.moves is not None else None
+
+
+def _sliding_frames(puzzle: Puzzle) -> Callable[[], list[Picture]] | None:
+    state = slidings_.to_state(slidings_.read(puzzle.picture, puzzle.rows))
+    return partial(slidings_.frames, state, puzzle.moves) if state and puzzle.moves is not None else None
+
+
+def _with_example(found: Iterable[Puzzle], example_id: str) -> Iterator[tuple[Puzzle, Puzzle | None]]:
+    if not example_id:
+        yield from ((puzzle, None) for puzzle in found)
+        return
+    puzzles = list(found)
+    example = next((puzzle for puzzle in puzzles if puzzle.id == example_id and puzzle.frames and puzzle.moves), None)
+    if example is None:
+        raise BadInput(
+            f"the demonstration needs puzzle {example_id} with its step frames",
+            "give --data with the extracted data.tar of Vchitect/Uni-MMMU-Eval",
+        )
+    yield from ((puzzle, example) for puzzle in puzzles if puzzle is not example)
+
+
+def _sample(
+    puzzle: Puzzle,
+    target: dict[str, Any],
+    frames: Callable[[], list[Picture]] | None,
+    example: Puzzle | None,
+    shown: dict[str, Pictures] | None = None,
+) -> Sample:
+    pictures: dict[str, Pictures] = {"initial": puzzle.picture, **(shown or {})}
+    fields: dict[str, str] = {}
+    if example and example.frames:
+        steps = example.frames()
+        pictures |= {"example": example.picture, "example_steps": steps, "example_goal": steps[-1]}
+        fields["example_moves"] = json.dumps(example.moves)
+    filed: dict[str, str | int | float] = {"size": f"{puzzle.rows}x{puzzle.cols}"}
+    if puzzle.moves is not None:
+        filed["steps"] = len(puzzle.moves)
+    return Sample(
+        id=puzzle.id,
+        pictures=pictures,
+        fields=fields,
+        target=target,
+        filed=filed,
+        steps=puzzle.steps,
+        frames=frames,
+    )
+
+
+def _right_and_wrong(load: Callable[[], list[Picture]], label: int) -> list[Picture]:
+    """The true completions in the order of the candidates."""
+    right, wrong = load()
+    return [right, wrong] if label == 0 else [wrong, right]
+
+
+def _completed(ref: Picture, *candidates: Picture) -> list[Picture]:
+    from sketchmark.worlds import jigsaw
+
+    return [jigsaw.complete(ref, candidate) for candidate in candidates]
