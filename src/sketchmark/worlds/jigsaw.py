@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,6 @@ from sketchmark.parts import Picture
 from sketchmark.worlds import png, scenes
 
 Pixels = NDArray[np.uint8]
-Difficulty = Literal["easy", "medium", "hard"]
 
 HIDDEN = 128
 """The grey of the hidden cell."""
@@ -46,7 +44,7 @@ class Jigsaw:
     wrong_kind: str
 
 
-def generate(seed: int, difficulty: Difficulty = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
+def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
     """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder.
 
     The wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks
