@@ -6,7 +6,7 @@ with them are not comparable on questions with several.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def mmmu(
                 "options": "\n".join(f"({letter}) {option}" for letter, option in lettering(target).items()),
             },
             target=target,
-            filed=_filed(subject, row),
+            filed=filed_of(subject, row),
         )
 
     tables = (
@@ -100,7 +100,7 @@ def mmmu_pro(
                 "options": "\n".join(f"{letter}. {option}" for letter, option in lettering(target).items()),
             },
             target=target,
-            filed=_filed(str(row.get("subject") or ""), row),
+            filed=filed_of(str(row.get("subject") or ""), row),
         )
 
     return build_all("mmmu_pro", rows(root, hub="MMMU/MMMU_Pro", config=config), build)
@@ -139,9 +139,7 @@ def _open_gold(answer: Any) -> str | list[str]:
     """Three validation items have several golds, written as a Python list."""
     if isinstance(answer, str) and answer.startswith("["):
         answer = literal(answer)
-    return (
-        [str(one) for one in answer] if isinstance(answer, Sequence) and not isinstance(answer, str) else str(answer)
-    )
+    return [str(one) for one in answer] if isinstance(answer, (list, tuple)) else str(answer)
 
 
 def _images(row: Mapping[str, Any], root: Path | None) -> dict[int, Picture]:
@@ -153,7 +151,7 @@ def _images(row: Mapping[str, Any], root: Path | None) -> dict[int, Picture]:
     }
 
 
-def _filed(subject: str, row: Mapping[str, Any]) -> dict[str, str]:
+def filed_of(subject: str, row: Mapping[str, Any]) -> dict[str, str]:
     domain = next((domain for domain, members in DOMAINS.items() if subject in members), "Unknown")
     return {
         "subject": subject or "Unknown",

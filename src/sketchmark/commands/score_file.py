@@ -1,0 +1,43 @@
+"""`sketchmark score-file`: score replies that were produced elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option("--task", "-t", required=True, help="The task or group the replies belong to (mmmu, vqa_rad…).")
+@click.option("--predictions", "-p", required=True, type=click.Path(path_type=Path), help="The replies.")
+@click.option("--scoring", default="strict", show_default=True, help="How answers are read; several with commas.")
+@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option("--task-args", default="", help="key=value,… for the task's data (split=test).")
+@click.option("--judge", default="", help="A model that judges open answers.")
+@click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def command(**options: Any) -> int:
+    """Score a file of replies with the scorer of a task.
+
+    \b
+    FILE is JSON or JSONL with `id` and `response`; a folder of MMMU's <subject>/output.json; MMMU-Pro's *.jsonl.
+      sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
+      sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
+    """
+    from sketchmark.score_file import score_files
+
+    results = score_files(**{name: value for name, value in options.items() if name != "as_json"})
+    if options["as_json"]:
+        import json
+
+        click.echo(json.dumps(results, indent=1, ensure_ascii=False))
+        return 0
+    from sketchmark.runs.table import print_results
+
+    print_results(results)
+    for name, cell in results["tasks"].items():
+        for what in ("unanswered", "unknown"):
+            if cell[what]:
+                click.echo(f"{name}: {len(cell[what])} {what}, the first: {cell[what][0]}", err=True)
+    return 0

@@ -1,0 +1,65 @@
+"""Scores of replies that were produced elsewhere: the same scorers, tables and intervals as a run's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.errors import BadInput
+from sketchmark.parts import Sample
+from sketchmark.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
+from sketchmark.runs.grading import grade
+from sketchmark.runs.results import summarise
+from sketchmark.task import Grading, Task
+
+
+def score_files(
+    task: str,
+    predictions: Path,
+    scoring: str = "strict",
+    data: Path | None = None,
+    task_args: str = "",
+    judge: str = "",
+    judge_args: str = "",
+) -> dict[str, Any]:
+    """Results in the form of results.json, one entry for each set of replies and scoring."""
+    catalog = Catalog()
+    arguments = parse_arguments(task_args)
+    tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
+    scorings = [name.strip() for name in scoring.split(",") if name.strip()]
+    judging = catalog.model(judge, parse_arguments(judge_args)) if judge else None
+    results: dict[str, Any] = {}
+    for name, rows in reply_sets(predictions).items():
+        matched = _matched(tasks, rows, data)
+        for how in scorings:
+            summary = asyncio.run(_summary(tasks[0], matched, Grading(how, judging)))
+            results[f"{task}.{name}.{how}" if len(scorings) > 1 else f"{task}.{name}"] = summary
+    return {"model": predictions.name, "tasks": results}
+
+
+def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
+    """A group's members share their scorer, so their samples are scored as one set."""
+    if tasks[0].name.startswith("mmmu") and data is None and self_contained(rows):
+        return episodes_of(rows)
+    if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
+        raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
+
+    def samples() -> Iterator[Sample]:
+        for task in tasks:
+            yield from task.samples(data=data)
+
+    return match(samples(), rows)
+
+
+async def _summary(task: Task, matched: Matched, grading: Grading) -> dict[str, Any]:
+    rows = [await grade(task, episode, index, grading) for index, episode in enumerate(matched.episodes)]
+    summary = summarise(rows, task)
+    summary["headline"] = task.headline
+    summary["scoring"] = grading.scoring
+    summary["unanswered"], summary["unknown"] = matched.unanswered, matched.unknown
+    if task.aggregate:
+        summary["aggregate"] = dict(task.aggregate(rows, grading.scoring))
+    return summary

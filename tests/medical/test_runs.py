@@ -1,0 +1,247 @@
+"""Every set is played end to end, directly and with a drawing, by a scripted player, and scored in several ways."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sketchmark import submission
+from sketchmark.api import run
+from sketchmark.catalog import Catalog
+from sketchmark.cli import root as cli
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context, Picture
+from sketchmark.runs.plan import Request, plan
+from sketchmark.runs.rescore import aggregate, rescore
+from sketchmark.runs.runner import Manner
+from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading
+from tests.medical import fixtures
+
+
+class Scripted(Model):
+    """Says what it was told to, in turn, and draws one picture. It keeps what it was shown."""
+
+    name = "scripted"
+
+    def __init__(self, *replies: str) -> None:
+        self.replies = replies or ("B",)
+        self.said: list[Context] = []
+        self.drew: list[Context] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.said.append(context)
+        return Reply(self.replies[(len(self.said) - 1) % len(self.replies)])
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        self.drew.append(context)
+        return Reply(picture=Picture.from_bytes(fixtures.png(200)))
+
+
+class AlwaysCorrect(Model):
+    """A judge that finds everything correct: 0 means so."""
+
+    name = "kind"
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply("<think>.</think><judge>0</judge>")
+
+
+Prepare = Callable[[Path], Path]
+SETS: list[tuple[str, Prepare, int, int]] = [
+    ("medframeqa", fixtures.medframeqa, 2, 1),
+    ("medxpertqa_mm", fixtures.medxpertqa, 1, 1),
+    ("medxpertqa_text", fixtures.medxpertqa, 1, 0),
+    ("pmc_vqa", fixtures.pmc_vqa, 1, 1),
+    ("omnimedvqa", fixtures.omnimedvqa, 2, 1),
+    ("vqa_rad", lambda root: fixtures.vqa(root, "VQA_RAD"), 3, 1),
+    ("path_vqa", lambda root: fixtures.vqa(root, "PATH_VQA"), 3, 1),
+    ("slake", fixtures.slake, 4, 0),
+    ("iu_xray", lambda root: fixtures.reports(root, "IU_XRAY"), 2, 0),
+    ("mimic_cxr", lambda root: fixtures.reports(root, "MIMIC_CXR"), 2, 0),
+    ("chexpert_plus", lambda root: fixtures.reports(root, "CheXpert_Plus"), 2, 0),
+    ("radrestruct", fixtures.radrestruct, 3, 0),
+    ("mmmu_pro_standard_10", fixtures.mmmu_pro, 3, 1),
+    ("mmmu_pro_vision", fixtures.mmmu_pro, 1, 0),
+]
+
+
+def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct", **request: Any) -> RunFolder:
+    return run(model, task, mode=mode, data=data, output_path=out, manner=Manner(concurrency=1), **request)
+
+
+async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, Any]:
+    catalog, about = Catalog(), folder.about()
+    tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
+    await rescore(folder, tasks, scorings, Grading(judge=judge))
+    aggregate(folder, tasks, about["seed"], scorings)
+    return folder.results()["tasks"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(("task", "prepare", "scored", "broken"), SETS, ids=[entry[0] for entry in SETS])
+def test_every_set_plays_directly_and_with_a_drawing(
+    task: str, prepare: Prepare, scored: int, broken: int, tmp_path: Path
+) -> None:
+    model = Scripted("B")
+    folder = play(model, task, prepare(tmp_path / "data"), tmp_path / "run", mode="direct,visual_cot")
+    results = folder.results()["tasks"]
+    for mode in ("direct", "visual_cot"):
+        cell = results[f"{task}.{mode}"]
+        assert cell["n"] == scored
+        assert cell["failures"].get("broken_row", 0) == broken
+        assert cell["aggregate"]
+    assert len(model.drew) == scored
+    for context in model.drew:
+        assert "annotated copy" in context.texts[-1]
+        assert "{question}" not in context.texts[-1]
+
+
+@pytest.mark.parametrize("task", [entry[0] for entry in SETS])
+def test_empty_replies_never_stop_a_run_and_are_counted_as_unparsed(task: str, tmp_path: Path) -> None:
+    prepare = next(entry[1] for entry in SETS if entry[0] == task)
+    folder = play(Scripted(""), task, prepare(tmp_path / "data"), tmp_path / "run")
+    cell = folder.results()["tasks"][f"{task}.direct"]
+    assert cell["failures"]["unparsed"] == cell["n"] > 0
+    assert all(found["mean"] == 0 for found in cell["metrics"].values())
+
+
+def test_mmmu_plays_with_all_its_pictures(tmp_path: Path) -> None:
+    model = Scripted("B", "The answer is 0.25", "(B)")
+    folder = play(
+        model, "mmmu_val", fixtures.mmmu(tmp_path / "d"), tmp_path / "run", task_args={"subjects": "Pharmacy+Math"}
+    )
+    assert [len(context.pictures) for context in model.said] == [2, 2, 2]
+    assert model.said[0].texts[:2] == ["<image_1>: ", "<image_2>: "]
+    cell = folder.results()["tasks"]["mmmu_val.direct"]
+    assert cell["aggregate"]["Overall"] == {"num": 3, "acc": 0.667}
+    assert cell["aggregate"]["Pharmacy"]["acc"] == 1.0
+
+
+def test_a_picture_list_is_tagged_and_the_prompt_comes_last(tmp_path: Path) -> None:
+    model = Scripted("yes")
+    play(model, "vqa_rad", fixtures.vqa(tmp_path / "d", "VQA_RAD"), tmp_path / "run", limit=1)
+    (context,) = model.said
+    assert [type(part.content).__name__ for part in context] == ["str", "Picture", "str"]
+    assert context.texts[0] == "<image_1>: "
+    assert context.texts[1].startswith("is this a ct?\nThe index of the given image is 1.\n")
+
+
+def test_the_drawing_prompt_quotes_the_question_without_its_options(tmp_path: Path) -> None:
+    model = Scripted("C")
+    play(model, "medxpertqa_mm", fixtures.medxpertqa(tmp_path / "d"), tmp_path / "run", mode="visual_cot")
+    (drawn,), (said,) = model.drew, model.said
+    assert "What next?" in drawn.texts[-1] and "drug" not in drawn.texts[-1]
+    assert len(said.pictures) == 2, "the original and the drawing"
+
+
+async def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicates(tmp_path: Path) -> None:
+    """One question about two pictures, answered yes (right) and no: the fork scores no twice."""
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, folder.path)
+    cell = (await score_as(folder, ["strict", "code-fork", "code-upstream"]))["vqa_rad.direct"]
+    fork, upstream = (cell["scorings"][name]["aggregate"] for name in ("code-fork", "code-upstream"))
+    assert cell["scoring"] == "strict"
+    assert cell["aggregate"]["close"] == {"total": 2, "right": 1, "acc": 0.5}
+    assert upstream["close"] == {"total": 2, "right": 1, "acc": 0.5}
+    assert fork["close"] == {"total": 2, "right": 0, "acc": 0.0}
+    assert (cell["aggregate"]["open"]["precision"], fork["open"]["precision"]) == pytest.approx((2 / 3, 0.8))
+
+
+async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
+    cell = (await score_as(folder, ["strict", "paper", "code-upstream"], AlwaysCorrect()))["vqa_rad.direct"]
+    assert cell["aggregate"]["open"]["acc"] == 1.0
+    assert cell["aggregate"]["close"]["right"] == 0
+    assert cell["scorings"]["paper"]["aggregate"]["total metrics"]["right"] == 1
+    assert cell["metrics"]["correct"]["mean"] == pytest.approx(1 / 3)
+
+
+async def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
+    data = fixtures.slake(tmp_path / "d")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("No", "Lung", "肺", "是"), "slake", data, folder.path)
+    cell = (await score_as(folder, ["strict", "code-upstream", "code-fork"], AlwaysCorrect()))["slake.direct"]
+    assert cell["aggregate"]["total metrics"]["acc"] == 1.0
+    assert cell["scorings"]["code-upstream"]["aggregate"]["close"]["acc"] == 2.0
+    assert cell["scorings"]["code-fork"]["aggregate"]["total metrics"]["acc"] == 1.0
+
+
+async def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_path: Path) -> None:
+    data = fixtures.radrestruct(tmp_path / "d")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("yes", "A", "A, B"), "radrestruct", data, folder.path)
+    cell = (await score_as(folder, ["strict", "code-upstream"]))["radrestruct.direct"]
+    assert cell["aggregate"]["total metrics"]["acc"] == 1.0
+    published = cell["scorings"]["code-upstream"]["aggregate"]
+    assert published["single_choice"]["right"] == 1, "a side is no yes or no (#23)"
+
+
+async def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:
+    """Two choices of two options and an open item, none readable: the choices come from one seeded stream."""
+    rng = random.Random(42)
+    drawn = [rng.choice(["A", "B"]) for _ in range(2)]
+    data = fixtures.mmmu(tmp_path / "d")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("no idea"), "mmmu_val", data, folder.path, task_args={"subjects": "Pharmacy+Math"})
+    cell = (await score_as(folder, ["strict", "official", "code-upstream"]))["mmmu_val.direct"]
+    assert cell["aggregate"]["Overall"]["acc"] == 0.0
+    assert cell["failures"]["unparsed"] == 2
+    right = (drawn[0] == "B") + (drawn[1] == "A")
+    assert cell["scorings"]["official"]["aggregate"]["Overall"] == {"num": 3, "acc": round(right / 3, 3)}
+    assert cell["scorings"]["code-upstream"]["aggregate"]["total"]["right"] == right
+    assert cell["scorings"]["official"]["metrics"]["correct"]["mean"] == pytest.approx((0.5 + 0.5 + 0) / 3)
+
+
+def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_path: Path) -> None:
+    folder = play(
+        Scripted("I choose (B)."),
+        "mmmu_test",
+        fixtures.mmmu(tmp_path / "d"),
+        tmp_path / "run",
+        task_args={"subjects": "Math"},
+    )
+    assert folder.results()["tasks"]["mmmu_test.direct"]["metrics"] == {}
+    done = CliRunner().invoke(cli, ["submission", str(folder.path)])
+    assert done.exit_code == 0, done.output
+    assert json.loads(Path(done.output.strip()).read_text()) == {"test_Math_1": "B"}
+
+
+def test_reports_are_exported_for_external_suites(tmp_path: Path) -> None:
+    folder = play(
+        Scripted("Findings: Clear. Impression: Normal."),
+        "iu_xray",
+        fixtures.reports(tmp_path / "d", "IU_XRAY"),
+        tmp_path / "run",
+    )
+    written = submission.write_submissions(folder, {"iu_xray.direct": Catalog().task("iu_xray")})
+    assert [path.name for path in written] == ["predictions.csv", "ground_truth.csv"]
+    with written[1].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["study_id"] for row in rows] == ["study_1", "study_2"]
+    assert rows[0]["report"] == "Findings: Clear. Impression: Normal.."
+    totals = folder.results()["tasks"]["iu_xray.direct"]["aggregate"]["total metrics"]
+    assert {"bleu1", "bleu4", "rougeL", "cider"} <= set(totals)
+
+
+def test_a_run_without_submission_files_says_so(tmp_path: Path) -> None:
+    folder = play(Scripted("yes"), "vqa_rad", fixtures.vqa(tmp_path / "d", "VQA_RAD"), tmp_path / "run", limit=1)
+    done = CliRunner().invoke(cli, ["submission", str(folder.path)])
+    assert "no task" in str(done.exception)
+
+
+async def _played(model: Model, task: str, data: Path, out: Path, **request: Any) -> None:
+    from sketchmark.runs.progress import Silent
+    from sketchmark.runs.runner import run_plan
+
+    asked = Request(model=model.name, tasks=task, modes=("direct",), data=data, **request)
+    await run_plan(asked, plan(asked, Catalog(), model), model, out, Manner(concurrency=1), Silent())

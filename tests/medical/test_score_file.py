@@ -1,0 +1,135 @@
+"""`sketchmark score-file` on the forms that people have their replies in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sketchmark.cli import root as cli
+from sketchmark.errors import BadInput
+from sketchmark.score_file import score_files
+from tests.medical import fixtures
+
+
+def scored(*arguments: str) -> dict[str, Any]:
+    done = CliRunner().invoke(cli, ["score-file", *arguments, "--json"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return json.loads(done.output)["tasks"]  # type: ignore[no-any-return]
+
+
+def official_item(number: int, answer: str, response: object, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": f"validation_Math_{number}",
+        "question_type": "multiple-choice",
+        "answer": answer,
+        "all_choices": ["A", "B"],
+        "index2ans": {"A": "left", "B": "right"},
+        "response": response,
+        **changes,
+    }
+
+
+def test_the_official_mmmu_folder_needs_no_data(tmp_path: Path) -> None:
+    fixtures.write_json(
+        tmp_path / "llava" / "Math" / "output.json",
+        [official_item(1, "B", "B"), official_item(2, "A", "(B)"), official_item(3, "A", None)],
+    )
+    opened = official_item(1, "36", "36 watts", question_type="open", all_choices=[], index2ans={})
+    opened["id"] = "validation_Physics_1"
+    fixtures.write_json(tmp_path / "llava" / "Physics" / "output.json", [opened])
+    cells = scored("--task", "mmmu", "--predictions", str(tmp_path / "llava"), "--scoring", "strict,official")
+    strict = cells["mmmu.llava.strict"]
+    assert strict["n"] == 4 and strict["failures"] == {"unparsed": 1}
+    assert strict["aggregate"]["Overall"] == {"num": 4, "acc": 0.5}
+    assert strict["aggregate"]["Physics"] == {"num": 1, "acc": 1.0}
+    assert cells["mmmu.llava.official"]["aggregate"]["Math"]["num"] == 3
+
+
+def test_mmmu_pro_outputs_are_scored_file_by_file(tmp_path: Path) -> None:
+    base = {"options": "['left', 'right']", "answer": "B", "subject": "Art", "topic_difficulty": "Hard"}
+    lines = [
+        {"id": "test_Art_1", **base, "response": "Let me see.\nAnswer: B"},
+        {"id": "test_Art_2", **base, "response": {"error": "timeout"}},
+        {"id": "test_Art_3", **base, "options": "exec('x')", "response": "A"},
+    ]
+    for name in ("m_standard_cot", "m_vision_direct"):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    cells = scored("--task", "mmmu_pro", "--predictions", str(tmp_path))
+    assert set(cells) == {"mmmu_pro.m_standard_cot", "mmmu_pro.m_vision_direct"}
+    cell = cells["mmmu_pro.m_standard_cot"]
+    assert cell["metrics"]["correct"]["mean"] == 0.5 and cell["failures"] == {"unparsed": 1}
+    assert cell["unknown"][0].startswith("test_Art_3: options are not")
+
+
+@pytest.mark.parametrize("form", ["list", "mapping", "jsonl"])
+def test_replies_by_id_are_matched_with_the_data_set(form: str, tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    replies: dict[str, Any] = {"vqa_rad-000000": "Yes.", "vqa_rad-000002": "right lobe", "vqa_rad-000999": "yes"}
+    listed = [{"id": name, "response": reply} for name, reply in replies.items()]
+    path = tmp_path / f"replies.{'jsonl' if form == 'jsonl' else 'json'}"
+    path.write_text(
+        {
+            "list": json.dumps(listed),
+            "mapping": json.dumps(replies),
+            "jsonl": "\n".join(map(json.dumps, listed)) + "\n",
+        }[form]
+    )
+    (cell,) = scored("--task", "VQA_RAD", "--predictions", str(path), "--data", str(data)).values()
+    assert cell["n"] == 3, "an item without a reply stays in the denominator; a broken row does not count"
+    assert cell["metrics"]["correct"]["mean"] == pytest.approx(2 / 3)
+    assert cell["unanswered"] == ["vqa_rad-000001"] and cell["unknown"] == ["vqa_rad-000999"]
+    assert cell["failures"] == {"unparsed": 1}
+
+
+def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([{"response": reply} for reply in ("yes", "no", "right lobe")]))
+    (cell,) = scored("--task", "vqa_rad", "--predictions", str(path), "--data", str(data)).values()
+    assert cell["metrics"]["correct"]["mean"] == pytest.approx(2 / 3)
+    path.write_text(json.dumps([{"response": "yes"}]))
+    with pytest.raises(BadInput, match="1 replies without `id` for 3 samples"):
+        score_files("vqa_rad", path, data=data)
+
+
+def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
+    done = CliRunner().invoke(
+        cli, ["score-file", "--task", "vqa_rad", "--predictions", str(path), "--data", str(data)]
+    )
+    assert done.exit_code == 0
+    assert "correct" in done.output and "2 unanswered, the first: vqa_rad-000001" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.json", "{", "cannot be read as JSON"),
+        ("x.json", "[1]", "not a list of objects"),
+        ("x.json", '[{"id": "a"}]', "no `response`"),
+        ("x.json", "[" * 100_000, "cannot be read as JSON"),
+    ],
+)
+def test_files_that_are_no_replies_are_refused_in_one_line(
+    name: str, content: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput, match=words):
+        score_files("mmmu", tmp_path / name)
+
+
+def test_a_group_of_different_tasks_is_scored_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"a": "b"}))
+    with pytest.raises(BadInput, match="scored differently"):
+        score_files("medical", path, data=tmp_path)
+    with pytest.raises(BadInput, match="no such file"):
+        score_files("mmmu", tmp_path / "nothing")
+    with pytest.raises(BadInput, match="neither"):
+        score_files("mmmu", tmp_path)
