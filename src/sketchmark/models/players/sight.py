@@ -60,7 +60,11 @@ class Board:
 
     @property
     def drawings(self) -> list[Picture]:
-        return [part.content for part in self.later if part.by == "model" and isinstance(part.content, Picture)]
+        """Every picture after the problem's own. Not by author: over the wire a drawing comes back in a user's
+        message, because most APIs take no pictures from the assistant."""
+        return [
+            part.content for part in self.later if isinstance(part.content, Picture) and part.content != self.goal
+        ]
 
     @property
     def plans(self) -> list[str]:
@@ -78,27 +82,22 @@ class Board:
 
 
 def board_of(context: Context) -> Board | None:
-    """Pictures that the task shows before the problem are a demonstration; those the model drew come after it."""
+    """The first picture after the demonstration, if there is one, is the problem."""
     parts = list(context)
-    shown = [i for i, part in enumerate(parts) if part.by == "task" and part.picture]
-    if not shown:
-        return None
     start = max((i for i, part in enumerate(parts) if "DEMONSTRATION" in (part.text or "")), default=-1)
-    own = [i for i in shown if i > start] or shown[-1:]
-    initial, goal = parts[own[0]].picture, parts[own[1]].picture if len(own) > 1 else None
-    if initial is None:
+    first = next((i for i, part in enumerate(parts) if i > start and part.picture), None)
+    if first is None:
         return None
-    if goal is None:
-        goal = _shown_goal(parts[: own[0]])
-    return Board(initial, goal, tuple(parts[own[0] + 1 :]))
+    initial = parts[first].picture
+    assert initial is not None
+    goal = labelled(context, "FINAL state:") or labelled(context, "final state to reach")
+    return Board(initial, goal, tuple(parts[first + 1 :]))
 
 
-def _shown_goal(before: list[Part]) -> Picture | None:
-    """The demonstration of the sliding task names the state that all its puzzles share."""
-    for label, part in pairwise(before):
-        if "final state to reach" in (label.text or "") and part.picture:
-            return part.picture
-    return None
+def labelled(context: Context, label: str) -> Picture | None:
+    """The picture right behind the last text that says `label`."""
+    found = [after.picture for text, after in pairwise(context) if label in (text.text or "") and after.picture]
+    return found[-1] if found else None
 
 
 @lru_cache(maxsize=512)

@@ -92,9 +92,10 @@ class Sketcher(Model):
             return None
         if sight.wanted(context) == "describe":
             return "I see both patches, but I cannot picture them in place."
-        completed = [part.content for part in context if part.by == "model" and isinstance(part.content, Picture)]
-        if len(completed) >= 2 and all(_belongs(picture, pieces[0]) for picture in completed[-2:]):
-            costs = [jigsaws.seam_cost(picture) for picture in completed[-2:]]
+        labels = [sight.labelled(context, f"COMPLETED WITH CANDIDATE {i}:") for i in (0, 1)]
+        completed = [picture for picture in labels if picture and _belongs(picture, pieces[0])]
+        if len(completed) == 2:
+            costs = [jigsaws.seam_cost(picture) for picture in completed]
             return tagged_choice(costs.index(min(costs)), "in my drawing its seams run on")
         reference = _mean_colour(pieces[0])
         far = [_distance(_mean_colour(candidate), reference) for candidate in pieces[1:]]

@@ -128,9 +128,12 @@ def _slid(state: slidings.State, plans: list[str]) -> slidings.State:
 
 
 def jigsaw_pieces(context: Context) -> tuple[Picture, Picture, Picture] | None:
-    """Reference and candidates: the last three pictures that the task shows."""
-    shown = [part.content for part in context if part.by == "task" and isinstance(part.content, Picture)]
-    return (shown[-3], shown[-2], shown[-1]) if len(shown) >= 3 else None
+    """Reference and candidates, by their labels."""
+    reference = sight.labelled(context, "REFERENCE_2x2:")
+    candidates = [sight.labelled(context, f"CANDIDATE_{i}:") for i in (0, 1)]
+    if reference is None or candidates[0] is None or candidates[1] is None:
+        return None
+    return reference, candidates[0], candidates[1]
 
 
 def _jigsaw_answer(context: Context) -> str | None:

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sketchmark.catalog import Catalog, Pick, parse_arguments
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.task import Choices
+
+TASK = """
+about: a task of my own
+source: {use: "worlds.data:mazes", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
+default_limit: 3
+modes:
+  direct: {prompts: {inputs: ["go", <initial>], tone: plain}}
+  visual_cot:
+    protocol: draw_then_answer
+    prompts: {inputs: [<initial>]}
+    lmms_eval_specific_kwargs:
+      default: {generation_prompt: draw it}
+      bagel: {generation_prompt: "draw it, BAGEL"}
+scorers: ["uni_mmmu.scoring:maze"]
+headline: maze_solved
+"""
+
+MODEL = """
+from sketchmark import Model, Reply
+
+class Parrot(Model):
+    async def say(self, context, options):
+        return Reply(text=context.texts[-1])
+"""
+
+
+def test_names_are_found_without_regard_to_case_and_a_suffix_selects_the_mode() -> None:
+    catalog = Catalog()
+    assert catalog.pick("Maze,maze_visual_cot,sliding_text_cot") == [
+        Pick("maze"),
+        Pick("maze", "visual_cot"),
+        Pick("sliding", "text_cot"),
+    ]
+
+
+def test_an_unknown_task_is_answered_with_a_suggestion() -> None:
+    with pytest.raises(UnknownName, match="did you mean maze"):
+        Catalog().pick("mazze")
+
+
+def test_a_task_of_ones_own_is_one_yaml_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(TASK)
+    for place in (tmp_path, tmp_path / "mine.yaml"):
+        task = Catalog((place,)).task("mine")
+        assert task.modes == ["direct", "visual_cot"]
+        assert len(list(task.samples())) == 3
+        assert len(list(task.samples(limit=5))) == 5
+
+
+def test_a_models_own_prompts_go_over_the_default(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(TASK)
+    catalog = Catalog((tmp_path,))
+    prompts = {
+        name: catalog.task("mine", Choices(model=name)).mode("visual_cot").prompts["generation_prompt"]
+        for name in ("openai", "bagel")
+    }
+    assert prompts == {"openai": "draw it", "bagel": "draw it, BAGEL"}
+
+
+def test_a_model_of_ones_own_is_one_class_in_a_file_named_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "my_models.py"
+    path.write_text(MODEL)
+    model = Catalog((path,)).model("parrot")
+    assert model.abilities.say and not model.abilities.draw and model.name == "parrot"
+
+
+def test_python_inside_a_folder_runs_only_when_trusted(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    Catalog((tmp_path,))
+    assert not (tmp_path / "ran").exists()
+    Catalog((tmp_path,), trust_code=True)
+    assert (tmp_path / "ran").exists()
+
+
+def test_arguments_are_typed_as_people_write_them() -> None:
+    assert parse_arguments("a=1,b=0.5,c=true,d=/path/x,e=") == {"a": 1, "b": 0.5, "c": True, "d": "/path/x", "e": ""}
+    with pytest.raises(BadInput, match="key=value"):
+        parse_arguments("a")
+
+
+def test_an_argument_that_a_model_or_task_does_not_take_is_named() -> None:
+    with pytest.raises(BadInput, match="look_ahead"):
+        Catalog().model("player/sketcher", {"look_ahead": 2})
+    with pytest.raises(BadInput, match=r"rowz.*rows"):
+        Catalog().task("maze", None, {"rowz": 2})
+
+
+def test_every_built_in_task_can_be_opened_in_all_its_modes() -> None:
+    catalog = Catalog()
+    for name in catalog.task_names():
+        task = catalog.task(name)
+        assert task.about and task.headline, name
+        for mode in task.modes:
+            assert task.mode(mode).prompts["inputs"], (name, mode)
+        assert task.scorers, name

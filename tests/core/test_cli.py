@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("numpy", "PIL", "rich", "yaml", "starlette", "uvicorn", "openai", "torch", "pygal", "nltk", "datasets")
+
+
+def sketchmark(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cwd or "/nonexistent")}
+    return subprocess.run(
+        [sys.executable, "-m", "sketchmark", *arguments], capture_output=True, text=True, cwd=cwd, env=environment
+    )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom sketchmark.cli import root\n"
+        "try:\n    root.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    for command in ("run", "score", "list", "show", "demo", "view", "compare", "export", "serve", "voila"):
+        assert f"\n  {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--model", "player/solver", "--tasks", "mazze"), "did you mean maze"),
+        (("run", "--model", "plaier/solver", "--tasks", "maze"), "did you mean player"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--mode", "visual"), "it has: direct"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "seed"), "key=value"),
+        (
+            ("run", "--model", "player/solver", "--tasks", "maze", "--task_args", "rows=2,cols=2,min_steps=50"),
+            "steps",
+        ),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "api_key=sk-1"), "api_key"),
+        (("score", "nowhere"), "not a run folder"),
+        (("show", "mazze"), "did you mean"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = sketchmark(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_run_prints_its_table_and_where_things_are(tmp_path: Path) -> None:
+    arguments = "run --model player/sketcher --tasks maze --mode direct,visual_cot --limit 6 --output_path out"
+    done = sketchmark(*arguments.split(), "--log_samples", "--batch_size", "", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for expected in ("maze_text_exact", "Gain over direct", "out", "report.html"):
+        assert expected in done.stdout
+    assert (tmp_path / "out/report.html").exists()
+    assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["maze.direct"]["n"] == 6
+
+
+def test_an_episode_that_fails_makes_the_exit_code_1(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "from sketchmark import Model\n\nclass Broken(Model):\n"
+        "    async def say(self, context, options):\n        raise OSError('no line')\n"
+    )
+    done = sketchmark(
+        *["run", "--include", "broken.py", "--model", "broken", "--tasks", "maze", "--limit", "2"], cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert "2 episodes failed" in done.stderr and "--retry-failed" in done.stderr
+
+
+def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
+    arguments = "run --model player/solver --tasks jigsaw --mode direct,visual_cot --limit 3 --dry-run"
+    done = sketchmark(*arguments.split(), cwd=tmp_path)
+    assert done.returncode == 0
+    row = next(line for line in done.stdout.splitlines() if "jigsaw.visual_cot" in line)
+    assert [cell.strip() for cell in row.split("│")][2:6] == ["3", "9", "36", "6"]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_writes_hardly_more_than_it_keeps(tmp_path: Path) -> None:
+    """Bytes that the process handed to write(2), against the bytes in the run folder and the cache."""
+    code = (
+        "import sys\nfrom sketchmark.cli import root\n"
+        "try:\n    root.main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print('\\nWROTE', open('/proc/self/io').read().split('wchar: ')[1].split()[0])"
+    )
+    arguments = "run --model player/solver --tasks maze --mode direct,visual_cot --limit 40 --quiet"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code, *arguments.split(), "-o", "out", "--cache", "cache"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    kept = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    wrote = int(done.stdout.split("WROTE")[1])
+    assert wrote <= 1.1 * kept, (wrote, kept)
+
+
+def test_two_processes_do_not_share_a_run_folder(tmp_path: Path) -> None:
+    from sketchmark.runs.store import RunLock
+
+    lock = RunLock(tmp_path / "out")
+    done = sketchmark(
+        *["run", "--model", "player/solver", "--tasks", "maze", "--limit", "1", "--output_path", "out"], cwd=tmp_path
+    )
+    lock.release()
+    assert done.returncode == 2 and "another process" in done.stderr

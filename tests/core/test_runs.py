@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sketchmark
+from sketchmark.catalog import load_model
+from sketchmark.errors import CannotPlay, RunConflict, UnknownName
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.runs.runner import Manner
+from sketchmark.runs.store import RunFolder
+from tests.core.helpers import Flaky, Recorder, episodes, without_times
+
+
+def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
+    settings: dict[str, Any] = {"tasks": "maze", "mode": "direct,visual_cot", "limit": 4}
+    return sketchmark.run(model, output_path=path, **{**settings, **more})
+
+
+def test_results_have_the_promised_shape(tmp_path: Path) -> None:
+    results = _run("player/solver", tmp_path / "run").results()
+    cell = results["tasks"]["maze.visual_cot"]
+    assert cell["n"] == 4 and cell["failures"] == {}
+    found = cell["metrics"]["maze_text_exact"]
+    assert found["mean"] == 1.0 and found["n"] == 4 and found["ci95"][0] < 1.0 == found["ci95"][1]
+
+
+def test_the_same_command_again_plays_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    _run("player/sketcher", tmp_path / "run")
+    before = (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes()
+    results = _run("player/sketcher", tmp_path / "run").results()
+    assert (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes() == before
+    assert results["tasks"]["maze.visual_cot"]["n"] == 4
+
+
+def test_a_larger_limit_goes_on_from_what_is_there(tmp_path: Path) -> None:
+    _run("player/sketcher", tmp_path / "run", limit=2)
+    _run("player/sketcher", tmp_path / "run", limit=4)
+    _run("player/sketcher", tmp_path / "whole", limit=4)
+    assert episodes(tmp_path / "run", "maze.visual_cot") == episodes(tmp_path / "whole", "maze.visual_cot")
+
+
+def test_concurrency_changes_no_result(tmp_path: Path) -> None:
+    one = _run("player/sketcher", tmp_path / "one", manner=Manner(concurrency=1), canvas="own,other", limit=6)
+    many = _run("player/sketcher", tmp_path / "many", manner=Manner(concurrency=32), canvas="own,other", limit=6)
+    for cell in one.cells:
+        assert episodes(one.path, cell) == episodes(many.path, cell)
+    timeless = [_without_usage(folder.results()) for folder in (one, many)]
+    assert timeless[0] == timeless[1]
+
+
+def _without_usage(results: dict[str, Any]) -> dict[str, Any]:
+    for cell in results["tasks"].values():
+        cell.pop("usage")
+    return results
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"model_args": {"hand_error": 0.5}}, "hand_error"),
+        ({"steps": "model"}, "steps"),
+        ({"canvas": "blank"}, "canvas"),
+        ({"seed": 3}, "seed"),
+        ({"prompts": "unig2u"}, "plan"),
+        ({"task_args": {"rows": 7}}, "rows"),
+    ],
+)
+def test_a_changed_run_is_refused_and_what_changed_is_said(
+    tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
+    _run("player/sketcher", tmp_path / "run", limit=2)
+    with pytest.raises(RunConflict, match=named) as refused:
+        _run("player/sketcher", tmp_path / "run", limit=2, **change)
+    assert "--fresh" in str(refused.value)
+    _run("player/sketcher", tmp_path / "run", limit=2, manner=Manner(fresh=True), **change)
+
+
+def test_a_torn_last_line_is_redone(tmp_path: Path) -> None:
+    _run("player/solver", tmp_path / "run")
+    whole = episodes(tmp_path / "run", "maze.visual_cot")
+    path = tmp_path / "run/episodes/maze.visual_cot.jsonl"
+    data = path.read_bytes()
+    last = data.rindex(b"\n", 0, -1) + 1
+    for cut in (last + 1, (last + len(data)) // 2, len(data) - 1):
+        path.write_bytes(data[:cut])
+        _run("player/solver", tmp_path / "run")
+        assert episodes(tmp_path / "run", "maze.visual_cot") == whole
+        assert len(path.read_bytes().splitlines()) == 4
+
+
+def test_an_episode_whose_picture_was_lost_is_played_again(tmp_path: Path) -> None:
+    folder = _run("player/solver", tmp_path / "run")
+    record = next(folder.episodes("maze.visual_cot"))
+    name = record["turns"][2]["reply"]["picture"]
+    folder.pictures.path(name).write_bytes(b"")
+    folder.pictures.path(name).unlink()
+    _run("player/solver", tmp_path / "run")
+    assert folder.pictures.holds(name)
+
+
+def test_a_failing_episode_is_recorded_and_only_failures_are_retried(tmp_path: Path) -> None:
+    model = Flaky(load_model("player/solver"), every=3)
+    folder = _run(model, tmp_path / "run", limit=12, mode="direct")
+    cell = folder.results()["tasks"]["maze.direct"]
+    failed = cell["failures"]["connection"]
+    assert 0 < failed < 12 and cell["n"] == 12 - failed and cell["episodes"] == 12
+    model.broken = False
+    again = _run(model, tmp_path / "run", limit=12, mode="direct").results()["tasks"]["maze.direct"]
+    assert again["failures"] == {"connection": failed}, "without --retry-failed a failure stays"
+    healed = _run(model, tmp_path / "run", limit=12, mode="direct", manner=Manner(retry_failed=True))
+    cell = healed.results()["tasks"]["maze.direct"]
+    assert cell["failures"] == {} and cell["n"] == cell["episodes"] == 12
+    lines = (tmp_path / "run/episodes/maze.direct.jsonl").read_text().splitlines()
+    assert len(lines) == 12 + failed, "failures were played again, nothing else was"
+
+
+def test_a_model_that_does_not_deliver_is_scored_as_wrong_and_counted(tmp_path: Path) -> None:
+    mute = Recorder(drawing=lambda i, c: Reply(text="no picture today"))
+    cell = _run(mute, tmp_path / "run", mode="visual_cot").results()["tasks"]["maze.visual_cot"]
+    assert cell["failures"]["no_picture"] == 4
+    assert cell["metrics"]["maze_text_exact"]["mean"] == 0.0 and cell["metrics"]["maze_text_exact"]["n"] == 4
+
+
+def test_an_answer_that_cannot_be_read_is_wrong_and_counted_as_unparsed(tmp_path: Path) -> None:
+    cell = _run(Recorder(answer=lambda i, c: "up, I think"), tmp_path / "run", mode="direct").results()
+    assert cell["tasks"]["maze.direct"]["failures"] == {"unparsed": 4}
+    assert cell["tasks"]["maze.direct"]["metrics"]["maze_solved"]["mean"] == 0.0
+
+
+def test_a_bug_in_a_plug_in_costs_its_episode_and_not_the_run(tmp_path: Path) -> None:
+    def answer(i: int, context: Context) -> str:
+        raise ZeroDivisionError("oops")
+
+    cell = _run(Recorder(answer=answer), tmp_path / "run", mode="direct").results()["tasks"]["maze.direct"]
+    assert cell["failures"] == {"error": 4} and cell["n"] == 0 and cell["metrics"] == {}
+
+
+class OnlySays(Model):
+    async def say(self, context: Context, options: Options) -> Reply:
+        raise AssertionError("a mode that cannot be played must be refused before the first call")
+
+
+class OnePicture(OnlySays):
+    max_pictures = 1
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        raise AssertionError("never")
+
+
+def test_a_mode_that_needs_drawing_is_refused_by_name_before_the_first_call(tmp_path: Path) -> None:
+    with pytest.raises(CannotPlay, match=r"visual_cot.*maze.*onlysays"):
+        _run(OnlySays(), tmp_path / "run")
+    assert not (tmp_path / "run/run.json").exists()
+
+
+def test_a_model_that_takes_one_picture_is_refused_three(tmp_path: Path) -> None:
+    with pytest.raises(CannotPlay, match=r"3 pictures.*takes 1"):
+        _run(OnePicture("one"), tmp_path / "run", tasks="jigsaw", mode="direct")
+
+
+def test_an_unknown_canvas_or_steps_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="canvas"):
+        _run("player/solver", tmp_path / "run", canvas="mirror")
+    with pytest.raises(UnknownName, match="steps"):
+        _run("player/solver", tmp_path / "run", steps="mine")
+
+
+def test_the_other_canvas_shows_the_neighbours_drawings_at_the_same_step(tmp_path: Path) -> None:
+    own = _run("player/solver", tmp_path / "own", mode="visual_cot", limit=3)
+    other = _run("player/solver", tmp_path / "other", mode="visual_cot", limit=3, canvas="other")
+    drawn = {r["index"]: [t["reply"]["picture"] for t in r["turns"] if t["act"] == "draw"] for r in _records(own)}
+    seen = {r["index"]: [t["added"][0]["picture"] for t in r["turns"] if t["act"] == "draw"] for r in _records(other)}
+    for index, donor in ((0, 1), (1, 0), (2, 1)):
+        lent = drawn[donor]
+        assert seen[index] == [lent[min(step, len(lent) - 1)] for step in range(len(drawn[index]))]
+
+
+def _records(folder: RunFolder) -> list[dict[str, Any]]:
+    return [without_times(record) for record in folder.episodes("maze.visual_cot")]
+
+
+def test_a_free_running_episode_ends_when_the_model_says_so_and_is_scored_like_any_other(tmp_path: Path) -> None:
+    cell = _run("player/solver", tmp_path / "run", tasks="maze,sliding", mode="visual_cot", steps="model").results()
+    for name in ("maze", "sliding"):
+        metrics = cell["tasks"][f"{name}.visual_cot"]["metrics"]
+        assert {found["mean"] for found in metrics.values()} == {1.0}
+
+
+def test_scoring_again_needs_no_model_and_gives_the_same(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from sketchmark.cli import root
+
+    folder = _run("player/sketcher", tmp_path / "run")
+    before = folder.results()
+    for path in (tmp_path / "run/scores").iterdir():
+        path.unlink()
+    outcome = CliRunner().invoke(root, ["score", str(tmp_path / "run")], standalone_mode=False)
+    assert outcome.exception is None, outcome.output
+    assert folder.results() == before
+
+
+def test_scores_that_were_not_written_before_the_process_died_are_filled_in(tmp_path: Path) -> None:
+    folder = _run("player/sketcher", tmp_path / "run")
+    before = folder.results()
+    path = folder.scores_file("maze.visual_cot")
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:1]))
+    assert _run("player/sketcher", tmp_path / "run").results() == before
+
+
+def test_a_run_folder_names_no_path_outside_itself(tmp_path: Path) -> None:
+    folder = _run("player/solver", tmp_path / "run", limit=2)
+    about = json.loads(folder.run_file.read_text())
+    about["cells"]["../../etc/passwd"] = {}
+    folder.run_file.write_text(json.dumps(about))
+    assert folder.cells == ["maze.direct", "maze.visual_cot"]
+    for name in ("../secret", "a/b.png", "0" * 64 + ".png/../../x"):
+        with pytest.raises(sketchmark.SketchmarkError):
+            folder.pictures.load(name)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Sample
+from sketchmark.script import Script
+from tests.core.helpers import colour
+
+RED, BLUE = colour("red"), colour("blue")
+
+
+def _script(**prompts: object) -> Script:
+    sample = Sample("s", {"one": RED, "many": [RED, BLUE]}, {"question": "what is {i} in {prompt}?"})
+    return Script(sample, prompts)
+
+
+def test_fields_prompts_and_values_are_filled_in() -> None:
+    script = _script(pre="Look. ", ask="{pre}{question} step {i}")
+    assert script.text("ask", i=3) == "Look. what is {i} in {prompt}? step 3"
+
+
+def test_what_a_data_set_puts_into_a_field_is_never_read_as_a_template() -> None:
+    assert _script(prompt="SECRET", ask="{question}").text("ask") == "what is {i} in {prompt}?"
+
+
+def test_unknown_braces_stay_because_published_prompts_are_full_of_them() -> None:
+    text = '{"choice": 0 or 1} and {number}'
+    assert _script(ask=text).text("ask") == text
+
+
+def test_a_layout_keeps_order_and_one_part_an_entry() -> None:
+    script = _script(prompt="P", inputs=["{prompt}", "A:", "<one>", "B:", "<many>"])
+    assert script.parts() == ["P", "A:", RED, "B:", RED, BLUE]
+
+
+def test_each_repeats_its_parts_for_every_picture() -> None:
+    script = _script(inputs=[{"each": "many", "parts": ["<image_{i}>: ", "<it>"]}, "Q"])
+    assert script.parts() == ["<image_1>: ", RED, "<image_2>: ", BLUE, "Q"]
+
+
+def test_an_empty_text_is_not_a_part() -> None:
+    assert _script(pre="", inputs=["{pre}", "Q"]).parts() == ["Q"]
+
+
+def test_a_missing_layout_is_named() -> None:
+    with pytest.raises(BadInput, match="inputs"):
+        _script().parts()
