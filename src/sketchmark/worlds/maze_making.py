@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from sketchmark.errors import BadInput
@@ -43,6 +44,7 @@ def distances_from(walls: Sequence[Sequence[bool]], origin: Position) -> dict[Po
     return away
 
 
+@lru_cache(maxsize=16)
 def longest_way(rows: int, cols: int) -> int:
     """The longest shortest way that can be promised: a snake through every other row (or column).
 
@@ -71,9 +73,13 @@ def generate(seed: int, rows: int = 6, cols: int = 6, min_steps: int = 3, max_st
     return Maze(tuple(map(tuple, walls)), way[0], way[-1])
 
 
-def _neighbours(at: Position, rows: int, cols: int) -> list[Position]:
-    around = [(at[0] + dr, at[1] + dc) for dr, dc in _STEPS]
-    return [(row, col) for row, col in around if 0 <= row < rows and 0 <= col < cols]
+@lru_cache(maxsize=16)
+def _neighbours(rows: int, cols: int) -> dict[Position, list[Position]]:
+    return {
+        (row, col): [(row + dr, col + dc) for dr, dc in _STEPS if 0 <= row + dr < rows and 0 <= col + dc < cols]
+        for row in range(rows)
+        for col in range(cols)
+    }
 
 
 def _wander(rng: Random, rows: int, cols: int, steps: int) -> list[Position] | None:
@@ -81,15 +87,14 @@ def _wander(rng: Random, rows: int, cols: int, steps: int) -> list[Position] | N
 
     Such a way is the shortest one between its ends when all else is wall. Each dead end goes back half the way.
     """
+    around = _neighbours(rows, cols)
     way = [(rng.randrange(rows), rng.randrange(cols))]
     used = set(way)
     for _ in range(40 + 8 * steps):
         if len(way) > steps:
             return way
         onward = [
-            then
-            for then in _neighbours(way[-1], rows, cols)
-            if then not in used and sum(near in used for near in _neighbours(then, rows, cols)) == 1
+            then for then in around[way[-1]] if then not in used and sum(near in used for near in around[then]) == 1
         ]
         if onward:
             way.append(onward[rng.randrange(len(onward))])
@@ -131,6 +136,7 @@ def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[lis
 
     Floor grows from floor. How often a cell may join several floor cells decides between corridors and rooms.
     """
+    around = _neighbours(rows, cols)
     far = rows * cols + 1
     from_start, from_goal = ([[far] * cols for _ in range(rows)] for _ in range(2))
     walls = [[True] * cols for _ in range(rows)]
@@ -143,7 +149,7 @@ def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[lis
     for row, col in others * 3:
         if not wanted:
             break
-        near = [(r, c) for r, c in _neighbours((row, col), rows, cols) if not walls[r][c]]
+        near = [(r, c) for r, c in around[row, col] if not walls[r][c]]
         if not walls[row][col] or not near or (len(near) > 1 and rng.randrange(5) >= roomy):
             continue
         to_start = min(from_start[r][c] for r, c in near) + 1
@@ -151,16 +157,21 @@ def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[lis
         if to_start + to_goal >= len(way):
             walls[row][col] = False
             wanted -= 1
-            _relax(walls, from_start, (row, col), to_start)
-            _relax(walls, from_goal, (row, col), to_goal)
+            _relax(walls, around, from_start, (row, col), to_start)
+            _relax(walls, around, from_goal, (row, col), to_goal)
     return walls
 
 
-def _relax(walls: list[list[bool]], away: list[list[int]], origin: Position, value: int) -> None:
+def _relax(
+    walls: list[list[bool]],
+    around: dict[Position, list[Position]],
+    away: list[list[int]],
+    origin: Position,
+    value: int,
+) -> None:
     """Distances after `origin` has opened at `value`, passed on as far as they get shorter."""
     queue = [(origin, value)]
     for (row, col), steps in queue:
         if steps < away[row][col]:
             away[row][col] = steps
-            around = _neighbours((row, col), len(walls), len(walls[0]))
-            queue += [(then, steps + 1) for then in around if not walls[then[0]][then[1]]]
+            queue += [(then, steps + 1) for then in around[row, col] if not walls[then[0]][then[1]]]

@@ -28,13 +28,13 @@ _SHORTEST_MATCH = 3
 def indexed(indices: Bytes, palette: Bytes) -> Picture:
     """A palette picture: `indices` (h, w) into `palette` (k, 3). It decodes to exactly these colours."""
     height, width = indices.shape
-    packed, depth = indices, 8
-    if len(palette) <= 16:
-        depth = 4
-        even = np.pad(indices, ((0, 0), (0, width % 2)))
-        packed = even[:, 0::2] * np.uint8(16) + even[:, 1::2]
-    rows = np.zeros((height, packed.shape[1] + 1), np.uint8)
-    rows[:, 1:] = packed
+    depth = 4 if len(palette) <= 16 else 8
+    rows = np.zeros((height, 1 + (width * depth + 7) // 8), np.uint8)
+    if depth == 4:
+        rows[:, 1:] = indices[:, 0::2] * np.uint8(16)
+        rows[:, 1 : 1 + width // 2] += indices[:, 1::2]
+    else:
+        rows[:, 1:] = indices
     return _picture(width, height, depth, 3, palette.tobytes(), rows)
 
 
@@ -126,17 +126,20 @@ def _runs(rows: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np
 
 
 def _copies(totals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The match lengths (3 to 258) that copy each total number of bytes, and which row each belongs to."""
-    sizes: list[int] = []
-    owners: list[int] = []
-    for owner in np.flatnonzero(totals):
-        left = int(totals[owner])
-        while left:
-            size = left if left <= 258 else min(258, left - 3)
-            sizes.append(size)
-            owners.append(int(owner))
-            left -= size
-    return np.array(sizes, np.int64), np.array(owners, np.int64)
+    """The match lengths (3 to 258) that copy each total number of bytes, and which row each belongs to.
+
+    As many of 258 as go in, then the rest; a rest too short for a match borrows from the one before.
+    """
+    owners = np.flatnonzero(totals)
+    whole, rest = np.divmod(totals[owners], 258)
+    pieces = whole + (rest > 0)
+    last = np.cumsum(pieces) - 1
+    sizes = np.full(int(pieces.sum()), 258, np.int64)
+    sizes[last[rest > 0]] = rest[rest > 0]
+    short = (rest > 0) & (rest < _SHORTEST_MATCH)
+    sizes[last[short] - 1] -= _SHORTEST_MATCH - rest[short]
+    sizes[last[short]] = _SHORTEST_MATCH
+    return sizes, np.repeat(owners, pieces)
 
 
 def _pack(bits: _Table, widths: _Table) -> bytes:

@@ -72,7 +72,7 @@ def generate(seed: int, depth: int, n: int = 3) -> State:
         raise BadInput(f"a {n}x{n} sliding puzzle {depth} moves deep cannot be made", f"1 to {deepest}")
     rng = Random(seed)
     if n <= 3:
-        choices = sliding_depths.table(n).fewest_solutions(depth)
+        choices = sliding_depths.fewest_solutions(n, depth)
         return sliding_depths.unrank(int(choices[rng.randrange(len(choices))]), n)
     best: State | None = None
     for _ in range(_TRIES):

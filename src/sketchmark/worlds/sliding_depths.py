@@ -91,13 +91,6 @@ class Depths:
     depth: NDArray[np.uint8]
     solutions: NDArray[np.int64]
 
-    def fewest_solutions(self, depth: int) -> NDArray[np.intp]:
-        """The ranks of the states of a depth that have one optimal solution, or else as few as there are."""
-        there = np.flatnonzero(self.depth == depth)
-        counts = self.solutions[there]
-        fewest: NDArray[np.intp] = there[counts == counts.min()]
-        return fewest
-
     def solutions_of(self, state: State) -> int:
         return int(self.solutions[_rank(state)])
 
@@ -111,7 +104,18 @@ class Depths:
 
 
 def _rank(state: State) -> int:
-    return int(_ranks(np.array([state], np.uint8))[0])
+    smaller = (sum(later < number for later in state[place:]) for place, number in enumerate(state, start=1))
+    return sum(count * factorial(len(state) - place) for place, count in enumerate(smaller, start=1))
+
+
+@lru_cache(maxsize=64)
+def fewest_solutions(n: int, depth: int) -> NDArray[np.intp]:
+    """The ranks of the states of a depth that have one optimal solution, or else as few as there are."""
+    depths = table(n)
+    there = np.flatnonzero(depths.depth == depth)
+    counts = depths.solutions[there]
+    fewest: NDArray[np.intp] = there[counts == counts.min()]
+    return fewest
 
 
 @lru_cache(maxsize=2)
