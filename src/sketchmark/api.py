@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sketchmark.catalog import Catalog
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
+from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.progress import Silent
 from sketchmark.runs.runner import Manner, run_plan
@@ -41,7 +43,8 @@ def run(
     played = Cached(player, CallCache(Path(cache))) if cache else player
     folder = Path(output_path) if output_path else default_folder(name)
     cells = plan(asked, catalog, played)
-    return asyncio.run(run_plan(asked, cells, played, folder, manner or Manner(), Silent()))
+    how = replace(manner or Manner(), warnings=tuple(warn_of_leaks(cells)))
+    return asyncio.run(run_plan(asked, cells, played, folder, how, Silent()))
 
 
 def default_folder(model: str) -> Path:

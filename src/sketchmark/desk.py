@@ -9,7 +9,7 @@ from dataclasses import replace
 from sketchmark.canvas import Canvas, own
 from sketchmark.episode import Act, Turn
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Content, Context, Part
 
 
@@ -44,6 +44,10 @@ class Desk:
     def can_draw(self) -> bool:
         return self._in_words or self._model.abilities.draw
 
+    @property
+    def wants_one_prompt(self) -> bool:
+        return self._model.abilities.one_prompt and not self._in_words
+
     def show(self, *contents: Content) -> None:
         """Put texts and pictures before the model, each as a part of its own."""
         self._record("show", tuple(Part(content) for content in contents))
@@ -71,19 +75,36 @@ class Desk:
         index, self._drawn = self._drawn, self._drawn + 1
         reply, seconds = await self._call("draw", suffix, self._drawing)
         if reply.picture is None:
-            if reply.finish == "stop":
-                reply = replace(reply, finish="no_picture")
-            self._record("draw", (), suffix, reply, seconds)
-            if self._keep_going:
-                return
-            kind = "refused" if reply.finish == "refused" else "no_picture"
-            raise CallFailed(kind, f"drawing {index + 1} brought no picture", blames_model=True)
+            self._no_picture(index, suffix, reply, seconds)
+            return
         seen = await self._canvas(reply.picture, index)
         self._record("draw", (*before, Part(seen, "model")), suffix, reply, seconds)
+
+    async def draw_and_say(self, prompt: str) -> None:
+        """One call for both, for a model that draws, looks and answers by itself. It is written down as the drawing
+        and the answer that it brought."""
+        options = replace(self._saying, extra={**self._drawing.extra, **self._saying.extra})
+        reply, seconds = await self._call("say", prompt, options)
+        index, self._drawn = self._drawn, self._drawn + 1
+        if reply.picture is None:
+            self._no_picture(index, prompt, replace(reply, text=""), seconds)
+        else:
+            self._record("draw", (Part(reply.picture, "model"),), prompt, replace(reply, text=""), seconds)
+        answer = replace(reply, picture=None, usage=Usage(calls=0))
+        added = (Part(reply.text, "model"),) if reply.text else ()
+        self._record("say", added, reply=answer, note="came with the drawing, in one call")
 
     def skip(self, why: str) -> None:
         """Write down what the protocol leaves out and why, so that a missing step is never a riddle."""
         self.turns.append(Turn("skip", note=why))
+
+    def _no_picture(self, index: int, suffix: str, reply: Reply, seconds: float) -> None:
+        if reply.finish == "stop":
+            reply = replace(reply, finish="no_picture")
+        self._record("draw", (), suffix, reply, seconds)
+        if not self._keep_going:
+            kind = "refused" if reply.finish == "refused" else "no_picture"
+            raise CallFailed(kind, f"drawing {index + 1} brought no picture", blames_model=True)
 
     async def _call(self, act: Act, suffix: str, options: Options) -> tuple[Reply, float]:
         context = self.context + ([Part(suffix)] if suffix else [])
@@ -92,7 +113,13 @@ class Desk:
         return reply, time.perf_counter() - started
 
     def _record(
-        self, act: Act, added: Sequence[Part], suffix: str = "", reply: Reply | None = None, seconds: float = 0.0
+        self,
+        act: Act,
+        added: Sequence[Part],
+        suffix: str = "",
+        reply: Reply | None = None,
+        seconds: float = 0.0,
+        note: str = "",
     ) -> None:
-        self.turns.append(Turn(act, tuple(added), suffix, reply, round(seconds, 6)))
+        self.turns.append(Turn(act, tuple(added), suffix, reply, round(seconds, 6), note))
         self.context = self.context + added

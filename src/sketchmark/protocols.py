@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
+from sketchmark import one_prompt
 from sketchmark.desk import Desk
 from sketchmark.errors import UnknownName
 from sketchmark.script import Script
@@ -25,6 +26,8 @@ class Protocol:
     """How many drawings an episode asks for (0: none)."""
 
     must_draw: bool = False
+    in_one_prompt: bool = False
+    """A model that stages drawing and answering itself (`Model.one_prompt`) plays this in a single call."""
 
 
 async def direct(desk: Desk, script: Script) -> None:
@@ -54,7 +57,10 @@ async def candidates_then_answer(desk: Desk, script: Script) -> None:
 async def draw_then_answer(desk: Desk, script: Script) -> None:
     """Two stages: draw a visualisation of all the pictures, then answer from the pictures and the drawing."""
     desk.show(*script.parts())
-    await desk.draw(script.text("generation_prompt"))
+    if desk.wants_one_prompt:
+        await desk.draw_and_say(one_prompt.join(script.text("generation_prompt"), script.text("ask")))
+        return
+    await desk.draw(script.text("generation_prompt"), label=script.text("drawing_label"))
     await desk.say(script.text("ask"))
 
 
@@ -90,7 +96,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "direct": Protocol(direct, draws=lambda script: 0),
     "steps_then_answer": Protocol(steps_then_answer, draws=_count_steps, must_draw=True),
     "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda script: 2, must_draw=True),
-    "draw_then_answer": Protocol(draw_then_answer, draws=lambda script: 1, must_draw=True),
+    "draw_then_answer": Protocol(draw_then_answer, draws=lambda script: 1, must_draw=True, in_one_prompt=True),
     "four_steps": Protocol(four_steps, draws=lambda script: 1),
 }
 

@@ -115,7 +115,7 @@ class Task:
             **block.get("prompts", {}),
             **kwargs.get("default", {}),
             **chosen,
-            **(kwargs.get(self.choices.model, {}) if self.choices.model != "default" else {}),
+            **_for_model(kwargs, self.choices.model),
         }
         if self.choices.steps == "model":
             prompts |= block.get("free_running", {})
@@ -155,6 +155,12 @@ class Task:
     def aggregate(self) -> Aggregator | None:
         entry = self.config.get("aggregate")
         return _bound(entry) if entry else None
+
+
+def _for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The block of a model's provider or alias, and over it that of its full name."""
+    names = {model.partition("/")[0], model} - {"default"}
+    return {key: value for name in sorted(names, key=len) for key, value in kwargs.get(name, {}).items()}
 
 
 def find(dotted: str) -> Any:

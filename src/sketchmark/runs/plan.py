@@ -100,7 +100,7 @@ def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     for canvas in request.canvases:
         _known("canvas", canvas, CANVASES)
     _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
-    choices = Choices(prompts=request.prompts, model=request.model.partition("/")[0], steps=request.steps)
+    choices = Choices(prompts=request.prompts, model=request.model, steps=request.steps)
     cells: dict[str, Cell] = {}
     for pick in catalog.pick(request.tasks):
         task = catalog.task(pick.task, choices, request.task_args)
@@ -123,7 +123,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> None:
     needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
     if not can.say:
         raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
-    if cell.draws and not can.draw:
+    in_one = cell.draws and can.one_prompt and cell.mode.protocol.in_one_prompt
+    if in_one and cell.canvas != "own":
+        raise CannotPlay(f"{model_name} looks at its drawings itself: canvas {cell.canvas!r} cannot be put before it")
+    if cell.draws and not can.draw and not in_one:
         raise CannotPlay(
             f"{needs_say} needs a model that draws, and {model_name} does not", "use --mode direct or text_cot"
         )

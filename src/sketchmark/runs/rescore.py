@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sketchmark.runs.grading import grade
@@ -51,11 +51,21 @@ async def _score(
         writer.close()
 
 
-def aggregate(folder: RunFolder, tasks: Mapping[str, Task], seed: int, scorings: list[str] | None = None) -> None:
-    """Write results.json for every cell of the run, also those that this command did not play."""
+def aggregate(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    seed: int,
+    scorings: list[str] | None = None,
+    warnings: Sequence[str] | None = None,
+) -> None:
+    """Write results.json for every cell of the run, also those that this command did not play.
+
+    `warnings` is what the checks before the run found; None keeps those that stand there already.
+    """
     about = folder.about()
     cells: dict[str, Any] = about["cells"]
-    previous = folder.results().get("tasks", {})
+    before = folder.results()
+    previous = before.get("tasks", {})
     results: dict[str, Any] = {}
     for name, cell in cells.items():
         if name not in tasks:
@@ -69,10 +79,11 @@ def aggregate(folder: RunFolder, tasks: Mapping[str, Task], seed: int, scorings:
             beside = results[name].setdefault("scorings", {})
             beside[scoring] = _summary(folder, name, scoring, task, seed, scoring)
     present = {name: cell for name, cell in cells.items() if name in results}
-    write_json(
-        folder.path / "results.json",
-        {"model": about["model"]["name"], "tasks": results, "gains": drawing_gains(folder, present)},
-    )
+    summary = {"model": about["model"]["name"], "tasks": results, "gains": drawing_gains(folder, present)}
+    found = before.get("warnings", []) if warnings is None else list(warnings)
+    if found:
+        summary["warnings"] = found
+    write_json(folder.path / "results.json", summary)
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> dict[str, Any]:

@@ -61,6 +61,8 @@ class Manner:
     fresh: bool = False
     grading: Grading = field(default_factory=Grading)
     budget: Budget = field(default_factory=Budget)
+    warnings: tuple[str, ...] = ()
+    """What the checks before the first call found; it goes into the summary."""
 
 
 async def run_plan(
@@ -74,8 +76,9 @@ async def run_plan(
             await _run_cell(folder, cell, model, manner, watcher)
             if manner.budget.used_up:
                 break
-        await fill_scores(folder, {cell.name: cell.task for cell in cells}, manner.grading)
-        aggregate(folder, {cell.name: cell.task for cell in cells}, request.seed)
+        tasks = {cell.name: cell.task for cell in cells}
+        await fill_scores(folder, tasks, manner.grading)
+        aggregate(folder, tasks, request.seed, [manner.grading.scoring], manner.warnings)
         return folder
     finally:
         lock.release()

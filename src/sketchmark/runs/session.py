@@ -14,6 +14,7 @@ from sketchmark.catalog import Catalog, parse_arguments
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
+from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import Budget, Manner, run_plan
@@ -26,7 +27,9 @@ def run_session(**options: Any) -> int:
     catalog = Catalog(request.include, request.trust_code)
     model = catalog.model(request.model, _model_arguments(options, request))
     cells = plan(request, catalog, model)
-    _report_leaks(cells, strict=options["strict_leaks"])
+    warnings = warn_of_leaks(cells, strict=options["strict_leaks"])
+    for line in warnings:
+        click.echo(f"warning: {line}", err=True)
     if options["dry_run"]:
         from sketchmark.runs.estimate import print_estimate
 
@@ -41,6 +44,7 @@ def run_session(**options: Any) -> int:
         fresh=options["fresh"],
         grading=Grading(options["scoring"].split(",")[0], _judge(catalog, options)),
         budget=_budget(options, request.model),
+        warnings=tuple(warnings),
     )
     folder = asyncio.run(_play(request, cells, played, path, manner, quiet=options["quiet"]))
     more = options["scoring"].split(",")
@@ -147,18 +151,6 @@ def _budget(options: dict[str, Any], model: str) -> Budget:
     if options["max_cost"] is not None and not options["prices"]:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
     return Budget(options["max_cost"], _price(options, model))
-
-
-def _report_leaks(cells: list[Cell], *, strict: bool) -> None:
-    """A generation prompt that holds an answer option gives the answer away."""
-    from sketchmark.runs.leaks import leaks
-
-    for cell in cells:
-        found = leaks(cell)
-        if found and strict:
-            raise BadInput(f"{cell.name}: {found[0]}", "change generation_prompt, or drop --strict-leaks")
-        if found:
-            click.echo(f"warning: {cell.name}: {found[0]} ({len(found)} samples in all)", err=True)
 
 
 def default_cache() -> Path:

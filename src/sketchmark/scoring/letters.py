@@ -1,0 +1,32 @@
+"""MMSI-Bench's answer letter (spec mmsi.md, Scoring).
+
+`strict` is the published reading and the default: A to D as written. `lenient` is the later official parser: A to F
+in either case, which takes the first letter of "e.g." for an answer. No letter is no answer, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sketchmark.errors import UnknownName
+
+_NARROWING = (re.compile(r"``([^`]*)``"), re.compile(r"`([^`]*)`"), re.compile(r"\{([^}]*)\}"))
+_LETTER = {
+    "strict": re.compile(r"\b([A-D])\b(?!\s[a-zA-Z])"),
+    "lenient": re.compile(r"\b([A-F])\b(?!\s[a-zA-Z])", re.IGNORECASE),
+}
+
+
+def letter(response: str, scoring: str = "strict") -> str | None:
+    """The answer letter in capitals.
+
+    The text is narrowed to what stands in double back-ticks, then in single ones, then in braces, wherever there are
+    any; of what is left the first stand-alone letter counts, unless a word follows ("A cat").
+    """
+    if scoring not in _LETTER:
+        raise UnknownName(f"letters cannot be read by {scoring!r}", "scoring is strict or lenient")
+    for marked in _NARROWING:
+        if found := marked.search(response):
+            response = found[1]
+    match = _LETTER[scoring].search(response)
+    return match[1].upper() if match else None

@@ -1,0 +1,71 @@
+"""Questions of MMSI-Bench: every picture of a row is an input, in order; the annotator's `thought` is never read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture, Sample
+from sketchmark.rows import Row, as_picture, rows
+
+_DASHES = re.compile(r"\s*[-\u2010-\u2015\u2212]\s*")
+
+
+def questions(
+    *,
+    seed: int,
+    data: Path | None,
+    hub: str,
+    config: str | None = None,
+    files: str | None = None,
+    split: str = "test",
+    category: str = "",
+) -> Iterator[Sample]:
+    """The questions of one category, or of all. A file with all categories serves a task of one."""
+    seen: set[str] = set()
+    found = False
+    for number, row in enumerate(rows(data, hub=hub, config=config, split=split, files=files)):
+        name = str(row["id"]) if row.get("id") is not None else f"{number:05d}"
+        where = f"row {number} (id {name})"
+        kind = category_of(_text(row, "question_type", where))
+        seen.add(kind)
+        if category and kind != category_of(category):
+            continue
+        found = True
+        pictures = _pictures(row.get("images"), where)
+        yield Sample(
+            id=name,
+            pictures={"images": pictures},
+            fields={"question": _text(row, "question", where)},
+            target={"answer": _letter(row.get("answer"), where)},
+            filed={"category": kind, "images": len(pictures)},
+        )
+    if not found:
+        raise BadInput(f"the data has no question of category {category!r}", f"it has: {', '.join(sorted(seen))}")
+
+
+def category_of(name: str) -> str:
+    """`Positional Relationship (Cam.-Obj.)` is written with a hyphen or with a dash, and is one category."""
+    return _DASHES.sub("–", name.strip())
+
+
+def _text(row: Row, name: str, where: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(f"{where} has no {name}", f"it has: {', '.join(row)}")
+    return value
+
+
+def _letter(value: object, where: str) -> str:
+    found = str(value).strip(" `().").upper()
+    if not re.fullmatch(r"[A-F]", found):
+        raise BadInput(f"{where}: the answer is {value!r}", "a letter from A to F")
+    return found
+
+
+def _pictures(value: object, where: str) -> list[Picture]:
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or not value:
+        raise BadInput(f"{where} has no list of images")
+    return [as_picture(one, f"{where}, image {number}") for number, one in enumerate(value, start=1)]
