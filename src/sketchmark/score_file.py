@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
 from sketchmark.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
 from sketchmark.runs.grading import grade
 from sketchmark.runs.results import summarise
 from sketchmark.task import Grading, Task
+
+_AT_ONCE = 16
+"""Questions to a judge in flight at the same time."""
 
 
 def score_files(
@@ -55,7 +59,13 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
 
 
 async def _summary(task: Task, matched: Matched, grading: Grading) -> dict[str, Any]:
-    rows = [await grade(task, episode, index, grading) for index, episode in enumerate(matched.episodes)]
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def row(index: int, episode: Episode) -> dict[str, Any]:
+        async with free:
+            return await grade(task, episode, index, grading)
+
+    rows = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
     summary = summarise(rows, task)
     summary["headline"] = task.headline
     summary["scoring"] = grading.scoring

@@ -74,7 +74,7 @@ def medxpertqa(root: Path) -> Path:
     folder = root / "MedXpertQA"
     folder.mkdir(parents=True)
     (folder / "MM").mkdir()
-    (folder / "MM" / "test.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    (folder / "MM" / "test.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n{torn\n")
     (folder / "Text").mkdir()
     ten = {"options": {letter: f"drug {letter}" for letter in "ABCDEFGHIJ"}, "label": "J"}
     text = {"id": "Text-1", "question": "What?", "question_type": "Reasoning", "medical_task": "Diagnosis", **ten}

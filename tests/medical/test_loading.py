@@ -49,6 +49,7 @@ def test_medxpertqa_reads_pictures_from_the_archive_and_draws_without_the_option
     assert "Answer Choices: (A) drug A" in good.fields["prompt"] and "\nA. drug A\n" in good.fields["prompt"]
     assert good.filed["medical_task"] == "Treatment"
     assert "gone.jpeg" in broken(samples)[0]
+    assert "not JSON" in broken(samples)[1]
 
 
 def test_medxpertqa_text_has_ten_options_and_no_picture(tmp_path: Path) -> None:

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.scoring.open_judge import judge_many, judge_open, judge_prompt, read_verdict
+from sketchmark.scoring.open_judge import judge_open, judge_prompt, read_verdict
 
 TEXT = (
     "\nYour task is to determine whether the user's answer is correct based on the provided questions and standard "
@@ -26,15 +24,10 @@ class Strict(Model):
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, Options]] = []
-        self.busy = self.most_busy = 0
 
     async def say(self, context: Context, options: Options) -> Reply:
         (text,) = context.texts
         self.seen.append((text, options))
-        self.busy += 1
-        self.most_busy = max(self.most_busy, self.busy)
-        await asyncio.sleep(0)
-        self.busy -= 1
         gold = text.partition("The standard answer: ")[2].partition("\n")[0]
         given = text.partition("The user's answer: ")[2].partition("\n")[0]
         return Reply(f"<think>.</think>\n<judge>{int(gold != given)}</judge>")
@@ -78,10 +71,3 @@ async def test_an_answer_without_words_is_wrong_and_not_sent() -> None:
     judge = Strict()
     assert (await judge_open(judge, "where?", "left lung", "  ")).correct is False
     assert judge.seen == []
-
-
-async def test_many_answers_are_judged_in_order_and_a_few_at_a_time() -> None:
-    judge = Strict()
-    verdicts = await judge_many(judge, [("q", "a", "a" if i % 2 else "b") for i in range(20)], at_once=3)
-    assert [verdict.correct for verdict in verdicts] == [bool(i % 2) for i in range(20)]
-    assert judge.most_busy == 3

@@ -7,9 +7,14 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pytest import approx
 
+from sketchmark.api import run
+from sketchmark.cli import root as cli
 from sketchmark.errors import MissingExtra, UnknownName
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
 from sketchmark.scoring.report_metrics import (
     TEXT_METRICS,
     meteor_name,
@@ -19,6 +24,7 @@ from sketchmark.scoring.report_metrics import (
     write_report_files,
 )
 from sketchmark.scoring.report_models import ADAPTERS, model_scores
+from tests.medical import fixtures
 
 REFERENCE = reference_report(
     "The heart is normal in size and contour. The lungs are clear, without evidence of infiltrate. "
@@ -101,3 +107,22 @@ def test_a_metric_without_its_package_names_the_extra_to_install(name: str) -> N
 def test_an_unknown_metric_is_named_with_those_there_are() -> None:
     with pytest.raises(UnknownName, match="radgraph"):
         model_scores("radcliq", ["a"], ["b"])
+
+
+def test_the_command_names_the_extra_or_the_missing_reports(tmp_path: Path) -> None:
+    class Says(Model):
+        name = "says"
+
+        async def say(self, context: Context, options: Options) -> Reply:
+            return Reply("Findings: Clear. Impression: Normal.")
+
+    reports = run(
+        Says(), "iu_xray", data=fixtures.reports(tmp_path / "d", "IU_XRAY"), output_path=tmp_path / "reports"
+    )
+    asked = ["report-metrics", str(reports.path), "--metric"]
+    assert isinstance(CliRunner().invoke(cli, [*asked, "radcliq"]).exception, UnknownName)
+    if importlib.util.find_spec("radgraph") is None:
+        assert isinstance(CliRunner().invoke(cli, [*asked, "radgraph"]).exception, MissingExtra)
+    other = run(Says(), "slake", data=fixtures.slake(tmp_path / "d"), output_path=tmp_path / "other")
+    refused = CliRunner().invoke(cli, ["report-metrics", str(other.path), "--metric", "rate"])
+    assert "holds no reports" in str(refused.exception)

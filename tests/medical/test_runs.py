@@ -57,7 +57,7 @@ class AlwaysCorrect(Model):
 Prepare = Callable[[Path], Path]
 SETS: list[tuple[str, Prepare, int, int]] = [
     ("medframeqa", fixtures.medframeqa, 2, 1),
-    ("medxpertqa_mm", fixtures.medxpertqa, 1, 1),
+    ("medxpertqa_mm", fixtures.medxpertqa, 1, 2),
     ("medxpertqa_text", fixtures.medxpertqa, 1, 0),
     ("pmc_vqa", fixtures.pmc_vqa, 1, 1),
     ("omnimedvqa", fixtures.omnimedvqa, 2, 1),
@@ -153,6 +153,15 @@ async def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicat
     assert upstream["close"] == {"total": 2, "right": 1, "acc": 0.5}
     assert fork["close"] == {"total": 2, "right": 0, "acc": 0.0}
     assert (cell["aggregate"]["open"]["precision"], fork["open"]["precision"]) == pytest.approx((2 / 3, 0.8))
+
+
+def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    folder = play(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, tmp_path / "run")
+    done = CliRunner().invoke(cli, ["score", str(folder.path), "--scoring", "strict,code-fork"])
+    assert done.exit_code == 0, done.exception
+    (line,) = [line for line in done.output.splitlines() if "close / acc" in line]
+    assert line.replace("│", " ").split()[-2:] == ["0.500", "0.000"]
 
 
 async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:

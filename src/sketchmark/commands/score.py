@@ -33,6 +33,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     from sketchmark.runs.rescore import aggregate, rescore
     from sketchmark.runs.store import RunFolder
     from sketchmark.runs.table import print_results
+    from sketchmark.scorings_table import print_scorings
     from sketchmark.task import Grading
 
     folder = RunFolder.open(run)
@@ -45,4 +46,5 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     aggregate(folder, tasks, about["seed"], scorings)
     write_report(folder)
     print_results(folder.results())
+    print_scorings(folder.results())
     return 0

@@ -6,8 +6,6 @@ are the model's own.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sketchmark.models.base import Model, Options
@@ -62,14 +60,3 @@ async def judge_open(model: Model, question: str, gold: str, response: str) -> V
         return Verdict(False, "")
     reply = await model.say(of(judge_prompt(question, gold, response)), JUDGE_OPTIONS)
     return read_verdict(reply.text)
-
-
-async def judge_many(model: Model, asked: Iterable[tuple[str, str, str]], *, at_once: int = 16) -> list[Verdict]:
-    """Verdicts on many (question, gold, response), in order, with at most `at_once` in flight."""
-    free = asyncio.Semaphore(at_once)
-
-    async def one(question: str, gold: str, response: str) -> Verdict:
-        async with free:
-            return await judge_open(model, question, gold, response)
-
-    return list(await asyncio.gather(*(one(*item) for item in asked)))

@@ -17,10 +17,11 @@ from sketchmark.tasks.medical.files import (
     csv_rows,
     find_root,
     folder_of,
-    json_lines,
     json_list,
+    json_value,
     literal,
     table_picture,
+    text_lines,
 )
 from sketchmark.tasks.medical.items import (
     Asked,
@@ -92,9 +93,12 @@ def medxpertqa(
     )
     files = Files(root)
 
-    def build(number: int, row: dict[str, Any]) -> Sample:
+    name = f"{subset}/{split}.jsonl"
+
+    def build(number: int, line: str) -> Sample:
+        row = json_value(line, name)
         lettering = literal(row["options"])
-        options = checked_options(list(lettering.values()))
+        options = checked_options([lettering[letter] for letter in sorted(lettering)])
         gold = checked_letter(row["label"], options)
         question = text(row, "question")
         names = row.get("images") or []
@@ -112,8 +116,7 @@ def medxpertqa(
         )
         return sample_of(asked, style)
 
-    name = f"{subset}/{split}.jsonl"
-    return build_all("medxpertqa", json_lines(files.read(name), name), build)
+    return build_all("medxpertqa", text_lines(files.read(name)), build)
 
 
 def pmc_vqa(

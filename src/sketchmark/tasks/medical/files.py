@@ -17,7 +17,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
 from sketchmark.parts import Picture
-from sketchmark.rows import Row, as_picture, inside
+from sketchmark.rows import as_picture, inside
 
 MAX_MEMBER = 256 * 1024 * 1024
 """No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
@@ -135,10 +135,11 @@ def shown(picture: Picture) -> Picture:
 
 def table_picture(value: Any, root: Path | None) -> Picture:
     """A picture from a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file beside the table."""
-    return shown(as_picture(value, "picture", root))
+    folder = root.parent if root is not None and root.is_file() else root
+    return shown(as_picture(value, "picture", folder))
 
 
-def json_value(data: bytes, name: str) -> Any:
+def json_value(data: bytes | str, name: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -152,10 +153,9 @@ def json_list(data: bytes, name: str) -> list[Any]:
     return value
 
 
-def json_lines(data: bytes, name: str) -> Iterator[Row]:
-    for number, line in enumerate(data.decode("utf-8", errors="replace").splitlines(), start=1):
-        if line.strip():
-            yield json_value(line.encode(), f"{name}, line {number}")
+def text_lines(data: bytes) -> Iterator[str]:
+    """The lines of a JSONL file, each to be parsed where a broken one costs its own row alone."""
+    return (line for line in data.decode("utf-8", errors="replace").split("\n") if line.strip())
 
 
 def csv_rows(data: bytes) -> Iterator[list[str]]:
