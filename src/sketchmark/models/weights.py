@@ -1,0 +1,161 @@
+"""Weights from a folder or the hub: loaded whole or not at all, and recognised again by their contents."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput, DataMissing, MissingExtra
+from sketchmark.models.arguments import Arguments
+
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+_BLOCK = 2**16
+_BLOCKS = 64
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the weights are and how they are to be loaded."""
+
+    pretrained: str
+    device: str
+    dtype: str
+    device_map: str | None
+    attn_implementation: str | None
+    revision: str | None
+    trust_remote_code: bool
+
+    @classmethod
+    def read(cls, owner: str, pretrained: str, args: Arguments) -> Source:
+        if not pretrained:
+            raise BadInput(f"{owner}: no weights named", f"{owner}/PATH_OR_ID, or pretrained=PATH_OR_ID")
+        for module in ("torch", "transformers"):
+            if importlib.util.find_spec(module) is None:
+                raise MissingExtra(f"model {owner}/{pretrained}", "local")
+        return cls(
+            pretrained=pretrained,
+            device=args.text("device") or "auto",
+            dtype=args.choice("dtype", DTYPES) or "auto",
+            device_map=args.text("device_map"),
+            attn_implementation=args.text("attn_implementation"),
+            revision=args.text("revision"),
+            trust_remote_code=args.flag("trust_remote_code", False),
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Not the device: the same weights are the same model wherever they run."""
+        folder = Path(self.pretrained)
+        known = {
+            "dtype": self.dtype,
+            "attn_implementation": self.attn_implementation,
+            "revision": self.revision,
+            "weights": _fingerprint(folder) if folder.is_dir() else None,
+        }
+        return {key: value for key, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Weights:
+    model: Any
+    processor: Any
+
+
+def load(source: Source) -> Weights:
+    import transformers
+
+    # Its warnings repeat with every call and speak to programmers; what matters of them is checked below.
+    transformers.logging.set_verbosity_error()
+    common = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
+    placed = {"device_map": source.device_map} if source.device_map else {}
+    try:
+        processor = transformers.AutoProcessor.from_pretrained(source.pretrained, **common)
+        model, report = transformers.AutoModelForImageTextToText.from_pretrained(
+            source.pretrained,
+            dtype=source.dtype,
+            attn_implementation=source.attn_implementation,
+            output_loading_info=True,
+            **common,
+            **placed,
+        )
+    except Exception as error:
+        raise DataMissing(f"cannot load {source.pretrained}: {_one_line(error)}", _hint(error)) from error
+    if report["missing_keys"]:
+        # transformers fills these with random numbers and goes on; the score would be of another model.
+        names = sorted(report["missing_keys"])
+        raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
+    if getattr(processor, "chat_template", None) is None:
+        raise BadInput(f"{source.pretrained} has no chat template", "use the instruction-tuned version of the model")
+    if not source.device_map:
+        model.to(_device(source.device))
+    tokenizer = processor.tokenizer
+    # New tokens continue a row on its right, so a batch must be padded on the left.
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return Weights(model.eval(), processor)
+
+
+def _device(name: str) -> Any:
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device={name}: {_one_line(error)}", "device=auto, cpu, cuda, cuda:1 or mps") from error
+    return device
+
+
+def _hint(error: Exception) -> str:
+    text = f"{error!r}".lower()
+    if "torchvision" in text or "video_processor" in text:
+        return "its processor handles video too and needs torchvision: pip install torchvision"
+    if "accelerate" in text:
+        return "device_map needs: pip install accelerate"
+    if "trust_remote_code" in text:
+        return "it brings its own code: trust_remote_code=true runs it, if you trust it"
+    return "a folder saved with save_pretrained, or the id of a model on the hub"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+def out_of_memory(error: Exception) -> bool:
+    import torch
+
+    # Accelerators raise their own class; on the CPU the allocator raises a plain RuntimeError.
+    return isinstance(error, torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+    )
+
+
+def release_memory() -> None:
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _fingerprint(folder: Path) -> str:
+    """A digest of the small files and of evenly spread blocks of the large ones: reading all of them would take as
+    long as loading, and retrained weights differ everywhere."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.suffix not in (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model"):
+            continue
+        size = path.stat().st_size
+        digest.update(f"{path.name}:{size}:".encode())
+        with path.open("rb") as file:
+            for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
+                file.seek(start)
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()[:16]

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import asyncio
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.errors import BadInput, CallFailed, DataMissing
+from sketchmark.models.base import Options, Reply
+from sketchmark.models.transformers_chat import TransformersChat
+from sketchmark.parts import Context, Part, of
+from tests.local import tiny
+from tests.local.contexts import BLUE, MIXED, RED
+
+pytestmark = pytest.mark.local
+
+SHORT = Options(max_new_tokens=16)
+
+
+async def together(model: TransformersChat, contexts: list[Context], options: Options = SHORT) -> list[Reply]:
+    return list(await asyncio.gather(*(model.say(context, options) for context in contexts)))
+
+
+async def one_by_one(model: TransformersChat, contexts: list[Context], options: Options = SHORT) -> list[Reply]:
+    return [await model.say(context, options) for context in contexts]
+
+
+def batch_sizes(model: TransformersChat) -> list[int]:
+    """The sizes of all batches that the model generates from now on."""
+    sizes: list[int] = []
+    run = model._saying._run
+
+    def counted(prompts: Any) -> Any:
+        sizes.append(len(prompts))
+        return run(prompts)
+
+    model._saying._run = counted
+    return sizes
+
+
+@pytest.mark.parametrize("kind", ["llava", "idefics3"])
+async def test_a_batch_of_mixed_lengths_says_the_same_as_one_by_one(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    model = TransformersChat(str(request.getfixturevalue(kind)), device="cpu")
+    sizes = batch_sizes(model)
+    many = await together(model, MIXED)
+    assert sorted(sizes) == [2, 5]
+    assert many == await one_by_one(model, MIXED)
+    assert len({reply.text for reply in many}) > 4
+    await model.close()
+
+
+async def test_the_pictures_and_their_order_matter(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    contexts = [of(RED, BLUE, "?"), of(BLUE, RED, "?"), of(RED, "?", BLUE), of(RED, RED, "?")]
+    assert len({reply.text for reply in await together(model, contexts)}) == 4
+
+
+async def test_the_answer_is_the_same_each_time_at_temperature_0(llava: Path) -> None:
+    first, second = TransformersChat(str(llava)), TransformersChat(str(llava))
+    assert await together(first, MIXED) == (await together(second, MIXED[::-1]))[::-1]
+
+
+async def test_a_seeded_sample_repeats_whatever_runs_beside_it(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    warm = Options(max_new_tokens=16, temperature=1.5, seed=4)
+    alone = await model.say(MIXED[0], warm)
+    beside = (await together(model, MIXED, warm))[0]
+    other = await model.say(MIXED[0], Options(max_new_tokens=16, temperature=1.5, seed=5))
+    assert alone.text == beside.text
+    assert alone.text != other.text
+
+
+async def test_usage_counts_tokens_without_padding_and_pictures(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    short, long = await together(model, [of("?", RED), of("What is this, please?", RED, BLUE)])
+    marks = len("user: assistant: ") + 1
+    assert (short.usage.tokens_in, short.usage.pictures_in) == (marks + len("?") + 5, 1)
+    assert (long.usage.tokens_in, long.usage.pictures_in) == (marks + len("What is this, please?") + 10, 2)
+    assert (short.usage.tokens_out, short.finish) == (16, "length")
+
+
+async def test_a_reply_ends_at_its_own_end_even_when_its_neighbours_go_on(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    whole = await together(model, MIXED)
+    weights = await model.weights()
+    first = weights.processor.tokenizer.encode(whole[0].text, add_special_tokens=False)[0]
+    weights.model.generation_config.eos_token_id = [2, first]
+    cut = await together(model, MIXED)
+    assert (cut[0].text, cut[0].finish, cut[0].usage.tokens_out) == ("", "empty", 1)
+    assert any(reply.finish == "length" for reply in cut)
+    assert all(full.text.startswith(reply.text) for full, reply in zip(whole, cut, strict=True))
+
+
+async def test_a_batch_that_does_not_fit_is_halved_and_the_limit_stays(llava: Path) -> None:
+    import torch
+
+    model = TransformersChat(str(llava))
+    expected = await one_by_one(model, MIXED)
+    weights = (await model.weights()).model
+    forward = weights.forward
+
+    @functools.wraps(forward)
+    def cramped(*args: Any, **kwargs: Any) -> Any:
+        rows = next(value for value in kwargs.values() if hasattr(value, "shape")).shape[0]
+        if rows > 2:
+            raise torch.OutOfMemoryError(f"no room for {rows} rows")
+        return forward(*args, **kwargs)
+
+    weights.forward = cramped
+    sizes = batch_sizes(model)
+    assert await together(model, MIXED) == expected
+    assert max(sizes) == 5
+    assert model._saying.limit == 2
+    sizes.clear()
+    assert await together(model, MIXED) == expected
+    assert max(sizes) == 2
+
+
+async def test_a_call_that_does_not_fit_alone_is_a_failure_of_that_call(llava: Path) -> None:
+    import torch
+
+    model = TransformersChat(str(llava))
+
+    def full(*args: Any, **kwargs: Any) -> Any:
+        raise torch.OutOfMemoryError("no room")
+
+    (await model.weights()).model.forward = full
+    with pytest.raises(CallFailed, match="memory") as raised:
+        await model.say(of("?"), SHORT)
+    assert raised.value.kind == "out_of_memory"
+
+
+async def test_a_context_that_is_too_long_fails_alone(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    expected = await one_by_one(model, [MIXED[1], MIXED[3]])
+    calls = [model.say(context, SHORT) for context in (MIXED[1], of("x" * 17_000), MIXED[3])]
+    first, long, last = await asyncio.gather(*calls, return_exceptions=True)
+    assert [first, last] == expected
+    assert isinstance(long, CallFailed)
+    assert long.kind == "too_long"
+
+
+async def test_batch_size_bounds_the_batches(llava: Path) -> None:
+    model = TransformersChat(str(llava), batch_size=3)
+    sizes = batch_sizes(model)
+    await together(model, MIXED)
+    assert sorted(sizes) == [2, 2, 3]
+
+
+async def test_a_template_that_moves_pictures_is_told(tmp_path: Path) -> None:
+    model = TransformersChat(str(tiny.make_llava(tmp_path, tiny.PICTURES_FIRST)))
+    moved, kept = await together(model, [of("Before", RED, "after"), of(RED, "after")])
+    assert moved.left_out == ("where the pictures stood among the texts: the chat template moves them",)
+    assert kept.left_out == ()
+
+
+async def test_what_cannot_be_loaded_is_one_clear_error(tmp_path: Path, llava: Path) -> None:
+    with pytest.raises(DataMissing, match="cannot load"):
+        await TransformersChat(str(tmp_path / "nothing")).say(of("?"), SHORT)
+    with pytest.raises(BadInput, match="chat template"):
+        await TransformersChat(str(tiny.make_llava(tmp_path / "mute", None))).say(of("?"), SHORT)
+    with pytest.raises(BadInput, match="device=warp"):
+        await TransformersChat(str(llava), device="warp").say(of("?"), SHORT)
+
+
+async def test_weights_with_holes_are_refused(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    file = tiny.make_llava(tmp_path) / "model.safetensors"
+    weights = load_file(file)
+    weights.pop(next(name for name in weights if "mlp" in name))
+    save_file(weights, file, metadata={"format": "pt"})
+    model = TransformersChat(str(tmp_path))
+    for _ in range(2):
+        with pytest.raises(DataMissing, match="lacks 1 weights"):
+            await model.say(of("?"), SHORT)
+
+
+@pytest.mark.parametrize("wrong", [{"dtype": "int3"}, {"batch_size": 0}, {"batch_size": "many"}, {"colour": "red"}])
+def test_a_wrong_argument_is_refused_before_anything_is_loaded(llava: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=next(iter(wrong))):
+        TransformersChat(str(llava), **wrong)
+    with pytest.raises(BadInput, match="no weights named"):
+        TransformersChat("")
+
+
+async def test_half_precision_and_a_device_can_be_asked_for(llava: Path) -> None:
+    model = TransformersChat(str(llava), dtype="bfloat16", device="cpu", attn_implementation="eager")
+    assert (await model.say(MIXED[0], SHORT)).text
+    weights = (await model.weights()).model
+    assert str(weights.dtype) == "torch.bfloat16"
+    assert weights.config._attn_implementation == "eager"
+
+
+def test_the_identity_follows_the_weights_and_not_the_batch_size(llava: Path, tmp_path: Path) -> None:
+    first = TransformersChat(str(llava), batch_size=2).identity()
+    assert first == TransformersChat(str(llava), batch_size=4, device="cpu").identity()
+    copy = tmp_path / "copy"
+    tiny.make_llava(copy)
+    same = TransformersChat(str(copy)).identity()
+    assert same["weights"] == first["weights"]
+    file = copy / "model.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    assert TransformersChat(str(copy)).identity()["weights"] != first["weights"]
+
+
+async def test_what_the_model_said_itself_comes_back_as_the_assistants(llava: Path) -> None:
+    model = TransformersChat(str(llava))
+    own = Context((Part("Plan."), Part("I go up.", "model"), Part("Now?")))
+    told = of("Plan.", "I go up.", "Now?")
+    assert len({reply.text for reply in await together(model, [own, told])}) == 2

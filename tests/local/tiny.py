@@ -1,0 +1,177 @@
+"""Tiny models with random weights, of transformers' real classes, made on the spot and saved to a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+SPECIAL = ("<pad>", "<s>", "</s>", "<image>", "<boi>", "<eoi>", "<fake_token_around_image>", "<end_of_utterance>")
+SIDE = 28
+"""Pixels of a picture's side as the models see it."""
+
+IN_ORDER = (
+    "<s>{% for message in messages %}{{ message['role'] }}: {% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+PICTURES_FIRST = (
+    "{% for message in messages %}{% for part in message['content'] %}{% if part['type'] == 'image' %}<image>"
+    "{% endif %}{% endfor %}{% for part in message['content'] %}{% if part['type'] == 'text' %}{{ part['text'] }}"
+    "{% endif %}{% endfor %}{% endfor %}"
+)
+
+
+def _tokenizer(**more: Any) -> Any:
+    """One token a printable character, so that different answers look different, and the special ones."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    # The byte-level form writes the space and the new line as these two letters.
+    vocabulary = [*SPECIAL, *map(chr, range(33, 127)), "Ġ", "Ċ"]
+    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(vocabulary)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(list(SPECIAL))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", **more
+    )
+
+
+def _text_config(tokenizer: Any) -> dict[str, Any]:
+    return {
+        "model_type": "llama",
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 16384,
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+
+
+def _lively(model: Any) -> Any:
+    """Random weights as usual are so small that every answer is the same letter: larger ones let the input matter."""
+    import torch
+
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim == 2 and "vqmodel" not in name:
+                weight.mul_(6.0)
+    return model
+
+
+def make_llava(folder: Path, template: str | None = IN_ORDER) -> Path:
+    import torch
+    from transformers import CLIPImageProcessorPil, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
+
+    torch.manual_seed(1)
+    tokenizer = _tokenizer()
+    images = CLIPImageProcessorPil(
+        size={"height": SIDE, "width": SIDE}, do_center_crop=False, do_convert_rgb=True, crop_size=SIDE
+    )
+    LlavaProcessor(
+        images,
+        tokenizer,
+        patch_size=14,
+        vision_feature_select_strategy="full",
+        num_additional_image_tokens=1,
+        chat_template=template,
+    ).save_pretrained(folder)
+    config = LlavaConfig(
+        text_config=_text_config(tokenizer),
+        vision_config={
+            "model_type": "clip_vision_model",
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "image_size": SIDE,
+            "patch_size": 14,
+            "projection_dim": 32,
+        },
+        image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_select_strategy="full",
+        image_seq_length=5,
+    )
+    _lively(LlavaForConditionalGeneration(config)).save_pretrained(folder)
+    return folder
+
+
+def make_idefics3(folder: Path) -> Path:
+    import torch
+    from transformers import (
+        Idefics3Config,
+        Idefics3ForConditionalGeneration,
+        Idefics3ImageProcessorPil,
+        Idefics3Processor,
+    )
+
+    torch.manual_seed(14)
+    tokenizer = _tokenizer()
+    images = Idefics3ImageProcessorPil(
+        size={"longest_edge": 2 * SIDE}, max_image_size={"longest_edge": SIDE}, do_image_splitting=True
+    )
+    Idefics3Processor(images, tokenizer, image_seq_len=1, chat_template=IN_ORDER).save_pretrained(folder)
+    config = Idefics3Config(
+        text_config=_text_config(tokenizer),
+        vision_config={
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "image_size": SIDE,
+            "patch_size": 14,
+        },
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        scale_factor=2,
+    )
+    _lively(Idefics3ForConditionalGeneration(config)).save_pretrained(folder)
+    return folder
+
+
+def make_janus(folder: Path) -> Path:
+    import torch
+    from transformers import JanusConfig, JanusForConditionalGeneration, JanusImageProcessorPil, JanusProcessor
+
+    torch.manual_seed(14)
+    tokenizer = _tokenizer(
+        extra_special_tokens={"image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>"}
+    )
+    patches = (SIDE // 7) ** 2
+    images = JanusImageProcessorPil(size={"height": SIDE, "width": SIDE})
+    JanusProcessor(images, tokenizer, chat_template=IN_ORDER, num_image_tokens=patches).save_pretrained(folder)
+    config = JanusConfig(
+        text_config=_text_config(tokenizer),
+        vision_config={
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "image_size": SIDE,
+            "patch_size": 7,
+            "projection_dim": 32,
+            "mlp_ratio": 2.0,
+            "num_image_tokens": patches,
+        },
+        vq_config={
+            "embed_dim": 8,
+            "num_embeddings": 64,
+            "latent_channels": 32,
+            "base_channels": 32,
+            "channel_multiplier": [1, 1, 1],
+            "num_res_blocks": 1,
+            "projection_dim": 32,
+            "image_token_embed_dim": 32,
+        },
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        tie_word_embeddings=False,
+    )
+    model = _lively(JanusForConditionalGeneration(config))
+    # A configuration marked as derived loses its custom entries when it is read back.
+    model.generation_config._from_model_config = False
+    model.generation_config.generation_kwargs = {"boi_token_id": tokenizer.convert_tokens_to_ids("<boi>")}
+    model.save_pretrained(folder)
+    return folder
