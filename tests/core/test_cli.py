@@ -69,7 +69,7 @@ def test_an_episode_that_fails_makes_the_exit_code_1(tmp_path: Path) -> None:
         "    async def say(self, context, options):\n        raise OSError('no line')\n"
     )
     done = sketchmark(
-        *["run", "--include", "broken.py", "--model", "broken", "--tasks", "maze", "--limit", "2"], cwd=tmp_path
+        "run", "--include", "broken.py", "--model", "broken", "--tasks", "maze", "--limit=2", cwd=tmp_path
     )
     assert done.returncode == 1
     assert "2 episodes failed" in done.stderr and "--retry-failed" in done.stderr
@@ -108,8 +108,6 @@ def test_two_processes_do_not_share_a_run_folder(tmp_path: Path) -> None:
     from sketchmark.runs.store import RunLock
 
     lock = RunLock(tmp_path / "out")
-    done = sketchmark(
-        *["run", "--model", "player/solver", "--tasks", "maze", "--limit", "1", "--output_path", "out"], cwd=tmp_path
-    )
+    done = sketchmark("run", "--model", "player/solver", "--tasks", "maze", "--output_path", "out", cwd=tmp_path)
     lock.release()
     assert done.returncode == 2 and "another process" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +76,7 @@ def print_estimate(cells: list[Cell], price: Callable[[dict[str, int]], float] |
         table.add_row(name, *_row(usage, columns, price))
     table.add_section()
     table.add_row("total", *_row(total, columns, price))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
 def _row(

@@ -54,7 +54,12 @@ def drawing_gains(folder: RunFolder, cells: Mapping[str, Mapping[str, Any]]) -> 
         shared = [sample for sample in before if sample in after]
         if not shared:
             continue
-        difference = paired_difference([before[s][0] for s in shared], [after[s][0] for s in shared])
+        clusters = [before[sample][1] for sample in shared]
+        difference = paired_difference(
+            [before[s][0] for s in shared],
+            [after[s][0] for s in shared],
+            clusters if len(set(clusters)) < len(clusters) else None,
+        )
         gains.append(
             {
                 "task": cell["task"],
@@ -73,9 +78,10 @@ def drawing_gains(folder: RunFolder, cells: Mapping[str, Mapping[str, Any]]) -> 
     return gains
 
 
-def _values(folder: RunFolder, cell: str, metric: str) -> dict[str, tuple[float]]:
+def _values(folder: RunFolder, cell: str, metric: str) -> dict[str, tuple[float, str]]:
+    """sample -> (value, cluster)"""
     return {
-        row["sample"]: (float(row["values"][metric]),)
+        row["sample"]: (float(row["values"][metric]), str(row["filed"].get("cluster", row["sample"])))
         for row in folder.scores(cell)
         if row["scored"] and row["values"].get(metric) is not None
     }

@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def print_results(results: dict[str, Any]) -> None:
-    """Every score with its interval and its count of failures; then what drawing changed."""
+    """Every score with its interval and its count of failures, other scorings beside; then what drawing changed."""
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if _is_terminal() else 120)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    beside = list(dict.fromkeys(name for cell in results["tasks"].values() for name in cell.get("scorings", {})))
     table = Table(title=f"{results.get('model', '')}: scores with 95 % intervals", title_justify="left")
-    for name, justify in (
-        ("task.mode", "left"),
-        ("score", "left"),
-        ("mean", "right"),
-        ("95 %", "left"),
-        ("n", "right"),
-    ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("trouble", justify="left", style="red")
+    table.add_column("task.mode")
+    table.add_column("score")
+    table.add_column("mean", justify="right")
+    table.add_column("95 %")
+    for scoring in beside:
+        table.add_column(scoring, justify="right")
+    table.add_column("n", justify="right")
+    table.add_column("trouble", style="red")
     for name, cell in results["tasks"].items():
-        trouble = ", ".join(f"{kind} {count}" for kind, count in cell["failures"].items())
-        if cell["left_out"]:
-            trouble = ", ".join(filter(None, (trouble, f"context left out {cell['left_out']}")))
-        label = name
-        for metric, found in cell["metrics"].items() or {"(nothing scored)": None}.items():
-            mean = f"{found['mean']:.3f}" if found else "-"
-            bounds = f"[{found['ci95'][0]:.3f}, {found['ci95'][1]:.3f}]" if found else ""
+        label, trouble = name, _trouble(cell)
+        others = [cell.get("scorings", {}).get(scoring, {}).get("metrics", {}) for scoring in beside]
+        metrics: dict[str, Any] = dict(cell["metrics"])
+        for other in others:
+            metrics |= {metric: None for metric in other if metric not in metrics}
+        for metric, found in metrics.items() or {"(nothing scored)": None}.items():
             table.add_row(
                 label,
                 metric,
-                mean,
-                bounds,
-                str(found["n"] if found else 0),
+                _mean(found),
+                _bounds(found),
+                *(_mean(other.get(metric)) for other in others),
+                str(found["n"]) if found else "",
                 trouble,
                 style="bold" if metric == cell["headline"] else None,
             )
             label = trouble = ""
         table.add_section()
     console.print(table)
+    for warning in results.get("warnings", ()):
+        console.print(f"warning: {warning}", style="yellow", markup=False)
     if results.get("gains"):
         _print_gains(console, results["gains"])
 
 
-def _print_gains(console: Any, gains: list[dict[str, Any]]) -> None:
+def _print_gains(console: Console, gains: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title="Gain over direct, on the same samples", title_justify="left")
@@ -55,16 +61,31 @@ def _print_gains(console: Any, gains: list[dict[str, Any]]) -> None:
         table.add_column(name, justify="right")
     for gain in gains:
         low, high = gain["ci95"]
-        style = "green" if low > 0 else "red" if high < 0 else None
+        style = None if low is None else "green" if low > 0 else "red" if high < 0 else None
         table.add_row(
-            gain["task"], gain["mode"], gain["canvas"], gain["metric"], f"{gain['gain']:+.3f}",
-            f"[{low:+.3f}, {high:+.3f}]", str(gain["helped"]), str(gain["hurt"]), str(gain["same"]),
-            f"{gain['p']:.2g}" if gain["p"] is not None else "", style=style,
-        )  # fmt: skip
+            *(gain[key] for key in ("task", "mode", "canvas", "metric")),
+            f"{gain['gain']:+.3f}",
+            _bounds(gain, "+.3f"),
+            *(str(gain[key]) for key in ("helped", "hurt", "same")),
+            f"{gain['p']:.2g}" if gain["p"] is not None else "",
+            style=style,
+        )
     console.print(table)
 
 
-def _is_terminal() -> bool:
-    import sys
+def _mean(found: dict[str, Any] | None) -> str:
+    return f"{found['mean']:.3f}" if found else "-"
 
-    return sys.stdout.isatty()
+
+def _bounds(found: dict[str, Any] | None, style: str = ".3f") -> str:
+    """Nothing where no interval can be had (a single value that is not a share)."""
+    if not found or found["ci95"][0] is None:
+        return ""
+    return "[{}, {}]".format(*(format(bound, style) for bound in found["ci95"]))
+
+
+def _trouble(cell: dict[str, Any]) -> str:
+    counts = dict(cell["failures"])
+    if cell["left_out"]:
+        counts["context left out"] = cell["left_out"]
+    return ", ".join(f"{kind} {count}" for kind, count in counts.items())

@@ -62,9 +62,7 @@ class Board:
     def drawings(self) -> list[Picture]:
         """Every picture after the problem's own. Not by author: over the wire a drawing comes back in a user's
         message, because most APIs take no pictures from the assistant."""
-        return [
-            part.content for part in self.later if isinstance(part.content, Picture) and part.content != self.goal
-        ]
+        return [part.content for part in self.later if isinstance(part.content, Picture)]
 
     @property
     def plans(self) -> list[str]:
@@ -90,8 +88,10 @@ def board_of(context: Context) -> Board | None:
         return None
     initial = parts[first].picture
     assert initial is not None
-    goal = labelled(context, "FINAL state:") or labelled(context, "final state to reach")
-    return Board(initial, goal, tuple(parts[first + 1 :]))
+    goal = labelled(context, "FINAL state:")
+    own = [i for i, part in enumerate(parts) if i > first and goal and part.picture == goal][:1]
+    later = tuple(parts[(own[0] if own else first) + 1 :])
+    return Board(initial, goal or labelled(context, "final state to reach"), later)
 
 
 def labelled(context: Context, label: str) -> Picture | None:
