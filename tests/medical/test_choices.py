@@ -79,6 +79,17 @@ CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
         ("AB", None),
         ("Answer: A\n\nOn reflection, Answer: C", "C"),
         ("Both", None),
+        ("Among the options, (A) is wrong, (B) is wrong, (D) is wrong. So (C).", "C"),
+        ("I would rule out A, B and D, leaving C.", "C"),
+        ("Answer - C", "C"),
+        ("Answer → C", "C"),
+        ("应该选择C选项", "C"),
+        ('{"answer": "C"}', "C"),
+        ("### Answer\nC", "C"),
+        ("The answer is D? No wait, the answer is C.", "C"),
+        ("C or D, most likely C", None),
+        ("In panel B, the arrow is pointing to the right ventricle.", "D"),
+        ("an answer-based choice", None),
     ],
 )
 def test_a_reply_is_read_as_the_option_it_commits_to(response: object, letter: str | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -185,6 +187,15 @@ def test_a_folder_without_the_data_is_an_error_not_a_download(tmp_path: Path) ->
     for task in ("slake", "pmc_vqa", "omnimedvqa", "medxpertqa_mm"):
         with pytest.raises(BadInput):
             load(task, tmp_path)
+
+
+def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PATH": ""}
+    asked = [sys.executable, "-m", "sketchmark", "run", "--model", "player/random", "--no-cache", "--tasks"]
+    for task in ("slake", "vqa_rad"):
+        done = subprocess.run([*asked, task], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "from the hub" in done.stderr and "--data" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_broken_archive_is_named(tmp_path: Path) -> None:

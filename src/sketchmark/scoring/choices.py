@@ -21,7 +21,7 @@ _SHORTEST_MENTION = 4
 
 _AFTER_LETTER = (
     r"(?=\s*(?:$|[.,;:!?。，；：！？)\]}*\n]|because\b|since\b|as\b|but\b|here\b|for\b|due\b|given\b|not\b|rather\b"
-    r"|instead\b|is\b|so\b|which\b|based\b|from\b|in\b|on\b|and\b|or\b|or/|therefore\b|according\b|by\b|if\b|when\b))"
+    r"|instead\b|is\b|so\b|which\b|based\b|from\b|in\b|on\b|and\b|or\b|or/|therefore\b|according\b|by\b|if\b|when\b|[一-鿿]))"
 )
 """What may follow a letter that is an answer. `A chest` and `B cell` are neither."""
 
@@ -56,6 +56,11 @@ class _Reader:
         self.called_right = re.compile(
             rf"(?<![\w-]){_OPEN}({self.letter}){_SHUT}\s+is\s+(?:the\s+)?(?:correct|right|best|most\s+\w+|answer)\b"
         )
+        self.concluding = re.compile(
+            rf"\b(?:so|thus|hence|therefore|leaving|leaves)\b[,:]?\s+(?:(?:it\s+is|it's|only|option)\s+)?"
+            rf"{_OPEN}({self.letter}){_SHUT}[\s.!]*\Z",
+            re.IGNORECASE,
+        )
         self.cued = re.compile(rf"{_CUE}{_OPEN}({self.letter}){_SHUT}{_AFTER_LETTER}", re.IGNORECASE)
 
     def read(self, text: str) -> Parsed[str]:
@@ -73,6 +78,7 @@ class _Reader:
         for how, letters in (
             ("announced letter", self.opening(announced(text))),
             ("letter called right", self.called_right.findall(text)),
+            ("concluding letter", self.concluding.findall(text)),
             ("leading letter", self.line_letters(text)),
             ("letter in parentheses", self.bracketed.findall(text)),
             ("letter after a cue", self.cued_letters(text)),

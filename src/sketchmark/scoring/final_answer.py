@@ -30,7 +30,8 @@ _TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _LATEX_WRAPPER = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|rm|bf)\s*\{([^{}]*)\}")
 _ANNOUNCED = re.compile(
-    r"(?:\banswer\b[*_`\"')\]]*\s*(?:\b(?:is|was|would be|should be|must be|will be)\b|[:=])|答案\s*(?:是|为|[:=]))"
+    r"(?:\banswer\b[*_`\"')\]]*\s*(?:\b(?:is|was|would be|should be|must be|will be)\b|[:=→]|->|[-–—]\s)"
+    r"|答案\s*(?:是|为|[:=]))"
     r"[\s:*_`\"'=]*",
     re.IGNORECASE,
 )

@@ -11,6 +11,7 @@ from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zon
 
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]*\d)")
 _FRACTION = re.compile(r"(?<![\w./])([-+−]?\d+)\s*/\s*(\d+)(?![\w./])")
+_LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=.*\d)")
 _DECIMALS = 2
 """MMMU compares numbers after rounding to two decimals (spec medical.md §4.4); strict keeps that tolerance."""
 
@@ -18,7 +19,7 @@ _DECIMALS = 2
 def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:
     """Right if any gold is what the reply answers. A reply without words is unparsed.
 
-    A number must be the number answered (the last one when the answer computes its way to it, the first otherwise),
+    A number must be the number answered (after the last `=`, else the first of the announced answer or last line),
     not just one of those mentioned; a text must stand in the answer as whole words: `no` is not in `nothing`.
     """
     zone = final_zone(response)
@@ -28,13 +29,15 @@ def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:
     answer = tail if tail and plain(tail) else zone.text
     golds = [gold] if isinstance(gold, str) else list(gold)
     how = zone.mark if zone.mark != "reply" else "announced" if answer is tail else "reply"
-    return Parsed(any(_answers(answer, wanted) for wanted in golds), how)
+    lines = [line for line in answer.splitlines() if plain(line)]
+    line = lines[0] if answer is tail else lines[-1]
+    return Parsed(any(_answers(answer, line, wanted) for wanted in golds), how)
 
 
-def _answers(answer: str, wanted: str) -> bool:
+def _answers(answer: str, line: str, wanted: str) -> bool:
     value = number(wanted)
     if value is not None:
-        given = _answered_number(answer)
+        given = _answered_number(line)
         return given is not None and math.isclose(round(given, _DECIMALS), round(value, _DECIMALS), abs_tol=1e-9)
     gold, text = plain(wanted), plain(answer)
     if len(gold) <= 1:
@@ -42,12 +45,11 @@ def _answers(answer: str, wanted: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(gold)}(?!\w)", " ".join(answer.casefold().split())) is not None
 
 
-def _answered_number(answer: str) -> float | None:
-    line = [line for line in answer.splitlines() if line.strip()][-1]
-    _, equals, right = line.rpartition("=")
-    numbers = [match[0] for match in _NUMBER.finditer(right if equals else line) if re.search(r"\d", match[0])]
-    if fraction := _FRACTION.search(right if equals else line):
+def _answered_number(line: str) -> float | None:
+    given = _LIST_MARK.sub("", line.rpartition("=")[2])
+    if fraction := _FRACTION.search(given):
         return number(fraction[0])
+    numbers = [match[0] for match in _NUMBER.finditer(given) if re.search(r"\d", match[0])]
     return number(numbers[0]) if numbers else None
 
 
