@@ -1,7 +1,8 @@
 """Where tasks and models are found: built in, installed plug-ins, and the paths a user names with --include.
 
-A task is a YAML file whose name is the task's name; a group is a YAML file with `group:`. Names are matched without
-regard to case, and a name that ends in a mode (`maze_visual_cot`) selects that mode.
+A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
+matched without regard to case, and a name that ends in a mode (`maze_visual_cot`) selects that mode. Files of
+lmms-eval's shape that a user includes are also known by the name they give themselves (`task:`) and by their group.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Catalog:
     def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False) -> None:
         self._trust = trust_code
         self._models: dict[str, Callable[..., Model]] = {}
+        self._tagged: dict[str, list[str]] = {}
         self._files = {path.stem.lower(): path for path in _yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in _yaml_files(Path(str(folder)))}
@@ -74,10 +76,10 @@ class Catalog:
         if path.suffix == ".py":
             self._models |= _models_in(path)
             return
+        for file in [path] if path.is_file() else _yaml_files(path):
+            self._include_task(file)
         if path.is_file():
-            self._files[path.stem.lower()] = path
             return
-        self._files |= {file.stem.lower(): file for file in _yaml_files(path)}
         modules = sorted(path.glob("*.py"))
         if modules and self._trust:
             if str(path.resolve()) not in sys.path:
@@ -85,19 +87,32 @@ class Catalog:
             for module in modules:
                 self._models |= _models_in(module)
 
+    def _include_task(self, file: Path) -> None:
+        self._files[file.stem.lower()] = file
+        config = read_config(file)
+        named = config.get("task")
+        if isinstance(named, str):
+            self._files[named.lower()] = file
+            if "group" in config:
+                self._tagged.setdefault(str(config["group"]).lower(), []).append(named)
+        elif isinstance(named, list) and "group" in config:
+            self._files[str(config["group"]).lower()] = file
+
     def task_names(self) -> list[str]:
-        return sorted(path.stem for path in self._files.values() if "group" not in _read(path))
+        return sorted({_name(path) for path in self._files.values() if not _is_group(read_config(path))})
 
     def summary(self, name: str) -> dict[str, Any]:
         """What a listing needs, without importing what the task is made of."""
-        config = _read(self._files[name.lower()])
+        config = read_config(self._files[name.lower()])
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def group_names(self) -> list[str]:
-        return sorted(path.stem for path in self._files.values() if "group" in _read(path))
+        files = {path.stem for path in self._files.values() if _is_group(read_config(path))}
+        return sorted(files | set(self._tagged))
 
     def group_members(self, name: str) -> list[str]:
-        return [str(member) for member in _read(self._files[name.lower()])["tasks"]]
+        path = self._files.get(name.lower())
+        return _members(read_config(path)) if path else self._tagged[name.lower()]
 
     def pick(self, names: str) -> list[Pick]:
         """`maze,mmsi_visual_cot` -> the tasks, groups opened, duplicates once."""
@@ -112,10 +127,12 @@ class Catalog:
     def _picks(self, name: str) -> list[Pick]:
         path = self._files.get(name.lower())
         if path is not None:
-            config = _read(path)
-            if "group" in config:
-                return [pick for member in config["tasks"] for pick in self._picks(str(member))]
-            return [Pick(path.stem)]
+            config = read_config(path)
+            if _is_group(config):
+                return [pick for member in _members(config) for pick in self._picks(member)]
+            return [Pick(_name(path), _mode_in(_name(path), config))]
+        if name.lower() in self._tagged:
+            return [pick for member in self._tagged[name.lower()] for pick in self._picks(member)]
         for mode in MODES:
             if name.lower().endswith(f"_{mode}"):
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1])]
@@ -125,11 +142,11 @@ class Catalog:
         path = self._files.get(name.lower())
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
-        config = _read(path)
+        config = read_config(path)
         if "dataset_path" in config or "doc_to_text" in config:
             from sketchmark.tasks.lmms_eval import adopt
 
-            config = adopt(path, trusted=self._trust)
+            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
         if arguments:
             unknown = set(arguments) - _parameters(config)
             if unknown:
@@ -138,7 +155,7 @@ class Catalog:
                     f"it takes: {', '.join(sorted(_parameters(config)))}",
                 )
             config = {**config, "source": {**config["source"], **arguments}}
-        return Task(path.stem, config, choices)
+        return Task(_name(path), config, choices)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})
@@ -197,12 +214,33 @@ def _parameters(config: Mapping[str, Any]) -> set[str]:
     return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data"}
 
 
+def _is_group(config: Mapping[str, Any]) -> bool:
+    """lmms-eval also writes `group:` into single tasks, as a label."""
+    return "group" in config and ("tasks" in config or isinstance(config.get("task"), list))
+
+
+def _members(config: Mapping[str, Any]) -> list[str]:
+    members = config.get("tasks") or config["task"]
+    return [str(member["task"] if isinstance(member, Mapping) else member) for member in members]
+
+
+def _name(path: Path) -> str:
+    named = read_config(path).get("task")
+    return named if isinstance(named, str) else path.stem
+
+
+def _mode_in(name: str, config: Mapping[str, Any]) -> str | None:
+    if config.get("output_type") == "generate_visual_cot":
+        return "visual_cot"
+    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
+
+
 def _yaml_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
 
 
 @cache
-def _read(path: Path) -> dict[str, Any]:
+def read_config(path: Path) -> dict[str, Any]:
     """A YAML file with its `include:` files merged beneath it."""
     import yaml
 
@@ -217,7 +255,7 @@ def _read(path: Path) -> dict[str, Any]:
     base: dict[str, Any] = {}
     includes = config.pop("include", [])
     for name in [includes] if isinstance(includes, str) else includes:
-        base = _merged(base, _read((path.parent / name).resolve()))
+        base = _merged(base, read_config((path.parent / name).resolve()))
     return _merged(base, config)
 
 
@@ -239,7 +277,10 @@ def _models_in(path: Path) -> dict[str, Callable[..., Model]]:
         raise BadInput(f"--include {path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the user's code: anything may come
+        raise BadInput(f"--include {path} cannot be loaded: {type(error).__name__}: {error}") from error
     return {
         name.lower(): value
         for name, value in vars(module).items()

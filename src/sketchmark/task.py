@@ -115,7 +115,7 @@ class Task:
             **block.get("prompts", {}),
             **kwargs.get("default", {}),
             **chosen,
-            **_for_model(kwargs, self.choices.model),
+            **for_model(kwargs, self.choices.model),
         }
         if self.choices.steps == "model":
             prompts |= block.get("free_running", {})
@@ -157,7 +157,7 @@ class Task:
         return _bound(entry) if entry else None
 
 
-def _for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
+def for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The block of a model's provider or alias, and over it that of its full name."""
     names = {model.partition("/")[0], model} - {"default"}
     return {key: value for name in sorted(names, key=len) for key, value in kwargs.get(name, {}).items()}

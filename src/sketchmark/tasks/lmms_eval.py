@@ -1,0 +1,296 @@
+"""Task files of lmms-eval's shape, played as they are (spec lmms_eval.md, section 1.2): people bring their own tasks.
+
+What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
+when the user said so. Keys that would change a score and are not understood are refused, never ignored.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sketchmark import one_prompt
+from sketchmark.desk import Desk
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput, DataMissing, MissingExtra
+from sketchmark.parts import Picture, Sample
+from sketchmark.protocols import PROTOCOLS
+from sketchmark.rows import as_picture
+from sketchmark.script import Script
+from sketchmark.task import Grading, Scores, for_model
+from sketchmark.task_code import FUNCTION, function, functions_in
+
+_TRUSTED: set[Path] = set()
+"""Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
+
+_OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
+_FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_NOT_FOR_LOADING = ("token", "video", "create_link", "force_download", "force_unzip", "local_files_only", "num_proc")
+
+
+def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
+    """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
+    from sketchmark.catalog import read_config
+
+    config = read_config(path)
+    _check(path, config)
+    code = functions_in(config)
+    if code and not trusted:
+        raise BadInput(
+            f"task file {path} runs Python of its own ({', '.join(code[:4])})",
+            "add --trust-code if you trust it: it can do anything you can",
+        )
+    _TRUSTED.add(path.resolve())
+    here = {"task_file": str(path)}
+    adopted: dict[str, Any] = {
+        "about": f"A task file of lmms-eval's shape: {path.name}.",
+        "source": {"use": "lmms_eval:documents", **here, "model": model},
+        "generation": _generation(config, model),
+        "modes": {
+            "direct": {"protocol": "direct", "prompts": {"inputs": ["<visuals>", "{question}"]}},
+            "visual_cot": {
+                "protocol": "lmms_eval:two_stages",
+                "prompts": {
+                    "inputs": ["<visuals>"],
+                    "generation_prompt": "{generation_prompt}",
+                    "ask": "{question}",
+                },
+            },
+        },
+        "scorers": [{"use": "lmms_eval:score", **here}],
+        "headline": str(_metrics(config)[0]["metric"]),
+    }
+    if any(FUNCTION in _mapping(metric.get("aggregation")) for metric in _metrics(config)):
+        adopted["aggregate"] = {"use": "lmms_eval:totals", **here}
+    return adopted
+
+
+def documents(*, seed: int, data: Path | None, task_file: str, model: str = "") -> Iterator[Sample]:
+    """The file says itself where its data is; `data` is for tasks that do not."""
+    task = _opened(Path(task_file))
+    settings = _specific(task.config, model)
+    for index, doc in enumerate(task.docs):
+        where = f"document {index} of {task_file}"
+        text = task.text("doc_to_text", doc, settings, where)
+        generation_prompt, question = one_prompt.split(text) or (settings.get("generation_prompt"), text)
+        fields = {"question": question}
+        if generation_prompt:
+            fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
+        target: dict[str, Any] = {"doc": index}
+        if "doc_to_target" in task.config:
+            target["answer"] = task.text("doc_to_target", doc, settings, where)
+        yield Sample(
+            id=f"{index:06d}", pictures={"visuals": task.visuals(doc, settings, where)}, fields=fields, target=target
+        )
+
+
+async def _two_stages(desk: Desk, script: Script) -> None:
+    if "generation_prompt" not in script.sample.fields:
+        raise BadInput(
+            "this task has no generation prompt",
+            "doc_to_text must return [GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]",
+        )
+    await PROTOCOLS["draw_then_answer"].play(desk, script)
+
+
+two_stages = replace(PROTOCOLS["draw_then_answer"], play=_two_stages)
+
+
+def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
+    """The file's own `process_results`, or its metrics against `doc_to_target`.
+
+    An error in `process_results` costs the score of its row, with a note, and not the run.
+    """
+    task = _opened(Path(task_file))
+    answer = episode.answer
+    for stop in task.config.get("generation_kwargs", {}).get("until") or ():
+        answer = answer.partition(stop)[0]
+    if "process_results" not in task.config:
+        target = str(sample.target.get("answer", ""))
+        found: dict[str, Any] = {
+            str(metric["metric"]): _exact(answer, target, metric) for metric in _metrics(task.config)
+        }
+    else:
+        doc = task.docs[sample.target["doc"]]
+        try:
+            found = dict(task.call("process_results", doc, [answer]))
+        except Exception as error:  # the user's code: anything may come
+            return Scores({}, {"process_results": f"{type(error).__name__}: {error}"}, unparsed=True)
+    values = {name: _number(value) for name, value in found.items()}
+    results = json.loads(json.dumps(found, default=str))
+    return Scores({name: value for name, value in values.items() if value is not None}, {"results": results})
+
+
+def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, task_file: str) -> dict[str, Any]:
+    """Metrics with an aggregation of their own, over all rows that have a result."""
+    task = _opened(Path(task_file))
+    found: dict[str, Any] = {}
+    for metric in _metrics(task.config):
+        name, aggregation = str(metric["metric"]), _mapping(metric.get("aggregation"))
+        results = [row["notes"].get("results", {}).get(name) for row in rows]
+        if FUNCTION in aggregation:
+            reduce = function(aggregation, task.folder)
+            found[name] = reduce([result for result in results if result is not None])
+    return found
+
+
+class _Opened:
+    """A task file with its data and its functions at hand."""
+
+    def __init__(self, path: Path, config: Mapping[str, Any]) -> None:
+        self.config, self.folder = config, path.parent
+        self.docs = _load(config, self.folder)
+        if "process_docs" in config:
+            self.docs = self.call("process_docs", self.docs)
+
+    def call(self, key: str, *arguments: Any) -> Any:
+        return function(self.config[key], self.folder)(*arguments)
+
+    def text(self, key: str, doc: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> str:
+        """A function, a column's name, or a template with `{{column}}`."""
+        entry = self.config[key]
+        if isinstance(entry, Mapping):
+            return str(self._with_settings(key, doc, settings))
+        if str(entry) in doc:
+            return str(doc[str(entry)])
+
+        def column(match: re.Match[str]) -> str:
+            if match[1] not in doc:
+                raise BadInput(f"{where} has no column {match[1]!r}", f"it has: {', '.join(doc)}")
+            return str(doc[match[1]])
+
+        rest = _FIELD.sub("", str(entry))
+        if "{%" in rest or "{{" in rest:
+            raise BadInput(f"{key} of {where} is more than a template of columns", "write it as a !function")
+        return _FIELD.sub(column, str(entry))
+
+    def visuals(self, doc: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> list[Picture]:
+        entry = self.config.get("doc_to_visual")
+        if entry is None:
+            return []
+        found = self._with_settings("doc_to_visual", doc, settings) if isinstance(entry, Mapping) else doc[str(entry)]
+        pictures = found if isinstance(found, (list, tuple)) else [found]
+        return [as_picture(one, where, self.folder) for one in pictures if one is not None]
+
+    def _with_settings(self, key: str, doc: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+        """lmms-eval passes the prompt settings as a second argument to those who take one."""
+        takes = len(inspect.signature(function(self.config[key], self.folder)).parameters)
+        return self.call(key, doc, settings) if takes > 1 else self.call(key, doc)
+
+
+@cache
+def _opened(path: Path) -> _Opened:
+    from sketchmark.catalog import read_config
+
+    if path.resolve() not in _TRUSTED:
+        raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
+    return _Opened(path, read_config(path))
+
+
+def _check(path: Path, config: Mapping[str, Any]) -> None:
+    kind = config.get("output_type", "generate_until")
+    if kind not in _OUTPUT_TYPES:
+        raise BadInput(f"task file {path} is of type {kind}", f"only {' and '.join(_OUTPUT_TYPES)} can be played")
+    for key in ("dataset_path", "doc_to_text", "metric_list"):
+        if not config.get(key):
+            raise BadInput(f"task file {path} has no {key}")
+    if config.get("num_fewshot"):
+        raise BadInput(f"task file {path} asks for few-shot examples (num_fewshot)", "they cannot be played")
+    steps = [step.get("function") for one in config.get("filter_list") or () for step in one.get("filter", ())]
+    if unknown := [step for step in steps if step != "take_first"]:
+        raise BadInput(f"task file {path} filters answers by {unknown[0]!r}", "do it in process_results")
+    for metric in _metrics(config):
+        aggregation = metric.get("aggregation", "mean")
+        if aggregation not in ("mean", "bypass") and FUNCTION not in _mapping(aggregation):
+            raise BadInput(f"task file {path} aggregates by {aggregation!r}", "mean, or a !function")
+        if "process_results" not in config and metric["metric"] != "exact_match":
+            raise BadInput(f"task file {path}: metric {metric['metric']!r} needs process_results", "or exact_match")
+
+
+def _metrics(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [
+        metric for metric in config.get("metric_list") or () if isinstance(metric, Mapping) and "metric" in metric
+    ]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _specific(config: Mapping[str, Any], model: str) -> dict[str, Any]:
+    blocks = config.get("lmms_eval_specific_kwargs") or {}
+    return {**blocks.get("default", {}), **for_model(blocks, model)}
+
+
+def _generation(config: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The file's settings in our words. Sampling settings count only where it samples."""
+    given = {
+        **(config.get("generation_kwargs") or {}),
+        **for_model(config.get("model_specific_generation_kwargs") or {}, model),
+    }
+    sampling = bool(given.get("do_sample"))
+    settings = {"temperature": float(given.get("temperature") or 0) if sampling else 0.0}
+    if given.get("max_new_tokens"):
+        settings["max_new_tokens"] = int(given["max_new_tokens"])
+    return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
+
+
+def _load(config: Mapping[str, Any], folder: Path) -> Any:
+    try:
+        datasets = import_module("datasets")
+    except ImportError as error:
+        raise MissingExtra("a task file of lmms-eval's shape", "data") from error
+    path, name = str(config["dataset_path"]), config.get("dataset_name")
+    split = next((config[key] for key in ("test_split", "validation_split", "training_split") if config.get(key)), "")
+    if not split:
+        raise BadInput(f"the task file in {folder} names no split", "add test_split")
+    options = {
+        key: value for key, value in (config.get("dataset_kwargs") or {}).items() if key not in _NOT_FOR_LOADING
+    }
+    if "data_files" in options:
+        options["data_files"] = _beside(options["data_files"], folder)
+    local = folder / path
+    try:
+        if options.pop("load_from_disk", False):
+            saved = datasets.load_from_disk(str(local if local.exists() else path))
+            return saved[split] if isinstance(saved, dict) else saved
+        if local.is_file():
+            builder = {".jsonl": "json"}.get(local.suffix, local.suffix.removeprefix("."))
+            return datasets.load_dataset(builder, data_files={split: str(local)}, split=split)
+        return datasets.load_dataset(str(local) if local.is_dir() else path, name, split=split, **options)
+    except Exception as error:  # the library raises whatever its file and HTTP layers do
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise DataMissing(
+            f"cannot load {path} ({split}): {reason}", "check dataset_path and dataset_kwargs"
+        ) from error
+
+
+def _beside(files: Any, folder: Path) -> Any:
+    """Relative data files lie beside the task file."""
+    if isinstance(files, Mapping):
+        return {key: _beside(value, folder) for key, value in files.items()}
+    if isinstance(files, list):
+        return [_beside(value, folder) for value in files]
+    return str(folder / files) if (folder / str(files)).exists() else files
+
+
+def _exact(answer: str, target: str, metric: Mapping[str, Any]) -> float:
+    def plain(text: str) -> str:
+        text = text.lower() if metric.get("ignore_case") else text
+        text = re.sub(r"[^\w\s]", "", text) if metric.get("ignore_punctuation") else text
+        return text.strip()
+
+    return float(plain(answer) == plain(target))
+
+
+def _number(value: Any) -> float | None:
+    """A plain number, also numpy's; anything else goes to the file's own aggregation."""
+    value = value.item() if hasattr(value, "item") else value
+    return float(value) if isinstance(value, (bool, int, float)) else None

@@ -1,0 +1,143 @@
+"""People bring their own lmms-eval tasks: the folder `shades` is one, with Python of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.catalog import Catalog
+from sketchmark.errors import BadInput
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.runs.store import RunFolder
+
+SHADES = Path(__file__).parent / "shades"
+
+
+class Eye(Model):
+    """Says whether the first picture is dark or light, and draws what it sees; keeps every request."""
+
+    def __init__(self, name: str = "eye") -> None:
+        super().__init__(name)
+        self.asked: list[tuple[str, list[object], Options]] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked.append(("say", [part.content for part in context], options))
+        level = context.pictures[0].image().getpixel((0, 0))
+        assert isinstance(level, tuple)
+        return Reply(text="Dark\n\nnot Light" if level[0] < 128 else "Light")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        self.asked.append(("draw", [part.content for part in context], options))
+        return Reply(picture=context.pictures[0])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHADES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
+    return sketchmark.run(model, tasks, include=(folder,), trust_code=True, output_path=out)
+
+
+def test_a_folder_with_functions_runs_end_to_end(folder: Path, tmp_path: Path) -> None:
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results()["tasks"]["shades.direct"]
+    assert cell["n"] == 4
+    assert cell["metrics"]["right"]["mean"] == 1.0
+    assert cell["aggregate"] == {"by_shade": 1.0}
+
+
+def test_it_is_refused_without_trust_and_its_code_does_not_run(folder: Path, tmp_path: Path) -> None:
+    (folder / "utils.py").write_text("raise SystemExit('the code ran')", "utf-8")
+    with pytest.raises(BadInput, match=r"runs Python of its own \(utils\.doc_to_visual.*--trust-code"):
+        sketchmark.run(Eye(), "shades", include=(folder,), output_path=tmp_path / "out")
+
+
+def test_a_file_of_our_own_shape_cannot_borrow_untrusted_code(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "sly.yaml").write_text(
+        f"source: {{use: 'lmms_eval:documents', task_file: '{folder / 'shades_direct.yaml'}'}}\n"
+        "modes: {direct: {prompts: {inputs: ['{question}']}}}\n",
+        "utf-8",
+    )
+    with pytest.raises(BadInput, match="was not opened as a task file"):
+        sketchmark.run(Eye(), "sly", include=(tmp_path / "sly.yaml",), output_path=tmp_path / "out")
+
+
+def test_prompts_of_a_model_are_merged_over_the_default(folder: Path, tmp_path: Path) -> None:
+    eye, terse = Eye(), Eye("terse/small")
+    run(folder, "shades", eye, tmp_path / "one")
+    run(folder, "shades", terse, tmp_path / "two")
+    assert eye.asked[0][1][1] == "Look. Is it dark or light?\nAnswer with one word."
+    assert terse.asked[0][1][1] == "Look. Is it dark or light?\nOne word."
+
+
+def test_generation_settings_reach_the_model(folder: Path, tmp_path: Path) -> None:
+    eye = Eye()
+    run(folder, "shades", eye, tmp_path / "out")
+    assert (eye.asked[0][2].max_new_tokens, eye.asked[0][2].temperature) == (16, 0.0)
+
+
+def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
+    eye = Eye()
+    results = run(folder, "shades_visual_cot", eye, tmp_path / "out").results()
+    assert list(results["tasks"]) == ["shades_visual_cot.visual_cot"]
+    drawing = next(contents for act, contents, _ in eye.asked if act == "draw")
+    answering = next(contents for act, contents, _ in eye.asked if act == "say")
+    assert drawing[1:] == ["Draw the shade."]
+    assert answering[2:] == ["Look. Is it dark or light?\nAnswer with one word."]
+    assert answering[0] == answering[1] == drawing[0]
+
+
+def test_columns_templates_and_exact_match_need_no_process_results(folder: Path, tmp_path: Path) -> None:
+    eye = Eye()
+    cell = run(folder, "shades_plain", eye, tmp_path / "out").results()["tasks"]["shades_plain.direct"]
+    assert eye.asked[0][1][1] == "Image 0: Is it dark or light?"
+    assert cell["metrics"]["exact_match"]["mean"] == 0.5, "`until` is not set here, so `Dark…not Light` stays whole"
+
+
+def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: Path) -> None:
+    catalog = Catalog((folder,), trust_code=True)
+    assert [pick.task for pick in catalog.pick("shades_both")] == ["shades", "shades_plain"]
+    assert [(pick.task, pick.mode) for pick in catalog.pick("shades_all")] == [
+        ("shades", None),
+        ("shades_visual_cot", "visual_cot"),
+    ]
+
+
+def test_an_error_in_process_results_costs_one_row_and_not_the_run(folder: Path, tmp_path: Path) -> None:
+    code = (folder / "utils.py").read_text("utf-8")
+    (folder / "utils.py").write_text(
+        code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
+    )
+    out = run(folder, "shades", Eye(), tmp_path / "out")
+    cell = out.results()["tasks"]["shades.direct"]
+    assert cell["metrics"]["right"]["n"] == 3
+    assert cell["failures"] == {"unparsed": 1}
+    assert {"process_results": "KeyError: 'nothing'"} in [row["notes"] for row in out.scores("shades.direct")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("output_type: loglikelihood", "is of type loglikelihood"),
+        ("num_fewshot: 5", "few-shot"),
+        ("filter_list: [{name: x, filter: [{function: regex}]}]", "filters answers by 'regex'"),
+        ("metric_list: [{metric: exact_match, aggregation: median}]", "aggregates by 'median'"),
+        ("metric_list: [{metric: bleu}]", "needs process_results"),
+        ("doc_to_text: '{% if x %}{{number}}'", "more than a template"),
+        ("doc_to_text: '{{nowhere}}'", "has no column 'nowhere'"),
+        ("dataset_path: gone/away", "cannot load gone/away"),
+    ],
+)
+def test_what_is_not_understood_is_refused(folder: Path, tmp_path: Path, line: str, message: str) -> None:
+    key = line.partition(":")[0]
+    plain = (folder / "shades_plain.yaml").read_text("utf-8").splitlines()
+    kept = [one for one in plain if not one.startswith((key, "  - "))]
+    rest = [] if key == "metric_list" else ["  - {metric: exact_match}"]
+    (folder / "odd.yaml").write_text("\n".join([*kept, *rest, line, "task: odd", ""]), "utf-8")
+    with pytest.raises(BadInput, match=message):
+        run(folder, "odd", Eye(), tmp_path / "out")
