@@ -1,35 +1,30 @@
-"""Several scorings of one run side by side: each data set's own numbers, a column a scoring."""
+"""Several scorings of one run side by side: the tables that a data set itself publishes, a column a scoring."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 
 def print_scorings(results: Mapping[str, Any]) -> None:
-    """One table for each cell that was scored in more than one way; nothing when none was."""
+    """One table for each cell with tables of its own that was scored in more than one way; nothing when none was."""
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     for name, cell in results["tasks"].items():
-        if not cell.get("scorings"):
+        if not cell.get("scorings") or not cell.get("aggregate"):
             continue
         columns = {cell.get("scoring", "strict"): cell, **cell["scorings"]}
         table = Table(title=f"{name}: the same replies, scored {len(columns)} ways", title_justify="left")
         table.add_column("number")
         for scoring in columns:
             table.add_column(scoring, justify="right")
-        numbers = {scoring: dict(_numbers(summary)) for scoring, summary in columns.items()}
+        numbers = {scoring: dict(_flat(summary.get("aggregate", {}))) for scoring, summary in columns.items()}
         for label in dict.fromkeys(label for found in numbers.values() for label in found):
             table.add_row(label, *(_written(found.get(label)) for found in numbers.values()))
         console.print(table)
-
-
-def _numbers(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    yield from ((metric, found["mean"]) for metric, found in summary["metrics"].items())
-    yield "unparsed", summary["failures"].get("unparsed", 0)
-    yield from _flat(summary.get("aggregate", {}))
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
