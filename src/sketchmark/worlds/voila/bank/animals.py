@@ -41,8 +41,8 @@ def cat(pen: Pen, face: Face, fur: Colour) -> None:
 def dog(pen: Pen, face: Face, fur: Colour) -> None:
     pen.blob([(-18, 2), (-16, -12), (-6, -18), (6, -18), (16, -12), (18, 2), (13, 15), (0, 19), (-13, 15)], fur)
     look = face.look
-    pen.blob([(look - 4, -17), (look + 4, -17), (look + 3, 0), (look - 3, 0)], CREAM)
-    pen.oval(look, 9, 10, 8.6, CREAM)
+    pen.blob([(look - 2.2, -17.5), (look + 2.2, -17.5), (look, -8)], CREAM)
+    pen.oval(look, 9.6, 8.8, 7.8, CREAM)
     for side in (-1, 1):
         pen.blob(
             [(side * 10, -17), (side * 19, -16), (side * 26, -2), (side * 25, 13), (side * 18, 12), (side * 15, -4)],

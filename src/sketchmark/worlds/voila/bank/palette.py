@@ -68,7 +68,6 @@ SUN: Colour = (255, 238, 158)
 HILLS: tuple[Colour, ...] = ((140, 200, 160), (126, 186, 170), (160, 206, 150))
 LEAVES: tuple[Colour, ...] = ((86, 156, 100), (70, 140, 112), (112, 168, 92))
 TRUNK: Colour = (140, 100, 80)
-SHADE: Colour = (104, 112, 122)
 
 GROUNDS: dict[str, tuple[Colour, ...]] = {
     "pitch": ((52, 162, 88), (64, 178, 102)),
@@ -109,3 +108,24 @@ PROPS: dict[str, Colour] = {
     "chrome": (220, 224, 228),
 }
 CARS: tuple[Colour, ...] = ((226, 68, 62), (44, 178, 164), (252, 160, 20), (148, 108, 200))
+
+OTHERS: tuple[Colour, ...] = (
+    *(
+        INK,
+        WHITE,
+        PINK,
+        BLUSH,
+        LIPS,
+        TONGUE,
+        SKIN_LIGHT,
+        SKIN_TAN,
+        BOY_HAIR,
+        DOG_EAR,
+        CREAM,
+        MONKEY_FACE,
+        BEAR_MUZZLE,
+    ),
+    *(WOLF_LIGHT, WOLF_DARK, CAT_LIGHT, GLASSES, SILVER, FRAME, SHOES, SHAWL, CLOUD, SUN, TRUNK, RIPPLE),
+    *(*CLOTHES, *TROUSERS, *DRESS, *SKIES, *HILLS, *LEAVES, *WALLS, *CARS),
+)
+"""Colours that give nothing away by themselves: what a pixel may be instead of a key, a ground or a prop."""

@@ -335,7 +335,7 @@ def _library(pen: Pen, rng: random.Random, horizon: float) -> Colour:
     _shelf(pen, rng, 330 + rng.random() * 20, horizon - rows * 50 - 8, rows)
     _window(pen, 262, 80)
     pen.oval(
-        256, (horizon + SIZE) / 2 + 60, 240, (SIZE - horizon) / 2 - 30, _pick(rng, ((222, 170, 180), (170, 190, 206)))
+        256, (horizon + SIZE) / 2 + 60, 240, (SIZE - horizon) / 2 - 30, _pick(rng, ((150, 190, 176), (170, 190, 206)))
     )
     return floor
 

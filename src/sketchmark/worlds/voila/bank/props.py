@@ -66,7 +66,7 @@ def laptop(pen: Pen) -> None:
     """The back of an open lid, with the keyboard's edge beneath it."""
     pen.polygon([(-19, -27), (19, -27), (21, -23.5), (-21, -23.5)], PROPS["laptop dark"])
     pen.box(-18, -50, 18, -26, PROPS["laptop"], 2.4)
-    pen.box(-16.4, -48.4, 16.4, -27.6, (166, 186, 214), 1.6)
+    pen.stroke([(-14.5, -47.6), (14.5, -47.6)], 1.1, WHITE)
     pen.circle(0, -38, 3.8, WHITE)
 
 

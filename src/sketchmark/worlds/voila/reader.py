@@ -1,0 +1,245 @@
+"""Reading built-in pictures: number, subject and action from the pixels alone.
+
+It looks as a person glancing at a flat drawing does. Pixels are sorted into the colour families of the bank's palette
+(fur and hair, grounds, props). Then heads are looked for: a freshly drawn head of each likely subject is laid over
+the picture in every size and place, and where fur or hair agrees with it, there is one. Who they are and how many
+follows. The action is told by the ground they are on and the things they use. File names and metadata are never
+looked at, and nothing is hidden in the pictures: a picture drawn alike by anyone else reads the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchmark.parts import Picture
+from sketchmark.worlds.voila.bank.faces import Face
+from sketchmark.worlds.voila.bank.figure import SIZES
+from sketchmark.worlds.voila.bank.heads import draw_head
+from sketchmark.worlds.voila.bank.palette import FLOORS, GROUNDS, KEYS, OTHERS, PROPS
+from sketchmark.worlds.voila.bank.pen import Colour, Pen
+from sketchmark.worlds.voila.vocabulary import ACTIONS, Scene
+
+SIDE = 384
+"""Every picture is looked at in this size."""
+
+COARSE = 128
+"""Heads are looked for on a grid of this size, each cell the share of 3 x 3 pixels of one family."""
+
+TOLERANCE = 28
+"""How far (Euclidean, RGB) a pixel may be from the nearest colour of the palette and still be of its family."""
+
+SCALES = (3.7, 3.3, 2.6, 2.3, 1.93, 1.72)
+"""Sizes in which figures occur, in picture pixels of a 512-pixel picture per unit of the figure's frame."""
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Where one subject's head was found."""
+
+    subject: int
+    agreement: float
+    count: int
+
+
+_FAMILIES: list[tuple[str, Colour]] = [
+    *((f"subject {subject}", colour) for subject, colour in KEYS.items()),
+    *((name, colour) for name, colours in GROUNDS.items() for colour in colours),
+    *(("floor", colour) for colour in FLOORS),
+    *((name, colour) for name, colour in PROPS.items()),
+    *(("other", colour) for colour in OTHERS),
+]
+_NAMES = sorted({name for name, _ in _FAMILIES})
+
+
+@cache
+def _lookup() -> NDArray[np.uint8]:
+    """Family of every colour, at 6 bits a channel; 0 is none."""
+    levels = (np.arange(64, dtype=np.float32) * 4) + 2
+    best = np.full((64, 64, 64), TOLERANCE**2, dtype=np.float32)
+    family = np.zeros((64, 64, 64), dtype=np.uint8)
+    for name, (red, green, blue) in _FAMILIES:
+        reds, greens, blues = ((levels - value) ** 2 for value in (red, green, blue))
+        distance = reds[:, None, None] + greens[None, :, None] + blues[None, None, :]
+        closer = distance < best
+        best[closer] = distance[closer]
+        family[closer] = _NAMES.index(name) + 1
+    return family
+
+
+def _families(picture: Picture) -> NDArray[np.uint8]:
+    from PIL import Image
+
+    return _family_of(np.asarray(picture.image().resize((SIDE, SIDE), Image.Resampling.BILINEAR)))
+
+
+def _family_of(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    bits = pixels >> 2
+    families: NDArray[np.uint8] = _lookup()[bits[..., 0], bits[..., 1], bits[..., 2]]
+    return families
+
+
+def _share(families: NDArray[np.uint8], name: str) -> float:
+    """How much of the picture one family fills."""
+    return float((families == _NAMES.index(name) + 1).mean())
+
+
+def _coarse(mask: NDArray[np.bool_]) -> Array:
+    cell = SIDE // COARSE
+    shares: Array = mask.reshape(COARSE, cell, COARSE, cell).mean(axis=(1, 3), dtype=np.float32)
+    return shares
+
+
+def _key_mask(families: NDArray[np.uint8], subject: int) -> Array:
+    return _coarse(families == _NAMES.index(f"subject {subject}") + 1)
+
+
+@cache
+def _template(subject: int, scale: float) -> NDArray[np.complex64]:
+    """A head as a filter, ready for correlation: fur or hair counts for, bare parts and surroundings count against.
+
+    What is below the chin is left out: shoulders, a book or a box may be there.
+    """
+    nowhere = (0, 255, 0)
+    pen = Pen(SIDE, nowhere)
+    unit = scale * SIZES.get(subject, 1.0)
+    with pen.at(SIDE / 2, SIDE / 2, unit * SIDE / 512):
+        draw_head(pen, subject, Face())
+    pixels = np.asarray(pen.finish())
+    key = _key_mask(_family_of(pixels), subject)
+    head = _coarse((pixels != nowhere).any(axis=2))
+    around = _grown(head, round(unit * 5 * COARSE / 512)) - head
+    against = around + np.clip(head - key, 0, 1)
+    key[COARSE // 2 + round(unit * 14 * COARSE / 512) :] = 0
+    against[COARSE // 2 + round(unit * 6 * COARSE / 512) :] = 0
+    canvas = np.zeros((_PADDED, _PADDED), dtype=np.float32)
+    canvas[:COARSE, :COARSE] = key / key.sum() - against / against.sum()
+    centred = np.roll(canvas, (-COARSE // 2, -COARSE // 2), axis=(0, 1))
+    return np.conj(np.fft.rfft2(centred)).astype(np.complex64)
+
+
+_PADDED = 192
+"""Room for a head that sticks out of the picture, so that correlation does not wrap around."""
+
+
+def _grown(mask: Array, radius: int) -> Array:
+    grown = mask
+    for dy in range(-radius, radius + 1):
+        for dx in range(-radius, radius + 1):
+            if dx * dx + dy * dy <= radius * radius:
+                grown = np.maximum(grown, np.roll(mask, (dy, dx), axis=(0, 1)))
+    return grown
+
+
+def _find_heads(families: NDArray[np.uint8], subject: int) -> Heads:
+    """The size at which heads of this subject agree best with the picture, and how many do."""
+    canvas = np.zeros((_PADDED, _PADDED), dtype=np.float32)
+    canvas[:COARSE, :COARSE] = _key_mask(families, subject)
+    spectrum = np.fft.rfft2(canvas)
+    best = Heads(subject, 0.0, 0)
+    for scale in SCALES:
+        response = np.fft.irfft2(spectrum * _template(subject, scale), s=canvas.shape)[:COARSE, :COARSE]
+        agreement = float(response.max())
+        if agreement > best.agreement:
+            apart = int(22 * scale * SIZES.get(subject, 1.0) * COARSE / 512)
+            best = Heads(subject, agreement, _count_peaks(response, apart, agreement * ALIKE))
+    return best
+
+
+ALIKE = 0.63
+"""Heads of one picture agree about equally well; less than this share of the best is something else."""
+
+SURE = 0.36
+"""Below this agreement no head was found at all."""
+
+
+def _count_peaks(response: NDArray[np.float64], apart: int, least: float) -> int:
+    left = response.copy()
+    count = 0
+    while count <= 5:
+        y, x = divmod(int(left.argmax()), left.shape[1])
+        if left[y, x] < least:
+            break
+        count += 1
+        left[max(0, y - apart) : y + apart + 1, max(0, x - apart) : x + apart + 1] = -1
+    return count
+
+
+def _heads(families: NDArray[np.uint8]) -> Heads | None:
+    shares = {subject: _share(families, f"subject {subject}") for subject in KEYS}
+    likely = sorted(shares, key=lambda subject: -shares[subject])[:3]
+    best = max((_find_heads(families, subject) for subject in likely), key=lambda heads: heads.agreement)
+    return best if best.agreement >= SURE and 1 <= best.count <= 4 else None
+
+
+_ACTION_BY_GROUND = {
+    "pitch": "playing soccer",
+    "road": "driving a car",
+    "ice": "ice-skating",
+    "path": "walking",
+    "water": "swimming",
+    "meadow": "jumping",
+    "soil": "digging a hole",
+    "paving": "carrying something",
+    "track": "running",
+}
+
+_MUST_SHOW = {"driving a car": "tyre", "digging a hole": "pit", "carrying something": "box"}
+"""The thing without which an action did not happen, wherever the figures are."""
+
+
+def _action(families: NDArray[np.uint8]) -> int | None:
+    lower = families[SIDE * 55 // 100 :]
+    grounds = {name: _share(lower, name) for name in (*_ACTION_BY_GROUND, "floor")}
+    ground = max(grounds, key=lambda name: grounds[name])
+    if grounds[ground] < 0.15:
+        return None
+    if ground == "floor":
+        return _indoors(families)
+    name = _ACTION_BY_GROUND[ground]
+    if name in _MUST_SHOW and _share(families, _MUST_SHOW[name]) < 0.001:
+        return None
+    return ACTIONS.index(name)
+
+
+def _indoors(families: NDArray[np.uint8]) -> int | None:
+    """By what is on the table, or in the hands."""
+    desk = _share(families, "desk")
+    if _share(families, "cloth") > 0.01:
+        return ACTIONS.index("eating food")
+    if desk > 0.015:
+        return ACTIONS.index("typing" if _share(families, "laptop") > desk / 8 else "writing")
+    return ACTIONS.index("reading") if _share(families, "book") > 0.0004 else None
+
+
+def read(picture: Picture) -> Scene | None:
+    """What a built-in picture shows, or None when it shows no such scene."""
+    families = _families(picture)
+    heads = _heads(families)
+    action = _action(families)
+    if heads is None or action is None:
+        return None
+    return Scene(heads.count, heads.subject, action)
+
+
+def read_collage(picture: Picture) -> list[Scene | None]:
+    """The scenes of a collage, left to right; an empty list when it is not three pictures in a row."""
+    image = picture.image()
+    cells = _cells(np.asarray(image))
+    if len(cells) != 3:
+        return []
+    return [read(Picture.from_image(image.crop((left, 0, right, image.height)))) for left, right in cells]
+
+
+def _cells(pixels: NDArray[np.uint8]) -> list[tuple[int, int]]:
+    """Where the pictures lie between the white gaps (spec 3.3), as (left, right) columns."""
+    height = pixels.shape[0]
+    filled = (pixels.min(axis=2) < 235).sum(axis=0) > height * 0.02
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], filled, [False])).astype(np.int8)))
+    runs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return [(left, right) for left, right in runs if right - left > height // 4]
