@@ -14,7 +14,7 @@ from sketchmark.report import gallery, write_report
 from sketchmark.report.headline import headline
 from sketchmark.runs.store import RunFolder
 from tests.view import hostile
-from tests.view.browsing import Watch, browser, keep
+from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, play, sample
 
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
@@ -131,7 +131,7 @@ def test_a_browser_runs_and_asks_nothing_when_it_opens_a_hostile_report(tmp_path
     for cell in maker.cells:
         maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL), 1)
     address = write_report(maker.finish()).as_uri()
-    with browser(900, offline=True) as context:
+    with launched() as chromium, window(chromium, 900, offline=True) as context:
         page = context.new_page()
         watch = Watch(page, address)
         page.goto(address)
@@ -144,7 +144,7 @@ def test_a_browser_runs_and_asks_nothing_when_it_opens_a_hostile_report(tmp_path
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_report_fits_a_phone(folder: RunFolder, dark: bool) -> None:
     address = write_report(folder).as_uri()
-    with browser(390, dark=dark, offline=True) as context:
+    with launched() as chromium, window(chromium, 390, dark=dark, offline=True) as context:
         page = context.new_page()
         watch = Watch(page, address)
         page.goto(address)

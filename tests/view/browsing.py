@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 """Screenshots of the last test run, to be looked at; not in git."""
@@ -23,16 +23,24 @@ _FLAGS = (
 
 
 @contextmanager
-def browser(width: int = 1400, *, dark: bool = False, offline: bool = False) -> Iterator[BrowserContext]:
+def launched() -> Iterator[Browser]:
+    """One at a time in a process, and never left open: its event loop would be in the way of other tests."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", offline=offline
-        )
-        context.set_default_timeout(15_000)
-        yield context
-        context.close()
+        yield chromium
         chromium.close()
+
+
+@contextmanager
+def window(
+    chromium: Browser, width: int = 1400, *, dark: bool = False, offline: bool = False
+) -> Iterator[BrowserContext]:
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", offline=offline
+    )
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
 
 
 class Watch:

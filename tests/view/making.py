@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -99,6 +100,12 @@ def _white(picture: Picture) -> Any:
     return Image.new("RGB", picture.size, "white")
 
 
+def _graded(episode: Episode, index: int) -> dict[str, Any]:
+    """In a thread of its own: a browser under test has an event loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, grade(TASK, episode, index, Grading())).result()
+
+
 class Maker:
     """A run folder that grows line by line, as a real run's does."""
 
@@ -140,7 +147,7 @@ class Maker:
     def add(self, cell: str, episode: Episode, index: int) -> None:
         for path, record in (
             (self.folder.episodes_file(cell), pack_episode(episode, index, self.folder.pictures.save)),
-            (self.folder.scores_file(cell), asyncio.run(grade(TASK, episode, index, Grading()))),
+            (self.folder.scores_file(cell), _graded(episode, index)),
         ):
             writer = LineWriter(path)
             writer.write(record)

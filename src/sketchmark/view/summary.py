@@ -84,7 +84,7 @@ def curves(run: RunIndex) -> list[dict[str, Any]]:
     words are categories (bars)."""
     found = []
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
-        cells = [cell for cell in run.cells.values() if cell.task == task and cell.headline]
+        cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
         for key in _filed_keys(cells):
             points = [_points(cell, key) for cell in cells]
             lines = [{"mode": c.mode, "canvas": c.canvas, "points": p} for c, p in zip(cells, points, strict=True)]

@@ -1,0 +1,28 @@
+// Numbers as a reader wants them.
+
+const MINUS = "\u2212";
+
+export const percent = (value) => (value === null || value === undefined ? "–" : (100 * value).toFixed(1));
+
+export function points(value) {
+  if (value === null || value === undefined) return "–";
+  const rounded = Math.round(1000 * value) / 10;
+  return (rounded > 0 ? "+" : rounded < 0 ? MINUS : "±") + Math.abs(rounded);
+}
+
+export function bracket([low, high]) {
+  if (low === null || high === null) return "";
+  const whole = (value) => String(Math.round(100 * value)).replace("-", MINUS);
+  return `[${whole(low)}, ${whole(high)}]`;
+}
+
+export function verdict(gain) {
+  const [low, high] = gain.ci95;
+  return low !== null && low > 0 ? "good" : high !== null && high < 0 ? "bad" : "";
+}
+
+export const chance = (p) => (p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+export const seconds = (value) =>
+  value >= 100 ? `${Math.round(value)} s` : value >= 0.1 ? `${Number(value.toPrecision(2))} s` : `${Number((1000 * value).toPrecision(2))} ms`;
+export const played = (cell) => (cell.canvas === "own" ? cell.mode : `${cell.mode}, ${cell.canvas} canvas`);
+export const count = (number, one, many = `${one}s`) => `${number.toLocaleString()} ${number === 1 ? one : many}`;

@@ -1,0 +1,199 @@
+// One run: tables, charts, failures, configuration.
+
+import { address, get } from "./api.js";
+import { bars, curve, forest, legend } from "./charts.js";
+import { el, empty, name, pill, table } from "./dom.js";
+import { bracket, chance, count, percent, played, points, seconds, verdict } from "./format.js";
+
+export async function showRun({ run }, go) {
+  const content = el("div");
+  const draw = (data) => content.replaceChildren(...sections(data));
+  const data = await get("run", { run });
+  draw(data);
+  return {
+    title: data.model || run,
+    trail: [["Runs", "/?all=1"], [run === "." ? data.model : run]],
+    content: [content],
+    refresh: async () => draw(await get("run", { run })),
+    keys: { s: ["s: samples", () => go(address("/samples", { run }))] },
+  };
+}
+
+function sections(data) {
+  const { run } = data;
+  const samples = (more) => address("/samples", { run, ...more });
+  return [
+    el(
+      "div",
+      { class: "bar" },
+      el("h1", {}, name(data.model || run)),
+      data.state === "finished" ? null : pill(data.state, data.state),
+      el("span", { class: "grow" }),
+      el("a", { class: "button", href: samples() }, "Samples"),
+      el("a", { class: "button", href: address("/compare", { a: run, b: run }) }, "Compare"),
+      data.has_report ? el("a", { class: "button", href: address("/report", { run }), target: "_blank" }, "Report") : null,
+    ),
+    el("p", { class: "quiet" }, count(data.episodes, "episode"), " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
+    data.episodes ? scores(data, samples) : empty("Nothing has been played yet", "Episodes appear here as they finish."),
+    data.gains.length ? el("section", {}, el("h2", {}, "Does drawing help?"), forest(data.gains), gains(data.gains, samples)) : null,
+    curves(data.curves),
+    canvases(data.cells),
+    drawn(data.drawing_and_answer),
+    failures(data.cells, samples),
+    configuration(data.about),
+  ].filter(Boolean);
+}
+
+function scores(data, samples) {
+  const rows = data.cells.map((cell) => {
+    const metric = cell.metrics[cell.headline];
+    const gain = data.gains.find((g) => g.task === cell.task && g.mode === cell.mode && g.canvas === cell.canvas);
+    return [
+      el("a", { href: samples({ task: cell.task, mode: cell.mode, canvas: cell.canvas }) }, cell.task),
+      played(cell),
+      metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : "–",
+      cell.n,
+      gain ? pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)) : "",
+      Object.values(cell.failures).reduce((sum, n) => sum + n, 0) || "–",
+      cell.usage.calls ? `${(cell.usage.tokens_in ?? 0).toLocaleString()} / ${(cell.usage.tokens_out ?? 0).toLocaleString()}` : "–",
+      seconds(cell.seconds),
+    ];
+  });
+  const every = data.cells.flatMap((cell) =>
+    Object.entries(cell.metrics).map(([metric, value]) => [
+      cell.task,
+      played(cell),
+      metric,
+      `${percent(value.mean)} ${bracket(value.ci95)}`,
+      value.n,
+    ]),
+  );
+  return el(
+    "section",
+    {},
+    table(
+      "Headline score of each task and mode",
+      ["Task", "Mode", "Score", "n", "Gain over direct", "Trouble", "Tokens in / out", "Mean time"],
+      rows,
+    ),
+    el(
+      "details",
+      {},
+      el("summary", {}, `Every score (${every.length})`),
+      table("Every score", ["Task", "Mode", "Score", "Mean [95 %]", "n"], every),
+    ),
+  );
+}
+
+function gains(found, samples) {
+  const link = (gain, change) =>
+    el("a", { href: samples({ task: gain.task, mode: gain.mode, canvas: gain.canvas, change }) }, gain[change]);
+  return table(
+    "Each mode against direct, on the same samples",
+    ["Task", "Mode", "Gain", "p", "Helped", "Hurt", "Same"],
+    found.map((gain) => [
+      gain.task,
+      played(gain),
+      pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)),
+      chance(gain.p),
+      link(gain, "helped"),
+      link(gain, "hurt"),
+      link(gain, "same"),
+    ]),
+  );
+}
+
+function curves(found) {
+  if (!found.length) return null;
+  const figures = found.map((one) =>
+    one.numeric
+      ? el("div", {}, curve(one), legend(one.lines))
+      : bars(
+          `${one.task}: score by ${one.key}`,
+          one.lines.flatMap((line, at) =>
+            line.points.map((point) => ({ ...point, label: `${point.value} · ${played(line)}`, series: (at % 6) + 1 })),
+          ),
+        ),
+  );
+  return el("section", {}, el("h2", {}, "How hard can it get?"), el("div", { class: "charts" }, figures));
+}
+
+function canvases(cells) {
+  const drawing = cells.filter((cell) => cell.mode === "visual_cot" && cell.metrics[cell.headline]);
+  const tasks = [...new Set(drawing.map((cell) => cell.task))].filter(
+    (task) => drawing.filter((cell) => cell.task === task).length > 1,
+  );
+  if (!tasks.length) return null;
+  const order = ["own", "blank", "other", "oracle"];
+  const figures = tasks.map((task) =>
+    bars(
+      `${task}: score by canvas`,
+      drawing
+        .filter((cell) => cell.task === task)
+        .sort((a, b) => order.indexOf(a.canvas) - order.indexOf(b.canvas))
+        .map((cell) => ({ ...cell.metrics[cell.headline], label: `${cell.canvas} canvas`, series: order.indexOf(cell.canvas) + 1 })),
+    ),
+  );
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Does it use what it drew?"),
+    el("p", { class: "quiet" }, "own: it sees its drawing · blank: white paper · other: another sample’s drawing · oracle: the true picture"),
+    el("div", { class: "charts" }, figures),
+  );
+}
+
+function drawn(found) {
+  const own = found.filter((one) => one.canvas === "own");
+  if (!own.length) return null;
+  const rows = own.flatMap((one) => [
+    { ...one.right, label: `${one.task} · drawing right`, series: 3 },
+    { ...one.wrong, label: `${one.task} · drawing wrong`, series: 2 },
+  ]);
+  const counts = own.map((one) => [
+    one.task,
+    one.right.right,
+    one.right.n - one.right.right,
+    one.wrong.right,
+    one.wrong.n - one.wrong.right,
+  ]);
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Right drawing, right answer?"),
+    bars("Score of the answer when all drawings are right, and when not", rows),
+    table(
+      "Episodes by drawing and answer",
+      ["Task", "Both right", "Only the drawing", "Only the answer", "Neither"],
+      counts,
+    ),
+  );
+}
+
+function failures(cells, samples) {
+  const rows = cells.flatMap((cell) =>
+    Object.entries({ ...cell.failures, ...(cell.left_out ? { left_out: cell.left_out } : {}) }).map(([flag, n]) => [
+      el("a", { href: samples({ task: cell.task, mode: cell.mode, canvas: cell.canvas, flag }) }, flag),
+      cell.task,
+      played(cell),
+      n,
+      percent(n / Math.max(1, cell.episodes)) + " %",
+    ]),
+  );
+  if (!rows.length) return null;
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Trouble"),
+    table("Episodes with each kind of trouble", ["Kind", "Task", "Mode", "Episodes", "Share"], rows),
+  );
+}
+
+function configuration(about) {
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Configuration"),
+    el("details", {}, el("summary", {}, "run.json"), el("pre", { dir: "auto" }, JSON.stringify(about, null, 2))),
+  );
+}

@@ -1,0 +1,114 @@
+// All runs, and the leaderboard.
+
+import { address, get } from "./api.js";
+import { el, empty, name, pill, table } from "./dom.js";
+import { bracket, count, percent, points, verdict } from "./format.js";
+
+export async function showRuns(parameters, go) {
+  const data = await get("runs");
+  if (data.runs.length === 1 && !Object.keys(data.troubles).length && !parameters.all) {
+    history.replaceState(null, "", address("/run", { run: data.runs[0].run }));
+    return (await import("./run.js")).showRun({ run: data.runs[0].run }, go);
+  }
+  const content = el("div");
+  const draw = (now) => content.replaceChildren(...sections(now, parameters.sort, go));
+  draw(data);
+  return {
+    title: "Runs",
+    trail: [["Runs"]],
+    content: [content],
+    refresh: async () => draw(await get("runs")),
+  };
+}
+
+function sections({ runs, troubles }, sort, go) {
+  if (!runs.length && !Object.keys(troubles).length) {
+    return [empty("No runs here yet", "sketchmark run --model player/sketcher --tasks maze --mode direct,visual_cot makes one in seconds.")];
+  }
+  return [
+    el("h1", {}, "Runs"),
+    el("div", { class: "cards" }, runs.map(card)),
+    Object.keys(troubles).length ? brokenRuns(troubles) : null,
+    runs.length ? leaderboard(runs, sort, go) : null,
+  ].filter(Boolean);
+}
+
+function card(run) {
+  const tasks = [...new Set(run.cells.map((cell) => cell.task))];
+  return el(
+    "a",
+    { class: "card run", href: address("/run", { run: run.run }) },
+    el("strong", {}, name(run.model || "unnamed model")),
+    el("span", { class: "quiet" }, name(run.run)),
+    el("span", {}, run.state === "finished" ? null : pill(run.state, run.state), ` ${count(run.episodes, "episode")}`),
+    el("span", { class: "quiet" }, tasks.slice(0, 5).join(", "), tasks.length > 5 ? ` and ${tasks.length - 5} more` : ""),
+    el("span", { class: "quiet" }, run.started.replace("T", " ").replace("Z", " UTC")),
+  );
+}
+
+function brokenRuns(troubles) {
+  return el(
+    "details",
+    { class: "trouble" },
+    el("summary", {}, count(Object.keys(troubles).length, "folder"), " could not be read"),
+    el("ul", {}, Object.entries(troubles).map(([key, why]) => el("li", {}, name(key), ": ", why))),
+  );
+}
+
+/** One row a run, one column a task: direct → visual_cot, and the gain. */
+function leaderboard(runs, sort, go) {
+  const tasks = [...new Set(runs.flatMap((run) => run.cells.map((cell) => cell.task)))];
+  const best = (run, task) => Math.max(-1, ...cells(run, task).map((cell) => score(cell)?.mean ?? -1));
+  const by = tasks.includes(sort) ? sort : tasks[0];
+  const ordered = [...runs].sort((a, b) => best(b, by) - best(a, by));
+  const chosen = new Set();
+  const button = el("button", { type: "button", disabled: true }, "Compare two runs");
+  button.addEventListener("click", () => {
+    const [a, b] = [...chosen];
+    go(address("/compare", { a, b }));
+  });
+  const choose = (run) =>
+    el("input", {
+      type: "checkbox",
+      "aria-label": `Choose ${run.run} to compare`,
+      onchange: (event) => {
+        chosen[event.target.checked ? "add" : "delete"](run.run);
+        button.disabled = chosen.size !== 2;
+      },
+    });
+  const columns = [
+    "Run",
+    ...tasks.map((task) =>
+      task === by ? `${task} ↓` : el("a", { href: address("/", { sort: task, all: 1 }) }, task),
+    ),
+  ];
+  const rows = ordered.map((run) => [
+    el("label", { class: "choose" }, choose(run), el("span", {}, name(run.model), el("br"), el("span", { class: "quiet" }, name(run.run)))),
+    ...tasks.map((task) => standing(run, task)),
+  ]);
+  return el(
+    "section",
+    {},
+    el("div", { class: "bar" }, el("h2", {}, "Leaderboard"), button),
+    table("Headline score of each task, in percent with 95 % intervals", columns, rows),
+  );
+}
+
+const cells = (run, task) => run.cells.filter((cell) => cell.task === task && cell.canvas === "own");
+const score = (cell) => cell.metrics[cell.headline];
+
+function standing(run, task) {
+  const shown = cells(run, task).filter(score);
+  if (!shown.length) return el("span", { class: "quiet" }, "–");
+  return shown.map((cell) => {
+    const gain = run.gains.find((one) => one.task === task && one.mode === cell.mode && one.canvas === "own");
+    return el(
+      "div",
+      { class: "standing" },
+      el("span", { class: "quiet" }, cell.mode),
+      el("a", { href: address("/samples", { run: run.run, task, mode: cell.mode }) }, `${percent(score(cell).mean)}`),
+      el("span", { class: "quiet" }, bracket(score(cell).ci95)),
+      gain ? pill(points(gain.gain), verdict(gain)) : null,
+    );
+  });
+}

@@ -1,0 +1,217 @@
+"""The viewer's server: who gets in, and what the pages are made of."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from sketchmark.view import pictures, query
+from sketchmark.view.app import make_app
+from sketchmark.view.running import serving
+from tests.view import hostile
+from tests.view.making import Maker, fail, play, sample
+
+TOKEN = "a-token-of-the-test"
+CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("runs")
+    maker = Maker(root / "alpha", cells=CONTROLS).fill(60)
+    maker.add("maze.visual_cot", fail(sample(60), "visual_cot", "timeout", "the moon fell down"), 60)
+    maker.finish()
+    Maker(root / "beta", model="player/other").fill(60, seed=9).finish()
+    return root
+
+
+@pytest.fixture
+def client(runs: Path) -> Iterator[TestClient]:
+    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        yield client
+
+
+def ask(client: TestClient, path: str, **parameters: str | int) -> Any:
+    answer = client.get(f"/api/{path}", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_without_the_token_nothing_is_shown(runs: Path) -> None:
+    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as stranger:
+        for path in ("/", "/api/runs", "/static/app.js", "/picture", "/?token=wrong"):
+            answer = stranger.get(path)
+            assert answer.status_code == 403 and "sketchmark view" in answer.text
+
+
+def test_the_token_moves_from_the_address_into_a_cookie(runs: Path) -> None:
+    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
+        answer = client.get("/samples", params={"run": "alpha", "token": TOKEN})
+        assert answer.status_code == 303 and answer.headers["location"] == "/samples?run=alpha"
+        assert "HttpOnly" in answer.headers["set-cookie"] and "sketchmark_8000" in answer.headers["set-cookie"]
+        assert client.get("/api/runs").status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8000", ""])
+def test_another_name_for_this_machine_is_refused(client: TestClient, host: str) -> None:
+    assert client.get("/api/runs", headers={"host": host}).status_code == 421
+
+
+def test_the_viewer_only_reads(client: TestClient) -> None:
+    assert client.post("/api/runs").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/", "/api/runs", "/static/app.js", "/api/nothing", "/api/run?run=none"])
+def test_every_answer_carries_the_strict_policy(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'") and "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_front_end_holds_no_inline_script_and_never_writes_markup() -> None:
+    static = Path(pictures.__file__).parent / "static"
+    shell = (static / "index.html").read_text("utf-8")
+    assert "<script>" not in shell and "style=" not in shell and "http" not in shell
+    for module in static.glob("*.js"):
+        source = module.read_text("utf-8")
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+            assert way not in source, f"{module.name} uses {way}"
+
+
+def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
+    every = ask(client, "samples", run="alpha")
+    assert every["total"] == 181 and len(every["items"]) == query.PAGE
+    assert ask(client, "samples", run="alpha", mode="direct")["total"] == 60
+    assert ask(client, "samples", run="alpha", mode="visual_cot", canvas="blank")["total"] == 60
+    by_outcome = [
+        ask(client, "samples", run="alpha", outcome=kind)["total"]
+        for kind in ("right", "partly", "wrong", "unscored")
+    ]
+    assert sum(by_outcome) == 181 and by_outcome[3] == 1
+    helped = ask(client, "samples", run="alpha", change="helped", canvas="own")
+    assert helped["total"] == ask(client, "run", run="alpha")["gains"][0]["helped"]
+    assert {item["change"] for item in helped["items"]} == {"helped"}
+    assert ask(client, "samples", run="alpha", flag="timeout")["items"][0]["sample"] == "maze-00060"
+    north = ask(client, "samples", run="alpha", filed="region=north", mode="direct")
+    assert north["total"] == 30 and all(item["filed"]["region"] == "north" for item in north["items"])
+
+
+def test_text_search_finds_words_in_prompts_replies_and_failures_but_not_in_the_format(client: TestClient) -> None:
+    assert ask(client, "samples", run="alpha", text="THE MOON fell")["total"] == 1
+    assert ask(client, "samples", run="alpha", text="maze-00007")["total"] == 3
+    assert ask(client, "samples", run="alpha", text="fingerprint")["total"] == 0
+    assert ask(client, "samples", run="alpha", text="précise")["total"] == 0
+
+
+def test_samples_are_sorted_and_paged(client: TestClient) -> None:
+    steps = [i["filed"]["steps"] for i in ask(client, "samples", run="alpha", sort="steps:down")["items"]]
+    assert steps == sorted(steps, reverse=True)
+    values = [i["value"] for i in ask(client, "samples", run="alpha", mode="direct", sort="score:up")["items"]]
+    assert values == sorted(values)
+    pages = [ask(client, "samples", run="alpha", page=number) for number in (1, 2, 3, 4, 99)]
+    seen = [(item["cell"], item["sample"]) for page in pages[:4] for item in page["items"]]
+    assert len(set(seen)) == 181 and pages[4]["page"] == 4
+
+
+def test_an_episode_knows_its_neighbours_in_the_list_it_was_opened_from(client: TestClient) -> None:
+    wrong = [i["sample"] for i in ask(client, "samples", run="alpha", mode="direct", outcome="wrong")["items"]]
+    shown = ask(client, "episode", run="alpha", cell="maze.direct", sample=wrong[1], mode="direct", outcome="wrong")
+    assert shown["before"] == ["maze.direct", wrong[0]] and shown["after"] == ["maze.direct", wrong[2]]
+    assert shown["position"] == 2 and shown["record"]["sample"]["id"] == wrong[1]
+    assert [one["cell"] for one in shown["siblings"]] == list(CONTROLS)
+
+
+def test_two_runs_are_compared_on_the_samples_they_share(client: TestClient) -> None:
+    found = ask(client, "compare", a="alpha", b="beta", cell_a="maze.visual_cot")
+    assert found["difference"]["n"] == 60 and found["total"] == 60 and found["differs"] == []
+    better = ask(client, "compare", a="alpha", b="beta", cell_a="maze.visual_cot", change="helped")
+    assert better["total"] == found["difference"]["helped"]
+
+
+def test_a_wrong_drawing_is_described_cell_by_cell(client: TestClient) -> None:
+    for item in ask(client, "samples", run="alpha", mode="visual_cot", canvas="own", outcome="wrong")["items"]:
+        record = ask(client, "episode", run="alpha", cell=item["cell"], sample=item["sample"])["record"]
+        drawn = [turn["reply"]["picture"] for turn in record["turns"] if turn["act"] == "draw"]
+        if drawn and drawn[-1] != record["sample"]["frames"][-1]:
+            break
+    asked = {"run": "alpha", "cell": item["cell"], "sample": item["sample"], "drawn": drawn[-1]}
+    found = ask(client, "difference", **asked, true=record["sample"]["frames"][-1])
+    assert found["kind"] == "cells" and len(found["cells"]) == 2
+    assert {cell[2] for cell in found["cells"]} <= {"agent", "goal", "floor", "agent in the goal"}
+    overlay = client.get("/overlay", params={**asked, "true": record["sample"]["frames"][-1]})
+    assert overlay.headers["content-type"] == "image/png"
+
+
+@pytest.mark.parametrize("name", ["../run.json", "../../etc/passwd", "ab/../../run.json", ""])
+def test_a_picture_name_cannot_leave_the_run(client: TestClient, name: str) -> None:
+    for path in ("/picture", "/thumbnail"):
+        answer = client.get(path, params={"run": "alpha", "name": name})
+        assert answer.status_code == 404 and "picture name" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"])
+def test_static_files_end_at_their_folder(runs: Path, path: str) -> None:
+    with serving(runs) as address:
+        port, token = re.findall(r":(\d+)/\?token=(.+)", address)[0]
+        connection = http.client.HTTPConnection("127.0.0.1", int(port))
+        connection.request("GET", path, headers={"Cookie": f"sketchmark_{port}={token}"})
+        assert connection.getresponse().status == 404
+
+
+def test_a_picture_that_is_not_what_its_name_says_is_not_shown(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    name = next(maker.folder.pictures.folder.rglob("*.png"))
+    name.write_bytes(b"\x89PNG\r\n\x1a\n<script>")
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        answer = client.get("/picture", params={"run": "run", "name": name.name})
+        assert answer.status_code == 404 and "does not hold what its name says" in answer.json()["error"]
+
+
+def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    path = maker.folder.episodes_file("maze.direct")
+    path.write_bytes(b'{"index":0,"sample":{"id":"maze-00000","pictures":7},"turns":null,"failure":3}\n')
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        for asked in ("samples?run=run", "episode?run=run&cell=maze.direct&sample=none", "samples?run=run&text=x"):
+            answer = client.get(f"/api/{asked}")
+            assert answer.status_code in (404, 500) and "error" in answer.json()
+
+
+def test_a_strangers_report_is_served_where_it_can_do_nothing(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    (maker.folder.path / "report.html").write_text(hostile.SCRIPT)
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        policy = client.get("/report", params={"run": "run"}).headers["content-security-policy"]
+    assert policy.startswith("sandbox; default-src 'none'") and "script" not in policy
+
+
+def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(6)
+    names = [path.name for path in maker.folder.pictures.folder.rglob("*.png")]
+    thumbnails = pictures.Thumbnails(budget=4_000)
+    first = thumbnails.get(maker.folder, names[0], 320)
+    assert thumbnails.get(maker.folder, names[0], 320) is first
+    for name in names[1:]:
+        thumbnails.get(maker.folder, name, 320)
+    assert thumbnails.get(maker.folder, names[0], 320) is not first
+
+
+def test_a_run_that_grows_changes_its_version(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        before = ask(client, "version", run="run")
+        maker.add("maze.direct", play(sample(1), "direct", True), 1)
+        after = ask(client, "version", run="run")
+    assert before["state"] == "running" and after["version"] > before["version"]
