@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.errors import BadInput, CallFailed, DataMissing
+from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
 from sketchmark.models.base import Options, Reply
 from sketchmark.models.transformers_chat import TransformersChat
 from sketchmark.parts import Context, Part, of
@@ -159,12 +159,25 @@ async def test_a_template_that_moves_pictures_is_told(tmp_path: Path) -> None:
 
 
 async def test_what_cannot_be_loaded_is_one_clear_error(tmp_path: Path, llava: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
     with pytest.raises(DataMissing, match="cannot load"):
-        await TransformersChat(str(tmp_path / "nothing")).say(of("?"), SHORT)
+        await TransformersChat(str(tmp_path)).say(of("?"), SHORT)
     with pytest.raises(BadInput, match="chat template"):
         await TransformersChat(str(tiny.make_llava(tmp_path / "mute", None))).say(of("?"), SHORT)
     with pytest.raises(BadInput, match="device=warp"):
         await TransformersChat(str(llava), device="warp").say(of("?"), SHORT)
+
+
+def test_a_folder_without_a_model_is_refused_at_once(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(DataMissing, match="no folder with a model"):
+            TransformersChat(str(folder))
+
+
+def test_without_torch_the_error_names_the_extra(llava: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"sketchmark\[local\]"):
+        TransformersChat(str(llava))
 
 
 async def test_weights_with_holes_are_refused(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def rows(client: openai.OpenAI, id: str | None) -> list[Any]:
 def test_a_job_goes_through_its_states_and_answers_every_line() -> None:
     with connected(Moody()) as client:
         job, states = finish(client, start(client, [line(i, f"words {i}") for i in range(20)]))
-        assert states == ["validating", "in_progress", "finalizing", "completed"]
+        # A busy machine may poll past a state; the job's own stamps cannot miss one.
+        assert (states[0], states[-1]) == ("validating", "completed")
+        assert job.created_at <= job.in_progress_at <= job.finalizing_at <= job.completed_at
         assert (job.request_counts.total, job.request_counts.completed, job.request_counts.failed) == (20, 20, 0)
         assert job.error_file_id is None
         answers = {row["custom_id"]: row["response"] for row in rows(client, job.output_file_id)}

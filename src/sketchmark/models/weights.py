@@ -35,6 +35,10 @@ class Source:
         for module in ("torch", "transformers"):
             if importlib.util.find_spec(module) is None:
                 raise MissingExtra(f"model {owner}/{pretrained}", "local")
+        folder = Path(pretrained)
+        # Anything else may be the id of a model on the hub, which only loading can tell.
+        if (folder.is_absolute() or folder.exists()) and not (folder / "config.json").is_file():
+            raise DataMissing(f"{pretrained} is no folder with a model", "it should hold a config.json and weights")
         return cls(
             pretrained=pretrained,
             device=args.text("device") or "auto",
