@@ -209,6 +209,11 @@ async def test_half_precision_and_a_device_can_be_asked_for(llava: Path) -> None
     assert weights.config._attn_implementation == "eager"
 
 
+async def test_a_device_map_places_the_same_model(llava: Path) -> None:
+    placed = TransformersChat(str(llava), device_map="auto")
+    assert await together(placed, MIXED) == await together(TransformersChat(str(llava)), MIXED)
+
+
 def test_the_identity_follows_the_weights_and_not_the_batch_size(llava: Path, tmp_path: Path) -> None:
     first = TransformersChat(str(llava), batch_size=2).identity()
     assert first == TransformersChat(str(llava), batch_size=4, device="cpu").identity()
