@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src
 
 def make_app(root: Path, token: str) -> Starlette:
     views = Views(root)
+    threading.Thread(target=views.warm, daemon=True).start()
     return Starlette(
         routes=[
             Route("/api/runs", _json(views.runs)),

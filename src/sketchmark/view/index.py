@@ -39,7 +39,8 @@ class CellIndex:
         self.version = 0
         self._lines = Tail(_inside(folder, folder.episodes_file(name)))
         self._scores = Tail(_inside(folder, folder.scores_file(name)))
-        self._kept: dict[str, Any] = {}
+        self._kept: dict[tuple[Any, ...], Any] = {}
+        self._order: tuple[int, list[str]] | None = None
 
     def refresh(self) -> None:
         for tail, known, take in (
@@ -68,15 +69,24 @@ class CellIndex:
             raise BadInput(f"{self._scores.path}: a score line has no {error}") from error
         for key in ("values", "filed"):
             row[key] = {sys.intern(str(name)): value for name, value in row[key].items()}
-        row["flags"] = self._shared([str(flag) for flag in row["flags"]])
-        row["usage"] = self._shared(row["usage"])
+        row["flags"] = self._shared(tuple(map(str, row["flags"])), row["flags"])
+        row["usage"] = self._shared(tuple(row["usage"].items()), row["usage"])
         row["drawing"] = drawing_right(score)
         row["at"] = begin
         self.rows[str(score["sample"])] = row
 
-    def _shared(self, value: Any) -> Any:
+    def _shared(self, key: tuple[Any, ...], value: Any) -> Any:
         """Equal small values are kept once: most rows have the same flags and usage."""
-        return self._kept.setdefault(json.dumps(value, sort_keys=True), value) if len(self._kept) < 10_000 else value
+        return self._kept.setdefault(key, value) if len(self._kept) < 10_000 else value
+
+    def order(self) -> list[str]:
+        """Samples in the order of the task, whatever order they finished in; those not scored yet at the end."""
+        if self._order is None or self._order[0] != self.version:
+            rows = self.rows
+            last = sys.maxsize
+            found = sorted(self.episodes, key=lambda sample: rows[sample]["index"] if sample in rows else last)
+            self._order = (self.version, found)
+        return self._order[1]
 
     def value(self, sample: str) -> float | None:
         row = self.rows.get(sample)
@@ -184,6 +194,8 @@ def _inside(folder: RunFolder, path: Path) -> Path:
 def _sample_of(line: bytes, path: Path) -> str:
     """The sample's id without parsing the transcript, which may be large."""
     opening = _OPENING.match(line)
+    if opening and b"\\" not in opening[1]:
+        return opening[1][1:-1].decode("utf-8", "replace")
     try:
         return str(json.loads(opening[1]) if opening else json.loads(line)["sample"]["id"])
     except (ValueError, KeyError, TypeError) as error:
@@ -192,7 +204,7 @@ def _sample_of(line: bytes, path: Path) -> str:
 
 def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = json.loads(line.decode())
     except ValueError as error:
         raise BadInput(f"{path}: not JSON", "the file was changed by hand") from error
     if not isinstance(record, dict):

@@ -42,11 +42,11 @@ class Thumbnails:
 
 
 def small(picture: Picture, side: int) -> bytes:
-    """At most `side` pixels wide and high. Lossless below that size: puzzles are flat colours with sharp edges."""
+    """At most `side` pixels wide and high."""
     image = picture.image()
     image.thumbnail((side, side))
     buffer = io.BytesIO()
-    image.save(buffer, "WEBP", quality=82, method=2)
+    image.save(buffer, "WEBP", quality=82, method=0)
     return buffer.getvalue()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.view.index import CellIndex, Row, RunIndex, change
-from sketchmark.view.search import Search
+from sketchmark.view.search import matching
 
 PAGE = 48
 MANY = 60
@@ -42,8 +42,8 @@ class Query:
     def of(cls, parameters: Mapping[str, str]) -> Query:
         return cls(**{name: parameters.get(name, "")[:400] for name in cls.__dataclass_fields__})
 
-    def hits(self, run: RunIndex, search: Search) -> list[Hit]:
-        found = [hit for cell in run.cells.values() if self._wants(cell) for hit in self._of_cell(run, cell, search)]
+    def hits(self, run: RunIndex) -> list[Hit]:
+        found = [hit for cell in run.cells.values() if self._wants(cell) for hit in self._of_cell(run, cell)]
         if self.sort:
             name, _, direction = self.sort.partition(":")
             found.sort(key=lambda hit: _order(hit, name), reverse=direction == "down")
@@ -53,12 +53,11 @@ class Query:
         wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
         return all(not want or want == have for want, have in wanted)
 
-    def _of_cell(self, run: RunIndex, cell: CellIndex, search: Search) -> Iterator[Hit]:
+    def _of_cell(self, run: RunIndex, cell: CellIndex) -> Iterator[Hit]:
         base = run.baseline(cell)
-        spoken = search.samples(cell, self.text) if self.text else None
+        spoken = matching(cell, self.text) if self.text else None
         key, _, group = self.filed.partition("=")
-        order = sorted(cell.episodes, key=lambda sample: cell.rows[sample]["index"] if sample in cell.rows else 1e12)
-        for sample in order:
+        for sample in cell.order():
             row = cell.rows.get(sample)
             if spoken is not None and sample not in spoken:
                 continue

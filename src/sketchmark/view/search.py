@@ -1,40 +1,39 @@
-"""Text search in transcripts, without an index: a cell's lines are looked through as bytes, and only the few that
-may match are parsed. A second page of the same search costs nothing."""
+"""Text search in transcripts, without an index: a cell's lines are looked through as bytes, and a line is parsed only
+where the words could also be part of the format."""
 
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sketchmark.view.index import CellIndex
 
-_KEPT = 32
+_FORMAT = (
+    "index sample id fingerprint fields pictures target filed steps frames mode canvas turns act added by task model "
+    "text picture suffix note reply finish usage left_out raw seconds failure kind message blames_model started null "
+    "true false show say draw describe skip stop length tokens_in tokens_out pictures_in pictures_out calls png jpeg"
+)
+_COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
 
 
-class Search:
-    def __init__(self) -> None:
-        self._found: OrderedDict[tuple[str, str, int, str], frozenset[str]] = OrderedDict()
-
-    def samples(self, cell: CellIndex, text: str) -> frozenset[str]:
-        """The samples whose id, fields, prompts, replies or failure contain the text, upper and lower case alike."""
-        key = (str(cell.folder.path), cell.name, cell.version, text)
-        if key not in self._found:
-            self._found[key] = frozenset(_matches(cell, text))
-            while len(self._found) > _KEPT:
-                self._found.popitem(last=False)
-        self._found.move_to_end(key)
-        return self._found[key]
-
-
-def _matches(cell: CellIndex, text: str) -> Iterator[str]:
+def matching(cell: CellIndex, text: str) -> frozenset[str]:
+    """The samples whose transcript contains the text, upper and lower case alike."""
     wanted = text.casefold()
-    # Only ASCII letters change case here: a needle with others is looked for in the parsed line alone.
+    # bytes.lower() changes ASCII letters alone: a text with others is looked for in the parsed line.
     needle = json.dumps(text, ensure_ascii=False)[1:-1].lower().encode() if text.isascii() else b""
-    for sample, line in cell.raw_lines():
-        if needle in line.lower() and any(wanted in words.casefold() for words in _words(json.loads(line))):
-            yield sample
+    sure = bool(needle) and not _could_be_format(wanted)
+    return frozenset(
+        sample
+        for sample, line in cell.raw_lines()
+        if needle in line.lower() and (sure or any(wanted in part.casefold() for part in _words(json.loads(line))))
+    )
+
+
+def _could_be_format(wanted: str) -> bool:
+    """Lines are written without spaces between their parts, so words with a space are always someone's text."""
+    return " " not in wanted and (wanted in _FORMAT or bool(_COULD_BE_FORMAT.fullmatch(wanted)))
 
 
 def _words(record: Mapping[str, Any]) -> Iterator[str]:

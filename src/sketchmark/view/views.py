@@ -15,7 +15,7 @@ from sketchmark.view import differences, summary
 from sketchmark.view.index import CellIndex, RunIndex, change
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, facets, outcome
-from sketchmark.view.search import Search
+from sketchmark.view.recent import Recent
 from sketchmark.view.shelf import Shelf
 
 Asked = Mapping[str, str]
@@ -26,9 +26,14 @@ class Views:
 
     def __init__(self, root: Path) -> None:
         self._shelf = Shelf(root)
-        self._search = Search()
+        self._recent = Recent()
         self._thumbnails = Thumbnails()
         self._lock = threading.Lock()
+
+    def warm(self) -> None:
+        """Take in what there is while the browser is still opening."""
+        with self._lock:
+            self._shelf.look()
 
     def _run(self, asked: Asked, name: str = "run") -> RunIndex:
         with self._lock:
@@ -55,20 +60,17 @@ class Views:
     def run(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
-            drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
-            return {
-                **summary.of_run(run),
-                "about": run.about,
-                "facets": facets(run),
-                "curves": summary.curves(run),
-                "drawing_and_answer": drawn,
-                "has_report": _report_of(run) is not None,
-            }
+            charts = self._recent.get(run, "charts", lambda: _charts(run))
+            return {**summary.of_run(run), **charts, "about": run.about, "has_report": _report_of(run) is not None}
+
+    def _hits(self, run: RunIndex, asked: Asked) -> list[Hit]:
+        query = Query.of(asked)
+        return self._recent.get(run, query, lambda: query.hits(run))
 
     def samples(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
-            hits = Query.of(asked).hits(run, self._search)
+            hits, filters = self._hits(run, asked), self._recent.get(run, "facets", lambda: facets(run))
             version = run.version
         pages = max(1, -(-len(hits) // PAGE))
         page = min(max(1, _number(asked, "page", 1)), pages)
@@ -80,7 +82,7 @@ class Views:
             "total": len(hits),
             "page": page,
             "pages": pages,
-            "facets": facets(run),
+            "facets": filters,
             "items": [_card(hit) for hit in shown],
         }
 
@@ -90,7 +92,7 @@ class Views:
         run, sample = self._run(asked), asked.get("sample", "")
         cell = run.cell(asked.get("cell", ""))
         with self._lock:
-            hits = [(hit.cell.name, hit.sample) for hit in Query.of(asked).hits(run, self._search)]
+            hits = [(hit.cell.name, hit.sample) for hit in self._hits(run, asked)]
         here = (cell.name, sample)
         at = hits.index(here) if here in hits else -1
         base = run.baseline(cell)
@@ -175,6 +177,11 @@ class Views:
         if path is None:
             raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
         return path
+
+
+def _charts(run: RunIndex) -> dict[str, Any]:
+    drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
+    return {"curves": summary.curves(run), "drawing_and_answer": drawn}
 
 
 def _report_of(run: RunIndex) -> Path | None:
