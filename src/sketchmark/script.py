@@ -23,8 +23,8 @@ class Script:
     one pass: what a data set puts into a field is never read as a template.
     A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name.
     `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`;
-    `{when: name, parts: [...]}` shows them if the sample has such a picture, `unless` if it has not (of several
-    names: any).
+    `{when: name, parts: [...]}` shows them if the sample has such a picture or field, `unless` if it has not (of
+    several names: any).
     """
 
     sample: Sample
@@ -33,8 +33,13 @@ class Script:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, name: str, **values: object) -> str:
-        """The prompt `name`, filled in; empty when the mode has none of that name."""
-        return self._fill(str(self.prompts.get(name, "")), values)
+        """The prompt `name`, filled in; empty when the mode has none of that name.
+
+        A sample whose fields have a `variant` gets the prompt `name@variant` where there is one: the wording may
+        depend on the kind of item, and still stand in the YAML.
+        """
+        varied = f"{name}@{self.sample.fields.get('variant', '')}"
+        return self._fill(str(self.prompts.get(varied, self.prompts.get(name, ""))), values)
 
     def parts(self, name: str = "inputs") -> list[Content]:
         """The layout `name`, filled in. Empty texts are left out: a part is something that is there."""
@@ -69,7 +74,8 @@ class Script:
                     repeated.append(picture if part == "<it>" else self._fill(str(part), {"i": i}))
             return repeated
         names = entry.get("when", entry.get("unless"))
-        there = any(self._pictures(name) for name in ([names] if isinstance(names, str) else names))
+        known = [names] if isinstance(names, str) else names
+        there = any(self._pictures(name) or self.sample.fields.get(name) for name in known)
         wanted = there if "when" in entry else not there
         return [part for inner in entry["parts"] for part in self._entry(inner)] if wanted else []
 

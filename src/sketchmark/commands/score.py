@@ -31,6 +31,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     from sketchmark.catalog import Catalog, parse_arguments
     from sketchmark.report import write_report
     from sketchmark.runs.rescore import aggregate, rescore
+    from sketchmark.runs.session import default_cache, judge_named
     from sketchmark.runs.store import RunFolder
     from sketchmark.runs.table import print_results
     from sketchmark.scorings_table import print_scorings
@@ -41,7 +42,9 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     about = folder.about()
     tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
-    grading = Grading(judge=catalog.model(judge, parse_arguments(judge_args)) if judge else None)
+    grading = Grading(
+        judge=judge_named(catalog, judge, parse_arguments(judge_args), default_cache()) if judge else None
+    )
     asyncio.run(rescore(folder, tasks, scorings, grading))
     aggregate(folder, tasks, about["seed"], scorings)
     write_report(folder)

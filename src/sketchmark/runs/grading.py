@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from sketchmark.episode import Episode
+from sketchmark.errors import CallFailed
 from sketchmark.task import Grading, Scores, Task
 
 
@@ -13,35 +14,51 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> d
     """One line of scores/*.jsonl.
 
     A failure that is the model's own doing is scored as it stands (it had its chance); a failure of the network or
-    the provider says nothing about the model and leaves the row without scores, counted as a failure.
+    the provider says nothing about the model and leaves the row without scores, counted as a failure. So does a
+    judge that did not answer, or a scorer that broke: the episode is kept, and `sketchmark score` tries again.
     """
     sample, failure = episode.sample, episode.failure
-    values: dict[str, float | None] = {}
-    notes: dict[str, Any] = {}
+    scores = Scores({})
     flags = _flags(episode)
-    if failure is None or failure.blames_model:
-        for scorer in task.scorers:
-            scores = scorer(sample, episode, grading)
-            if inspect.isawaitable(scores):
-                scores = await scores
-            assert isinstance(scores, Scores)
-            values |= scores.values
-            notes |= scores.notes
-            if scores.unparsed and not failure:
-                flags.append("unparsed")
+    scored = failure is None or failure.blames_model
+    if scored:
+        try:
+            scores = await _ask_scorers(task, episode, grading)
+        except CallFailed as error:
+            scores, scored = Scores({}, {"judge_failed": str(error)}), False
+            flags.append("judge_failed")
+        except Exception as error:  # a scorer's bug must not end a run that has cost money
+            scores, scored = Scores({}, {"scorer_failed": f"{type(error).__name__}: {error}"}), False
+            flags.append("scorer_failed")
+    if scores.unparsed and not failure:
+        flags.append("unparsed")
     return {
         "index": index,
         "sample": sample.id,
         "fingerprint": sample.fingerprint(),
         "filed": dict(sample.filed),
-        "scored": failure is None or failure.blames_model,
-        "values": values,
-        "notes": notes,
+        "scored": scored,
+        "values": dict(scores.values),
+        "notes": dict(scores.notes),
         "flags": sorted(set(flags)),
         "usage": usage_of(episode),
         "started": round(episode.started, 3),
         "seconds": round(episode.seconds, 4),
     }
+
+
+async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> Scores:
+    values: dict[str, float | None] = {}
+    notes: dict[str, Any] = {}
+    unparsed = False
+    for scorer in task.scorers:
+        found = scorer(episode.sample, episode, grading)
+        scores = await found if inspect.isawaitable(found) else found
+        assert isinstance(scores, Scores)
+        values |= scores.values
+        notes |= scores.notes
+        unparsed = unparsed or scores.unparsed
+    return Scores(values, notes, unparsed)
 
 
 def _flags(episode: Episode) -> list[str]:

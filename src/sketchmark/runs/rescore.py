@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sketchmark.runs.engine import play_all
 from sketchmark.runs.grading import grade
 from sketchmark.runs.lines import LineWriter, read_lines
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import drawing_gains, summarise
 from sketchmark.runs.store import RunFolder, write_json
 from sketchmark.task import Grading, Task
+
+_AT_ONCE = 16
+"""A judge answers as slowly as any model: verdicts are asked for side by side."""
 
 
 async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Grading) -> None:
@@ -41,11 +45,15 @@ async def _score(
 ) -> None:
     name, _, scoring = stem.partition("~")
     writer = LineWriter(folder.scores_file(name, scoring))
+
+    async def one(record: dict[str, Any]) -> None:
+        episode = unpack_episode(record, folder.pictures.load)
+        writer.write(await grade(task, episode, record["index"], grading))
+
+    wanted = (record for record in folder.episodes(cell) if only is None or record["sample"]["id"] in only)
     try:
-        for record in folder.episodes(cell):
-            if only is None or record["sample"]["id"] in only:
-                episode = unpack_episode(record, folder.pictures.load)
-                writer.write(await grade(task, episode, record["index"], grading))
+        async for _ in play_all(wanted, one, _AT_ONCE):
+            pass
         await writer.settle()
     finally:
         writer.close()

@@ -23,6 +23,7 @@ from sketchmark.runs.play import play
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences, write_json
+from sketchmark.submission import write_submissions
 from sketchmark.task import Grading
 
 
@@ -79,6 +80,7 @@ async def run_plan(
         tasks = {cell.name: cell.task for cell in cells}
         await fill_scores(folder, tasks, manner.grading)
         aggregate(folder, tasks, request.seed, [manner.grading.scoring], manner.warnings)
+        write_submissions(folder, tasks)
         return folder
     finally:
         lock.release()
@@ -127,18 +129,18 @@ async def _run_cell(folder: RunFolder, cell: Cell, model: Model, manner: Manner,
     episodes = LineWriter(folder.episodes_file(cell.name))
     scores = LineWriter(folder.scores_file(cell.name))
 
-    async def one(job: tuple[int, Sample, Sample | None]) -> tuple[int, Episode]:
+    async def one(job: tuple[int, Sample, Sample | None]) -> Episode:
         index, sample, donor = job
         episode = await play(model, cell, sample, donor, manner.time_limit)
         episodes.write(pack_episode(episode, index, folder.pictures.save))
         await episodes.settle()
-        return index, episode
+        scores.write(await grade(cell.task, episode, index, manner.grading))
+        return episode
 
     try:
         jobs = _missing(cell, done, manner.budget)
-        async for index, episode in play_all(jobs, one, manner.concurrency):
+        async for episode in play_all(jobs, one, manner.concurrency):
             manner.budget.charge(usage_of(episode))
-            scores.write(await grade(cell.task, episode, index, manner.grading))
             watcher.played(cell.name, episode.failure is not None)
     finally:
         episodes.close()

@@ -28,6 +28,9 @@ def run_session(**options: Any) -> int:
     model = catalog.model(request.model, _model_arguments(options, request))
     cells = plan(request, catalog, model)
     warnings = warn_of_leaks(cells, strict=options["strict_leaks"])
+    if not options["judge"]:
+        judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
+        warnings += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
     for line in warnings:
         click.echo(f"warning: {line}", err=True)
     if options["dry_run"]:
@@ -132,11 +135,16 @@ def _model_arguments(options: dict[str, Any], request: Request) -> dict[str, Any
 
 
 def _judge(catalog: Catalog, options: dict[str, Any]) -> Model | None:
-    """Any model may judge; its verdicts are cached like any other call."""
     if not options["judge"]:
         return None
-    judge = catalog.model(options["judge"], parse_arguments(options["judge_args"]))
-    return judge if options["no_cache"] else Cached(judge, CallCache(options["cache"] or default_cache()))
+    cache = None if options["no_cache"] else options["cache"] or default_cache()
+    return judge_named(catalog, options["judge"], parse_arguments(options["judge_args"]), cache)
+
+
+def judge_named(catalog: Catalog, name: str, arguments: dict[str, Any], cache: Path | None = None) -> Model:
+    """Any model may judge; its verdicts are cached like any other call."""
+    judge = catalog.model(name, arguments)
+    return Cached(judge, CallCache(cache)) if cache else judge
 
 
 def _price(options: dict[str, Any], model: str) -> Any:

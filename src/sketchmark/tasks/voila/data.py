@@ -1,0 +1,155 @@
+"""VOILA's questions as samples: generated with built-in pictures, or the published sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sketchmark.errors import BadInput, DataMissing
+from sketchmark.parts import Picture, Sample
+from sketchmark.worlds import voila
+from sketchmark.worlds.voila import bank
+from sketchmark.worlds.voila.collage import collage
+
+_INPUTS = ("sequence", "collage")
+
+
+def generated(*, seed: int, data: Path | None, distraction: bool, input: str, dataset: str) -> Iterator[Sample]:
+    """Questions without end, one of each structure in turn, none twice.
+
+    In each structure the places are visited by a random affine walk (a step coprime to its size): as good as a
+    shuffle for sampling, with nothing to remember.
+    """
+    if dataset not in ("testing", "training"):
+        raise BadInput(f"dataset is testing or training, not {dataset!r}")
+    _check_input(input)
+    rng = Random(seed)
+    walks = []
+    for structure in voila.structures(distraction):
+        step = next(s for s in iter(lambda: rng.randrange(1, 1 << 40), None) if math.gcd(s, structure.size) == 1)
+        walks.append((structure, rng.randrange(structure.size), step))
+    for number in itertools.count():
+        structure, start, step = walks[number % len(walks)]
+        question = voila.question_in(structure, (start + step * (number // len(walks))) % structure.size)
+        variations = [1 + rng.randrange(9) if dataset == "training" else 0 for _ in range(3)]
+        pictures = [bank.picture(s, v) for s, v in zip(question.scenes, variations, strict=True)]
+        kind = "wd" if distraction else "nd"
+        true_picture = partial(_true_picture, question, seed)
+        yield _sample(f"voila-{kind}-{seed}-{number:06d}", question, pictures, kind, input, true_picture)
+
+
+def published(*, seed: int, data: Path | None, distraction: bool, input: str) -> Iterator[Sample]:
+    """The released CSV with the folder of pictures beside it, or the data set on the hub."""
+    _check_input(input)
+    kind = "wd" if distraction else "nd"
+    if data is not None:
+        yield from _from_folder(data, kind, input)
+        return
+    yield from _from_hub(kind, input)
+
+
+def _from_folder(data: Path, kind: str, input: str) -> Iterator[Sample]:
+    """`data` is the CSV, or a folder that holds it; pictures are looked for in Test_Images, images, or beside it."""
+    from sketchmark.worlds.voila.table import read_table
+
+    table = data if data.is_file() else _csv_in(data, kind)
+    folders = [table.parent / name for name in ("Test_Images", "images", "Train_Images", "")]
+    _, rows = read_table(table)
+    for number, row in enumerate(rows):
+        where = f"{table.name}, row {number + 2}"
+        question = _question(row[4:8], row[10], where)
+        pictures = [_find(folders, name, where) for name in row[:3]]
+        yield _sample(f"voila-{kind}-{number:05d}", question, pictures, kind, input, None)
+
+
+def _csv_in(folder: Path, kind: str) -> Path:
+    found = sorted(path for path in folder.glob("*.csv") if kind in path.name.lower()) or sorted(folder.glob("*.csv"))
+    if not found:
+        raise DataMissing(
+            f"{folder} holds no VOILA CSV file", "give --data FILE.csv, or the folder of CSV and images"
+        )
+    return found[0]
+
+
+def _find(folders: Sequence[Path], name: str, where: str) -> Picture:
+    if "/" in name or "\\" in name or name.startswith("."):
+        raise BadInput(f"{where}: {name!r} is not a picture's name")
+    for folder in folders:
+        if (folder / name).is_file():
+            return Picture.from_file(folder / name)
+    raise BadInput(f"{where}: the picture {name!r} is not there", "put Test_Images beside the CSV")
+
+
+def _from_hub(kind: str, input: str) -> Iterator[Sample]:
+    """Fields image1..image3 are known; the texts are found by their form, because the card does not name them."""
+    from sketchmark.rows import as_picture, rows
+
+    for number, row in enumerate(rows(None, hub="nlylmz/VOILA", config=None, split="train")):
+        where = f"nlylmz/VOILA, row {number}"
+        texts = [value for value in row.values() if isinstance(value, str)]
+        combined = next((text for text in texts if text.startswith("Image 1:")), None)
+        if combined is None:
+            raise BadInput(f"{where}: no text of the form 'Image 1: …'")
+        descriptions = [piece.split(":", 1)[1].strip(" .") for piece in _pieces(combined)]
+        question = _question([*descriptions, ""], "", where)
+        if kind == "nd" and None in question.answer:
+            continue
+        pictures = [as_picture(row[f"image{i}"], where) for i in (1, 2, 3)]
+        yield _sample(f"voila-{kind}-{number:05d}", question, pictures, kind, input, None)
+
+
+def _pieces(combined: str) -> list[str]:
+    marks = [combined.find(f"Image {i}:") for i in (1, 2, 3)]
+    return [combined[a:b] for a, b in zip(marks, [*marks[1:], None], strict=True)]
+
+
+def _question(descriptions: Sequence[str], rule: str, where: str) -> voila.Question:
+    scenes = [voila.parse_description(text) for text in descriptions[:3]]
+    if None in scenes:
+        bad = descriptions[scenes.index(None)]
+        raise BadInput(f"{where}: {bad!r} is no scene of VOILA", "sketchmark voila check FILE says more")
+    first, second, third = scenes[0], scenes[1], scenes[2]
+    assert first and second and third
+    structure = voila.structure_of(first, second, third)
+    if structure is None or (rule and str(structure.id) != rule.strip()):
+        raise BadInput(
+            f"{where}: the three scenes do not follow rule {rule or '(any)'}", "sketchmark voila check FILE"
+        )
+    return voila.Question(structure.id, (first, second, third), voila.answer(first, second, third), 0)
+
+
+def _sample(
+    name: str, question: voila.Question, pictures: Sequence[Picture], kind: str, input: str, frames: Any
+) -> Sample:
+    shown = [collage(pictures)] if input == "collage" else list(pictures)
+    number, subject, action = voila.STRUCTURES[question.rule].letters.split()
+    return Sample(
+        id=name,
+        pictures={"images": shown},
+        fields={"variant": kind},
+        target={
+            "scenes": [list(scene) for scene in question.scenes],
+            "answer": list(question.answer),
+            "rule": question.rule,
+            "combined": voila.combined_text(question),
+            "relations": voila.relations_text(question),
+            "answer_text": question.answer.describe(),
+        },
+        filed={"rule": question.rule, "number_rule": number, "subject_rule": subject, "action_rule": action},
+        frames=frames,
+    )
+
+
+def _true_picture(question: voila.Question, seed: int) -> list[Picture]:
+    """One picture that fits the answer; where the answer says `any` there are others."""
+    return [bank.picture(voila.hidden_scene(question, seed))]
+
+
+def _check_input(input: str) -> None:
+    if input not in _INPUTS:
+        raise BadInput(f"input is sequence or collage, not {input!r}")
