@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from sketchmark.parts import Picture
 from sketchmark.worlds import jigsaw, maze, sliding
 
-MAZES = [maze.generate(seed, 6, 6, 3, 6) for seed in range(3)]
+MAZES = [maze.generate(seed, 6, 6, 3 + seed, 3 + seed) for seed in range(3)]
 SLIDES = [sliding.generate(seed, depth) for seed, depth in enumerate((2, 3, 4))]
 JIGSAWS = [jigsaw.generate(seed, size=64) for seed in range(4)]
 
@@ -40,6 +40,15 @@ def jigsaw_rows() -> list[dict[str, Any]]:
         }
         for number, puzzle in enumerate(JIGSAWS)
     ]
+
+
+def geometry_rows() -> list[dict[str, Any]]:
+    """The first row names its texts as the hub does, the second as the original benchmark does."""
+    figure = image(maze.render(MAZES[0]))
+    columns = ("id", "question", "answer", "problem", "solution_en", "auxiliary_text_en")
+    first = ("g1", "In triangle ABC, D is the midpoint of BC. Find AD.", "12", None, None, "Connect A and D.")
+    second = ("g2", None, None, "Prove that AB = AC.", "Two equal angles.", None)
+    return [{**dict(zip(columns, row, strict=True)), "image": figure} for row in (first, second)]
 
 
 def write_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -29,4 +29,4 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
 def worst_shade(results: list[dict[str, Any]]) -> float:
     shades = {result["shade"] for result in results}
     shares = [[r["right"] for r in results if r["shade"] == shade] for shade in shades]
-    return min(sum(share) / len(share) for share in shares)
+    return float(min(sum(share) / len(share) for share in shares))

@@ -1,0 +1,22 @@
+"""A model that stages drawing and answering itself: one prompt in, picture and text out."""
+
+from __future__ import annotations
+
+from sketchmark import one_prompt
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from tests.mmsi.published import scene
+
+
+class OnePrompt(Model):
+    one_prompt = True
+
+    def __init__(self, *, draws: bool = True) -> None:
+        super().__init__("one_prompt")
+        self._draws = draws
+        self.asked: list[Context] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked.append(context)
+        assert one_prompt.split(context.texts[-1]), "the combined form was promised"
+        return Reply(text="``B``", picture=scene(9) if self._draws else None)

@@ -1,0 +1,236 @@
+"""The published tasks, played: the solver is right on every channel, and what is off is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.catalog import Catalog
+from sketchmark.episode import Episode, Turn
+from sketchmark.errors import CannotPlay, MissingExtra, UnknownName
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.players import make
+from sketchmark.parts import Context, Picture, Sample
+from sketchmark.runs.runner import Manner
+from sketchmark.task import Grading
+from sketchmark.tasks.uni_mmmu import scoring
+from sketchmark.worlds import jigsaw, maze
+from tests.golden.recording import Recorder
+from tests.uni_mmmu import published
+
+PUBLISHED_METRICS = {
+    "maze": {"text_exact", "text_frame_acc", "img_exact", "img_frame_acc", "parse_frame_success", "parse_all_ok"},
+    "sliding": {"text_exact", "text_frame_acc", "img_exact", "img_frame_acc"},
+    "jigsaw": {"text_acc", "img_similarity"},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("published")
+    return {
+        "parquet": published.parquet_folder(root / "parquet"),
+        "folder": published.extracted_folder(root / "folder"),
+    }
+
+
+@pytest.mark.parametrize("layout", ["parquet", "folder"])
+def test_the_solver_scores_one_on_every_text_and_picture_metric(
+    data: dict[str, Path], layout: str, tmp_path: Path
+) -> None:
+    folder = sketchmark.run(
+        "player/solver", "uni_mmmu,uni_mmmu_visual_cot", data=data[layout], output_path=tmp_path / "run"
+    )
+    cells = folder.results()["tasks"]
+    assert len(cells) == 6
+    for name, cell in cells.items():
+        assert {metric: found["mean"] for metric, found in cell["metrics"].items()} == dict.fromkeys(
+            cell["metrics"], 1.0
+        ), name
+        assert cell["failures"] == {}
+        world = next(world for world in PUBLISHED_METRICS if world in name)
+        expected = {f"{world}_{metric}" for metric in PUBLISHED_METRICS[world]}
+        if name.endswith("direct"):
+            expected = {metric for metric in expected if "_text_" in metric}
+        assert expected <= set(cell["metrics"])
+
+
+def test_the_oracle_canvas_has_true_frames_also_for_parquet_rows(data: dict[str, Path], tmp_path: Path) -> None:
+    recorder = Recorder(make("random"))
+    sketchmark.run(
+        recorder, "uni_mmmu_maze100_visual_cot", canvas="oracle", data=data["parquet"], limit=1, output_path=tmp_path
+    )
+    last = recorder.requests[-1][1]
+    truth = maze.frames(published.MAZES[0], maze.solve(published.MAZES[0]) or [])
+    assert [part.picture for part in last if part.by == "model" and part.picture] == truth
+
+
+def test_text_cot_writes_where_visual_cot_draws(data: dict[str, Path], tmp_path: Path) -> None:
+    recorder = Recorder(make("solver"))
+    folder = sketchmark.run(recorder, "uni_mmmu", mode="text_cot", data=data["parquet"], output_path=tmp_path)
+    assert {act for act, _, _ in recorder.requests} == {"say"}
+    assert all("img" not in metric for cell in folder.results()["tasks"].values() for metric in cell["metrics"])
+
+
+def test_drawing_settings_of_bagel_reach_the_draw_calls_and_only_those(data: dict[str, Path], tmp_path: Path) -> None:
+    recorder = Recorder(make("solver"))
+    sketchmark.run(recorder, "uni_mmmu_visual_cot", data=data["parquet"], limit=1, output_path=tmp_path)
+    settings = {"cfg_text_scale": 4.0, "cfg_interval": 0.4, "timestep_shift": 3.0, "num_timesteps": 50}
+    assert [dict(options.extra) for act, _, options in recorder.requests if act == "draw"]
+    for act, _, options in recorder.requests:
+        assert dict(options.extra) == (settings if act == "draw" else {})
+
+
+@pytest.mark.parametrize(("task", "tokens"), [("maze100", 4096), ("sliding54", 4096), ("jigsaw100", 2048)])
+def test_generation_settings_are_the_published_ones(task: str, tokens: int) -> None:
+    for mode in ("direct", "visual_cot"):
+        saying = Catalog().task(f"uni_mmmu_{task}").mode(mode).saying
+        assert (saying.max_new_tokens, saying.temperature) == (tokens, 0)
+
+
+def test_plans_are_short_in_the_unig2u_set_alone(data: dict[str, Path], tmp_path: Path) -> None:
+    limits = {}
+    for prompts in ("original", "unig2u"):
+        recorder = Recorder(make("solver"))
+        sketchmark.run(
+            recorder,
+            "uni_mmmu_maze100_visual_cot",
+            data=data["parquet"],
+            limit=1,
+            prompts=prompts,
+            output_path=tmp_path / prompts,
+        )
+        limits[prompts] = [options.max_new_tokens for act, _, options in recorder.requests if act == "say"]
+    assert set(limits["original"]) == {4096}
+    assert set(limits["unig2u"][:-1]) == {128}
+    assert limits["unig2u"][-1] == 4096
+
+
+def test_published_tasks_never_fall_back_to_generated_puzzles() -> None:
+    for task in ("maze100", "sliding54", "jigsaw100", "maze", "sliding", "jigsaw", "geometry"):
+        assert Catalog().task(f"uni_mmmu_{task}").config["source"]["use"].startswith("uni_mmmu.data:")
+
+
+def test_the_groups_are_groups_by_name_and_by_suffix() -> None:
+    names = ["uni_mmmu_jigsaw100", "uni_mmmu_maze100", "uni_mmmu_sliding54"]
+    catalog = Catalog()
+    assert [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu")] == [(name, None) for name in names]
+    assert [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu_visual_cot")] == [
+        (name, "visual_cot") for name in names
+    ]
+    assert [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu_text_cot")] == [
+        (name, "text_cot") for name in names
+    ]
+
+
+def answered(text: str, *drawings: Picture) -> Episode:
+    turns = [Turn("draw", reply=Reply(picture=drawing)) for drawing in drawings]
+    return Episode(Sample("x"), (*turns, Turn("say", reply=Reply(text=text))))
+
+
+def test_strict_and_lenient_read_answers_differently() -> None:
+    sample = Sample("x", target={"label": 1})
+    loose = answered('I choose "choice": 1.')
+    assert scoring.jigsaw(sample, loose, Grading("strict")).unparsed
+    assert scoring.jigsaw(sample, loose, Grading("lenient")).values["jigsaw_text_acc"] == 1.0
+
+
+def test_an_echo_of_the_template_is_noted() -> None:
+    echo = answered('<FINAL_ANSWER_JSON>{"choice": 0 or 1, "rationale": ""}</FINAL_ANSWER_JSON>')
+    scores = scoring.jigsaw(Sample("x", target={"label": 0}), echo, Grading())
+    assert scores.values["jigsaw_text_acc"] == 0.0
+    assert scores.notes["echo"]
+
+
+def test_an_unknown_scoring_is_named() -> None:
+    with pytest.raises(UnknownName, match="'exact'"):
+        scoring.jigsaw(Sample("x", target={"label": 0}), answered(""), Grading("exact"))
+
+
+def test_dreamsim_is_an_extra_and_says_so() -> None:
+    ref = published.JIGSAWS[0]
+    frames = jigsaw.frames(ref)
+    sample = Sample("x", target={"label": ref.label}, frames=lambda: frames)
+    with pytest.raises(MissingExtra, match=r"sketchmark\[dreamsim\]"):
+        scoring.jigsaw(sample, answered("", *frames), Grading("strict+dreamsim"))
+
+
+def test_without_two_drawings_a_jigsaw_has_no_picture_score() -> None:
+    ref = published.JIGSAWS[0]
+    frames = jigsaw.frames(ref)
+    sample = Sample("x", target={"label": ref.label}, frames=lambda: frames)
+    for drawings in (frames[:1], [*frames, frames[0]]):
+        assert scoring.jigsaw(sample, answered("", *drawings), Grading()).values["jigsaw_img_similarity"] == 0.0
+
+
+def test_an_item_without_ground_truth_has_no_text_score(tmp_path: Path) -> None:
+    row = {"initial_image": published.image(maze.render(published.MAZES[0])), "steps": ""}
+    file = published.write_parquet(tmp_path / "x.parquet", [row])
+    cell = sketchmark.run("player/solver", "uni_mmmu_maze100", data=file, output_path=tmp_path / "run").results()
+    assert set(cell["tasks"]["uni_mmmu_maze100.direct"]["metrics"]) == {"maze_solved"}
+
+
+class Judge(Model):
+    """Calls a solution right if it says 12; keeps what it is shown."""
+
+    def __init__(self, reply: str = "") -> None:
+        super().__init__("judge")
+        self._reply = reply
+        self.asked: list[Context] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked.append(context)
+        right = "Solution to grade:\nAD is 12" in context.texts[-1] or len(context.pictures) > 1
+        return Reply(text=self._reply or f"VERDICT: CORRECT? No:\nVERDICT: {'CORRECT' if right else 'INCORRECT'}")
+
+
+class Geometer(Model):
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply(text="AD is 12")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply(picture=context.pictures[0])
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    return published.write_parquet(tmp_path / "geometry.parquet", published.geometry_rows())
+
+
+def test_geometry_is_judged_in_text_and_in_the_drawn_lines(problems: Path, tmp_path: Path) -> None:
+    judge = Judge()
+    cell = sketchmark.run(
+        Geometer("geometer"),
+        "uni_mmmu_geometry_visual_cot",
+        data=problems,
+        output_path=tmp_path / "run",
+        manner=Manner(grading=Grading(judge=judge)),
+    ).results()["tasks"]["uni_mmmu_geometry.visual_cot"]
+    assert {name: found["mean"] for name, found in cell["metrics"].items()} == {
+        "geometry_text_acc": 1.0,
+        "geometry_overlay_acc": 1.0,
+    }
+    assert sorted(len(context.pictures) for context in judge.asked) == [0, 0, 2, 2]
+
+
+def test_geometry_without_a_judge_is_not_scored_and_says_why(problems: Path, tmp_path: Path) -> None:
+    folder = sketchmark.run(Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run")
+    assert folder.results()["tasks"]["uni_mmmu_geometry.direct"]["metrics"] == {}
+    assert "--judge" in next(iter(folder.scores("uni_mmmu_geometry.direct")))["notes"]["unscored"]
+
+
+def test_a_judge_that_gives_no_verdict_scores_nothing(problems: Path, tmp_path: Path) -> None:
+    manner = Manner(grading=Grading(judge=Judge("It is 100% right, 1 of 1.")))
+    folder = sketchmark.run(
+        Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run", manner=manner
+    )
+    assert folder.results()["tasks"]["uni_mmmu_geometry.direct"]["metrics"] == {}
+
+
+def test_geometry_has_no_oracle_where_the_data_has_no_drawn_lines(problems: Path, tmp_path: Path) -> None:
+    with pytest.raises(CannotPlay, match="no true pictures"):
+        sketchmark.run(
+            Geometer("geometer"), "uni_mmmu_geometry_visual_cot", canvas="oracle", data=problems, output_path=tmp_path
+        )
