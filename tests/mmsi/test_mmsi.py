@@ -1,0 +1,255 @@
+"""MMSI-Bench, played: all pictures in both stages, prompts from YAML, leaks and failed drawings said aloud."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import sketchmark
+from sketchmark.catalog import Catalog
+from sketchmark.cli import root
+from sketchmark.errors import BadInput, CannotPlay, DataMissing
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.players import make
+from sketchmark.parts import Context
+from sketchmark.runs.leaks import options_of
+from sketchmark.tasks.mmsi.data import category_of
+from tests.golden.recording import Recorder
+from tests.mmsi.published import five_files, row, scene, write
+
+FIVE = ["mmsi_attribute_appr", "mmsi_attribute_meas", "mmsi_motion_obj", "mmsi_motion_cam", "mmsi_msr"]
+
+
+class Blunt(Model):
+    """Answers B and cannot draw a thing, though it tries."""
+
+    def __init__(self) -> None:
+        super().__init__("blunt")
+        self.asked: list[Context] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked.append(context)
+        return Reply(text="``B``")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply(text="I would rather not draw.")
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    return write(tmp_path / "data" / "msr.parquet", [row(7, "MSR", images=4)])
+
+
+def test_four_images_are_sent_in_both_stages(one: Path, tmp_path: Path) -> None:
+    recorder = Recorder(make("random"))
+    sketchmark.run(recorder, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
+    (drawing, drawn_from, _), (answering, answered_from, _) = recorder.requests
+    assert (drawing, answering) == ("draw", "say")
+    originals = [scene(place) for place in range(4)]
+    assert drawn_from.pictures == originals
+    assert answered_from.pictures == [*originals, recorder.drawings[0]]
+
+
+def test_the_annotators_thought_is_never_shown(one: Path, tmp_path: Path) -> None:
+    recorder = Recorder(make("random"))
+    sketchmark.run(recorder, "mmsi_msr", mode="direct,visual_cot,text_cot", data=one, output_path=tmp_path / "run")
+    assert not any("SECRET" in text for _, context, _ in recorder.requests for text in context.texts)
+
+
+def test_the_groups_hold_the_five_categories() -> None:
+    assert [(pick.task, pick.mode) for pick in Catalog().pick("mmsi")] == [(name, None) for name in FIVE]
+    assert [(pick.task, pick.mode) for pick in Catalog().pick("mmsi_visual_cot")] == [
+        (name, "visual_cot") for name in FIVE
+    ]
+
+
+def test_every_task_finds_its_own_file_in_a_folder(tmp_path: Path) -> None:
+    data = five_files(tmp_path)
+    for name in FIVE:
+        samples = list(Catalog().task(name).samples(data=data))
+        assert len(samples) == 4
+        assert {sample.filed["category"] for sample in samples} == {Catalog().task(name).config["source"]["category"]}
+
+
+def test_one_file_of_all_categories_serves_each_task_its_own(tmp_path: Path) -> None:
+    file = write(tmp_path / "MMSI_Bench.parquet", [row(1, "MSR"), row(2, "Motion (Cam.)"), row(3, "MSR", raw=False)])
+    assert [sample.id for sample in Catalog().task("mmsi_msr").samples(data=file)] == ["1", "3"]
+    with pytest.raises(BadInput, match=r"no question of category 'Motion \(Obj\.\)'.*Motion \(Cam\.\)"):
+        list(Catalog().task("mmsi_motion_obj").samples(data=file))
+
+
+def test_images_as_raw_bytes(tmp_path: Path) -> None:
+    file = write(tmp_path / "msr.parquet", [row(1, "MSR", images=3, raw=True)])
+    [sample] = Catalog().task("mmsi_msr").samples(data=file)
+    assert sample.pictures["images"] == [scene(0), scene(1), scene(2)]
+
+
+def test_a_dash_and_a_hyphen_are_one_category(tmp_path: Path) -> None:
+    rows = [
+        row(1, "Positional Relationship (Cam.–Obj.)", answer="B"),
+        row(2, "Positional Relationship (Cam.-Obj.)", answer="A"),
+        row(3, "MSR", answer="B"),
+    ]
+    file = write(tmp_path / "test.parquet", rows)
+    cell = sketchmark.run(Blunt(), "mmsi_bench", data=file, output_path=tmp_path / "run").results()["tasks"]
+    by = cell["mmsi_bench.direct"]["by"]["category"]
+    assert {name: (found["n"], found["metrics"]["accuracy"]["mean"]) for name, found in by.items()} == {
+        "MSR": (1, 1.0),
+        "Positional Relationship (Cam.–Obj.)": (2, 0.5),
+    }
+    overall = cell["mmsi_bench.direct"]["metrics"]["accuracy"]
+    assert overall["mean"] == pytest.approx(2 / 3), "the mean over questions, not over categories"
+    assert overall["ci95"][0] < 2 / 3 < overall["ci95"][1]
+    assert by["MSR"]["metrics"]["accuracy"]["ci95"]
+
+
+@pytest.mark.parametrize("dash", "-‐‑‒–—−")
+def test_every_dash_is_the_same(dash: str) -> None:
+    assert category_of(f"Positional Relationship (Obj.{dash}Reg.)") == "Positional Relationship (Obj.–Reg.)"
+
+
+def _per_model(tmp_path: Path) -> Path:
+    source = Path(sketchmark.__file__).parent / "tasks" / "mmsi" / "mmsi_msr.yaml"
+    body = yaml.safe_load(source.read_text("utf-8"))
+    body["include"] = str(source.parent / body["include"])
+    blocks = body["modes"]["visual_cot"]["lmms_eval_specific_kwargs"]
+    blocks["blunt"] = {"generation_prompt": "Sketch the answer to: {question}"}
+    file = tmp_path / "my_msr.yaml"
+    file.write_text(yaml.safe_dump(body), "utf-8")
+    return file
+
+
+def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: Path) -> None:
+    include = (_per_model(tmp_path),)
+    for model, prompt in (
+        ("blunt", "Sketch the answer to: In which direction"),
+        ("player/random", "Create a visual"),
+    ):
+        mode = Catalog(include).task("my_msr", sketchmark.task.Choices(model=model)).mode("visual_cot")
+        sample = next(Catalog(include).task("my_msr").samples(data=one))
+        script = mode.script(sample, "truth")
+        assert script.text("generation_prompt").startswith(prompt)
+        assert script.text("ask").startswith("You are given the original image(s)"), "not overridden, so the default"
+
+
+def test_a_generation_prompt_that_holds_an_option_is_reported_in_the_summary(one: Path, tmp_path: Path) -> None:
+    folder = sketchmark.run(
+        Blunt(), "my_msr_visual_cot", include=(_per_model(tmp_path),), data=one, output_path=tmp_path / "run"
+    )
+    [warning] = folder.results()["warnings"]
+    assert "sample 7 contains its option A ('Left, while moving backward')" in warning
+
+
+def test_the_published_prompts_do_not_leak(tmp_path: Path) -> None:
+    for prompts in ("seed", "unig2u"):
+        folder = sketchmark.run(
+            "player/random",
+            "mmsi_visual_cot",
+            data=five_files(tmp_path),
+            prompts=prompts,
+            output_path=tmp_path / prompts,
+        )
+        assert "warnings" not in folder.results()
+
+
+def cli(*arguments: object) -> Any:
+    return CliRunner().invoke(root, ["run", "--quiet", "--no-cache", *map(str, arguments)], standalone_mode=False)
+
+
+def test_strict_leaks_stop_the_run_before_the_first_call(one: Path, tmp_path: Path) -> None:
+    file = _per_model(tmp_path)
+    body = file.read_text("utf-8").replace("blunt:", "player:")
+    file.write_text(body, "utf-8")
+    leaky = ("--model", "player/random", "--tasks", "my_msr_visual_cot", "--include", file, "--data", one)
+    loose = cli(*leaky, "--output_path", tmp_path / "loose")
+    assert (loose.exception, "warning: my_msr.visual_cot" in loose.stderr) == (None, True)
+    strict = cli(*leaky, "--strict-leaks", "--output_path", tmp_path / "strict")
+    assert isinstance(strict.exception, BadInput)
+    assert not (tmp_path / "strict").exists()
+
+
+def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(one: Path, tmp_path: Path) -> None:
+    model = Blunt()
+    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
+    cell = folder.results()["tasks"]["mmsi_msr.visual_cot"]
+    assert model.asked == []
+    assert cell["failures"] == {"no_picture": 1}
+    assert cell["metrics"]["accuracy"]["mean"] == 0.0
+
+
+def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tmp_path: Path) -> None:
+    model = Blunt()
+    folder = sketchmark.run(
+        model, "mmsi_msr_visual_cot", data=one, on_draw_failure="continue", output_path=tmp_path / "run"
+    )
+    cell = folder.results()["tasks"]["mmsi_msr.visual_cot"]
+    [context] = model.asked
+    assert len(context.pictures) == 4
+    assert "I would rather not draw." not in context.texts, "stage 1's text is not an answer"
+    assert cell["failures"] == {"no_picture": 1}, "and the failed drawing is still counted"
+    assert cell["metrics"]["accuracy"]["mean"] == 1.0
+
+
+def test_there_is_no_oracle_for_photographs(one: Path, tmp_path: Path) -> None:
+    with pytest.raises(CannotPlay, match="no true pictures"):
+        sketchmark.run(Blunt(), "mmsi_msr_visual_cot", canvas="oracle", data=one, output_path=tmp_path / "run")
+
+
+@pytest.mark.parametrize("canvas", ["blank", "other"])
+def test_the_other_canvases_replace_the_drawing(tmp_path: Path, canvas: str) -> None:
+    data = write(tmp_path / "msr.parquet", [row(1, "MSR"), row(2, "MSR", images=3)])
+    recorder = Recorder(make("random"))
+    sketchmark.run(recorder, "mmsi_msr_visual_cot", canvas=canvas, data=data, output_path=tmp_path / "run")
+    seen = [context.pictures[-1] for act, context, _ in recorder.requests if act == "say"]
+    white = [picture.image().getcolors() == [(48 * 32, (255, 255, 255))] for picture in seen]
+    assert all(white) if canvas == "blank" else not any(white)
+
+
+def test_an_unparsed_answer_is_wrong_with_a_note(one: Path, tmp_path: Path) -> None:
+    class Mute(Blunt):
+        async def say(self, context: Context, options: Options) -> Reply:
+            return Reply(text="Hard to say.")
+
+    folder = sketchmark.run(Mute(), "mmsi_msr", data=one, output_path=tmp_path / "run")
+    [scores] = folder.scores("mmsi_msr.direct")
+    assert scores["values"] == {"accuracy": 0.0}
+    assert scores["notes"]["no_letter"] == "cannot find answer"
+    assert scores["flags"] == ["unparsed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answer": "Z"}, r"row 0 \(id 7\): the answer is 'Z'"),
+        ({"images": []}, r"row 0 \(id 7\) has no list of images"),
+        ({"images": [{"bytes": b"x", "path": None}]}, r"row 0 \(id 7\), image 1: not a picture"),
+        ({"question": ""}, r"row 0 \(id 7\) has no question"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    file = write(tmp_path / "msr.parquet", [{**row(7, "MSR"), **change}])
+    with pytest.raises(BadInput, match=message):
+        list(Catalog().task("mmsi_msr").samples(data=file))
+
+
+def test_without_data_the_three_ways_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataMissing, match=r"--data PATH.*SKETCHMARK_DATA.*sketchmark\[data\]"):
+        list(Catalog().task("mmsi_bench").samples(data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Which?\nOptions: A: Left, while moving, B: Up, C: Right", ["Left, while moving", "Up", "Right"]),
+        ("Which?\nA. red\nB. blue car\n", ["red", "blue car"]),
+        ("Object A is near. (A) yes (B) no", ["yes", "no"]),
+        ("Point A: the door. Options: A: 1 m, B: 2 m", ["1 m", "2 m"]),
+        ("Is A left of B?", []),
+    ],
+)
+def test_options_are_found_as_questions_write_them(question: str, options: list[str]) -> None:
+    assert [text for _, text in options_of(question)] == options
