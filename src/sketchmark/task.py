@@ -18,7 +18,6 @@ from sketchmark.script import Script
 
 MODES = ("direct", "visual_cot", "text_cot")
 _GENERATION = ("max_new_tokens", "temperature", "seed")
-_NOT_DRAWING = ("task_type", "num_images")
 
 
 @dataclass(frozen=True)
@@ -120,10 +119,13 @@ class Task:
         if self.choices.steps == "model":
             prompts |= block.get("free_running", {})
         bagel: Mapping[str, Any] = kwargs.get("bagel_interleaved", {})
-        settings = {**{k: v for k, v in bagel.items() if k in _NOT_DRAWING}, **block.get("settings", {})}
+        settings = {
+            **{k: v for k, v in bagel.items() if k in ("task_type", "num_images")},
+            **block.get("settings", {}),
+        }
         settings |= {k: prompts.pop(k) for k in ("plan_tokens", "max_steps", "num_images") if k in prompts}
         generation = {**self.config.get("generation", {}), **block.get("generation", {})}
-        drawing = {k: v for k, v in bagel.items() if k not in _NOT_DRAWING} | dict(block.get("drawing", {}))
+        drawing = {k: v for k, v in bagel.items() if k != "task_type"} | dict(block.get("drawing", {}))
         protocol_name = str(block.get("protocol", "direct"))
         return Mode(
             name=name,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -141,3 +143,17 @@ def test_what_is_not_understood_is_refused(folder: Path, tmp_path: Path, line: s
     (folder / "odd.yaml").write_text("\n".join([*kept, *rest, line, "task: odd", ""]), "utf-8")
     with pytest.raises(BadInput, match=message):
         run(folder, "odd", Eye(), tmp_path / "out")
+
+
+def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missing(
+    folder: Path, tmp_path: Path
+) -> None:
+    arguments = ["run", "--model", "player/random", "--tasks", "shades_all", "--include", str(folder), "--no-cache"]
+    arguments += ["--quiet", "--output_path", str(tmp_path / "out")]
+    refused = subprocess.run([sys.executable, "-m", "sketchmark", *arguments], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "--trust-code if you trust it" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
+    assert played.returncode == 0, played.stderr
+    assert set(RunFolder(tmp_path / "out").results()["tasks"]) == {"shades.direct", "shades_visual_cot.visual_cot"}

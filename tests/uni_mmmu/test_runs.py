@@ -74,10 +74,14 @@ def test_text_cot_writes_where_visual_cot_draws(data: dict[str, Path], tmp_path:
     assert all("img" not in metric for cell in folder.results()["tasks"].values() for metric in cell["metrics"])
 
 
-def test_drawing_settings_of_bagel_reach_the_draw_calls_and_only_those(data: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("task", "pictures"), [("maze100", 10), ("sliding54", 10), ("jigsaw100", 2)])
+def test_drawing_settings_of_bagel_reach_the_draw_calls_and_only_those(
+    data: dict[str, Path], tmp_path: Path, task: str, pictures: int
+) -> None:
     recorder = Recorder(make("solver"))
-    sketchmark.run(recorder, "uni_mmmu_visual_cot", data=data["parquet"], limit=1, output_path=tmp_path)
+    sketchmark.run(recorder, f"uni_mmmu_{task}_visual_cot", data=data["parquet"], limit=1, output_path=tmp_path)
     settings = {"cfg_text_scale": 4.0, "cfg_interval": 0.4, "timestep_shift": 3.0, "num_timesteps": 50}
+    settings["num_images"] = pictures
     assert [dict(options.extra) for act, _, options in recorder.requests if act == "draw"]
     for act, _, options in recorder.requests:
         assert dict(options.extra) == (settings if act == "draw" else {})

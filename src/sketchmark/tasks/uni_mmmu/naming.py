@@ -35,7 +35,8 @@ def shared_goal(puzzles: Sequence[Puzzle], named_by: NamedBy) -> sliding.State |
     """
     if named_by not in get_args(NamedBy):
         raise UnknownName(f"moves cannot be named by {named_by!r}", "moves_named_by is tile or blank")
-    ends = {name: _ends(puzzles, name) for name in get_args(NamedBy)}
+    starts = [(puzzle, sliding.to_state(sliding.read(puzzle.picture, puzzle.rows))) for puzzle in puzzles]
+    ends = {name: _ends(starts, name) for name in get_args(NamedBy)}
     consistent = {name: None not in found.values() and len(set(found.values())) == 1 for name, found in ends.items()}
     other = "blank" if named_by == "tile" else "tile"
     if consistent[other] and not consistent[named_by]:
@@ -56,11 +57,12 @@ def shared_goal(puzzles: Sequence[Puzzle], named_by: NamedBy) -> sliding.State |
     return goal
 
 
-def _ends(puzzles: Sequence[Puzzle], named_by: NamedBy) -> dict[str, sliding.State | None]:
+def _ends(
+    starts: Sequence[tuple[Puzzle, sliding.State | None]], named_by: NamedBy
+) -> dict[str, sliding.State | None]:
     """Where each readable puzzle ends, or None where a move is not legal."""
     found: dict[str, sliding.State | None] = {}
-    for puzzle in puzzles:
-        state = sliding.to_state(sliding.read(puzzle.picture, puzzle.rows))
+    for puzzle, state in starts:
         if state is None or puzzle.moves is None:
             continue
         end: sliding.State | None = state

@@ -1,0 +1,87 @@
+"""Rows from files, folders and the hub's layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sketchmark.errors import BadInput, DataMissing
+from sketchmark.rows import as_picture, inside, rows
+from sketchmark.worlds import maze
+from tests.uni_mmmu import published
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.jsonl", '{"a": "1", "b": "é"}\n{"a": "2", "b": ""}\n'),
+        ("x.json", '[{"a": "1", "b": "é"}, {"a": "2", "b": ""}]'),
+        ("x.csv", "\ufeffa,b\n1,é\n2,\n"),
+        ("x.tsv", "a\tb\n1\té\n2\t\n"),
+    ],
+)
+def test_text_files_give_rows(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    assert list(rows(tmp_path / name, hub="o/n")) == [{"a": "1", "b": "é"}, {"a": "2", "b": ""}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.json", "{}"), ("x.json", "[1]"), ("x.jsonl", "{"), ("x.parquet", "no"), ("data.tar", "")]
+)
+def test_a_file_that_holds_no_rows_is_named(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(BadInput, match=name):
+        list(rows(tmp_path / name, hub="o/n"))
+
+
+def test_the_hub_is_asked_for_a_configuration_and_its_pictures_come_undecoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`datasets` takes a local clone for a hub id, so this is the way the hub goes."""
+    _datasets_cache_in(tmp_path, monkeypatch)
+    clone = tmp_path / "UniMMMU"
+    published.write_parquet(clone / "maze" / "test-00000-of-00001.parquet", published.maze_rows())
+    (clone / "README.md").write_text(
+        "---\nconfigs:\n- config_name: maze\n  data_files:\n  - split: test\n    path: maze/test-*\n---\n", "utf-8"
+    )
+    found = list(rows(None, hub=str(clone), config="maze"))
+    assert [as_picture(row["initial_image"], "") for row in found] == [maze.render(m) for m in published.MAZES]
+
+
+def test_the_hub_is_asked_for_one_file_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _datasets_cache_in(tmp_path, monkeypatch)
+    clone = published.parquet_folder(tmp_path / "unig2u_dataset")
+    found = list(rows(None, hub=str(clone), split="train", files="uni_mmmu/uni_mmmu_sliding54.parquet"))
+    assert [list(row) for row in found] == [["initial_image", "steps_words"]] * 3
+
+
+def _datasets_cache_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets  # type: ignore[import-untyped]
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
+
+
+def test_what_the_hub_does_not_have_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataMissing) as error:
+        list(rows(None, hub=str(tmp_path / "nowhere"), config="maze"))
+    assert "\n" not in str(error.value)
+
+
+def test_a_path_that_was_named_and_is_not_there_is_an_error_and_not_a_download(tmp_path: Path) -> None:
+    with pytest.raises(DataMissing, match="gone does not exist"):
+        rows(tmp_path / "gone", hub="o/n")
+
+
+def test_a_path_in_a_row_is_followed_only_inside_its_folder(tmp_path: Path) -> None:
+    picture = maze.render(published.MAZES[0])
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "in.png").write_bytes(picture.data)
+    (tmp_path / "out.png").write_bytes(picture.data)
+    assert as_picture({"bytes": None, "path": "in.png"}, "row 0", tmp_path / "data") == picture
+    for name in ("../out.png", str(tmp_path / "out.png")):
+        with pytest.raises(BadInput, match=r"row 0: the path .* leads out of"):
+            as_picture(name, "row 0", tmp_path / "data")
+    with pytest.raises(BadInput, match="no picture, but a str"):
+        as_picture("in.png", "row 0")
+    assert inside(tmp_path, "data/in.png", "row 0").is_file()
