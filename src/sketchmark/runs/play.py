@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sketchmark import canvas as canvases
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode, Failure
-from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.models.base import Model
 from sketchmark.parts import Picture, Sample
 from sketchmark.runs.plan import Cell
@@ -41,6 +41,8 @@ async def _play(
         failure = Failure(error.kind, str(error), error.blames_model)
     except TimeoutError:
         failure = Failure("timeout", f"the episode took longer than {time_limit:g} s")
+    except (MissingExtra, CannotPlay):
+        raise  # nothing is wrong with this episode: no episode can be played
     except SketchmarkError as error:
         failure = Failure("error", str(error))
     except Exception as error:  # a plug-in's bug costs its episode, not the run

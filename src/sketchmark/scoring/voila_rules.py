@@ -31,7 +31,7 @@ _CHANGED = re.compile(
 )
 _NAMES: Mapping[str, re.Pattern[str]] = {
     "number": re.compile(r"\b(numbers?|counts?|quantity)\b", re.IGNORECASE),
-    "subject": re.compile(r"\b(subject types?|types? of subjects?|subjects?(?! count)|species)\b", re.IGNORECASE),
+    "subject": re.compile(r"\b(subject types?|types? of subjects?|(?<!of )subjects?(?! count))\b", re.IGNORECASE),
     "action": re.compile(r"\b(actions?|activit(?:y|ies))\b", re.IGNORECASE),
 }
 

@@ -44,7 +44,7 @@ _ACTION_PATTERNS: Mapping[str, str] = {
     "eating food": r"eat(?:s|ing)?|(?:having|enjoying) (?:a )?(?:meal|food)",
 }
 _NUMBER_PATTERNS: Mapping[str, str] = {
-    "one": r"one|1|a single|single|an?",
+    "one": r"one|1|a single|single|an?(?! (?:pair|couple) of)",
     "two": r"two|2|a pair of|a couple of",
     "three": r"three|3",
     "four": r"four|4",

@@ -1,0 +1,114 @@
+"""Reading VOILA's answers by rule: what the judge prompt forgives is forgiven, the rest is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sketchmark.scoring import voila_rules as rules
+from sketchmark.worlds import voila
+from sketchmark.worlds.voila import Scene
+
+TWO_HAMSTERS_WALKING = Scene(2, 8, 3)
+
+
+def test_the_ground_truth_of_any_question_is_read_as_right_in_every_step() -> None:
+    for question in voila.sample_questions(190, seed=3, distraction=True):
+        first, second, _ = question.scenes
+        step1 = rules.right_step1(rules.read_step1(voila.combined_text(question)), question.scenes)
+        step2 = rules.right_step2(rules.read_step2(voila.relations_text(question)), first, second)
+        answer = question.answer
+        words = (answer.number_word, answer.subject_word, answer.action_word)
+        said = "The answer is number = {}, subject = {}, action = {}.".format(*words)
+        step3 = rules.right_step3(rules.read_step3(said), answer)
+        for scores in (step1, step2, step3):
+            assert set(scores.values()) == {1.0}, question
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("two hamsters walking", 8),
+        ("2 mice walking", 8),
+        ("two women walking", 2),
+        ("two senior women walking", 4),
+        ("two elderly ladies walking", 4),
+        ("two girls walking", 0),
+        ("two male children walking", 11),
+        ("two children walking", None),
+        ("two wolves and a dog walking", None),
+        ("two bunnies walking", 13),
+    ],
+)
+def test_synonyms_are_fine_but_another_age_or_sex_is_not(text: str, subject: int | None) -> None:
+    assert rules.read_step1(f"Image 1: {text}.")[0].subject == subject
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("a man reading two books", 1), ("4 men reading", 4), ("a couple of men reading", 2), ("men reading", None)],
+)
+def test_the_number_is_the_one_before_the_subject(text: str, number: int | None) -> None:
+    assert rules.read_step1(f"Image 1: {text}")[0].number == number
+
+
+def test_pictures_may_be_called_by_ordinals_or_marked_down() -> None:
+    text = "**Image 1**: one cat eating food\nThe second image shows two dogs jogging.\nImage 3: three bears typing"
+    assert rules.read_step1(text) == [Scene(1, 5, 12), Scene(2, 6, 11), Scene(3, 12, 6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Number is changed from two to four. Action remains constant walking. Subject type is the same.",
+            1.0,
+        ),
+        ("The count of subjects increases. The action is unchanged. The subject type stays the same.", 1.0),
+        ("The count of subjects decreases. The action is unchanged. The subject type stays the same.", 0.0),
+        (
+            "Number is changed from two to three. Action remains constant walking. Subject type is the same.",
+            0.0,
+        ),
+        (
+            "Number is changed from two to four. Action remains constant running. Subject type is the same.",
+            0.0,
+        ),
+        ("Changed properties: number.\nUnchanged properties: subject type and action.", 1.0),
+        ("Everything is different.", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictures(
+    text: str, expected: float
+) -> None:
+    read = rules.read_step2(text)
+    assert rules.right_step2(read, Scene(2, 5, 3), Scene(4, 5, 3))["overall"] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("The answer is number = two, subject = hamsters, action = walking", (1, 1, 1)),
+        ("The answer is number = 2, subject = mouse, action = walking.", (1, 1, 1)),
+        ("number: {two}; subject: {hamster}; action: {walking}", (1, 1, 1)),
+        ("Number = three, subject = hamsters, action = running", (0, 1, 0)),
+        ("number = any, subject = hamsters, action = walking", (0, 1, 1)),
+        ("No: number = 1, subject = cat, action = typing. So number = two, subject = hamsters, action = walking", (1, 1, 1)),
+    ],
+)  # fmt: skip
+def test_step_3_takes_the_last_answer_of_the_form(text: str, right: tuple[int, int, int]) -> None:
+    found = rules.right_step3(rules.read_step3(text), TWO_HAMSTERS_WALKING)
+    assert (found["number"], found["subject"], found["action"]) == right
+
+
+def test_any_counts_only_where_it_is_due() -> None:
+    due = Scene(None, 8, 3)
+    said = rules.read_step3("number = any, subject = hamsters, action = walking")
+    assert rules.right_step3(said, due)["overall"] == 1.0
+    said = rules.read_step3("number = two, subject = hamsters, action = walking")
+    assert rules.right_step3(said, due)["overall"] == 0.0
+
+
+def test_an_answer_without_the_form_is_unread_and_wrong() -> None:
+    assert rules.read_step3("Two hamsters walking, obviously.") is None
+    assert rules.right_step3(None, TWO_HAMSTERS_WALKING)["overall"] == 0.0
