@@ -142,3 +142,14 @@ def test_count_prints_every_structure_and_both_totals() -> None:
     assert counts["structures"]["12"] == 104_936_832
     assert counts["with_distraction"] == {"total": 157_632_384, "largest_count": 3_236_688}
     assert counts["without_distraction"] == {"total": 3_861_312, "largest_count": 2_384_928}
+
+
+def test_built_in_pictures_are_written_beside_the_table_and_show_what_it_says(tmp_path: Path) -> None:
+    from sketchmark.worlds.voila.reader import read, read_collage
+
+    make(tmp_path / "set.csv", Order(7, dataset="training", distraction=False, collage=True, seed=4))
+    _, rows = read_table(tmp_path / "set.csv")
+    for row in rows:
+        shown = [read(Picture.from_file(tmp_path / "Train_Images" / name)) for name in row[:4]]
+        assert [scene and scene.describe() for scene in shown] == row[4:8]
+        assert read_collage(Picture.from_file(tmp_path / "Image_Questions" / row[9])) == shown[:3]

@@ -1,5 +1,6 @@
 """Drawing sets: equal shares, no repeats, by seed, uniform or balanced."""
 
+import random
 from collections import Counter
 from itertools import islice
 
@@ -7,7 +8,7 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.worlds import voila
-from sketchmark.worlds.voila.sampling import hidden_scene
+from sketchmark.worlds.voila.sampling import _uniform_places, hidden_scene
 
 
 def test_the_same_seed_draws_the_same_set_and_another_seed_another() -> None:
@@ -49,10 +50,10 @@ def test_a_count_beyond_the_smallest_structure_is_refused_at_once_with_the_large
         voila.sample_questions(largest + len(voila.structures(distraction)), 0, distraction)
 
 
-def test_a_whole_structure_can_be_drawn_without_an_endless_search() -> None:
-    stream = voila.sample_questions(voila.largest_count(False), 0, distraction=False)
-    share = voila.largest_count(False) // 7
-    assert len({q.index for q in islice(stream, share)}) == share
+def test_the_smallest_structure_can_be_drawn_to_the_last_question_without_an_endless_search() -> None:
+    smallest = voila.STRUCTURES[2]
+    places = list(_uniform_places(smallest, smallest.size, random.Random(0)))
+    assert sorted(places) == list(range(smallest.size))
 
 
 def test_uniform_draws_reach_all_values_about_equally() -> None:

@@ -8,12 +8,18 @@ from typing import Literal
 
 import click
 
+from sketchmark.commands import _voila_infer, _voila_score
+
 _YES_NO = click.Choice(["yes", "no"])
 
 
 @click.group("voila")
 def command() -> None:
-    """VOILA: make the analogies, check a file of them, count them."""
+    """VOILA: make the analogies, check a file of them, count them; play and score them."""
+
+
+command.add_command(_voila_infer.command)
+command.add_command(_voila_score.command)
 
 
 @command.command("make")

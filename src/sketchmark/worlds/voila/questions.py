@@ -92,11 +92,8 @@ def question_at(index: int, distraction: bool = True) -> Question:
     if not 0 <= index < size:
         kind = "with" if distraction else "without"
         raise BadInput(f"there is no question {index}", f"indices {kind} distraction are 0 to {size - 1}")
-    for structure in structures(distraction):
-        place = index - _starts()[structure.id]
-        if 0 <= place < structure.size:
-            return question_in(structure, place)
-    raise AssertionError("the structures cover the space")
+    rule, start = max((item for item in _starts().items() if item[1] <= index), key=lambda item: item[1])
+    return question_in(STRUCTURES[rule], index - start)
 
 
 def index_of(question: Question) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import permutations, product
 from typing import Literal
 
@@ -62,16 +62,16 @@ class Structure:
     def rule(self, prop: Property) -> Rule:
         return {"number": self.number, "subject": self.subject, "action": self.action}[prop]
 
-    @property
+    @cached_property
     def has_distraction(self) -> bool:
         return "distraction" in (self.number, self.subject, self.action)
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, int, int]:
         number, subject, action = (len(triples(prop, self.rule(prop))) for prop in PROPERTIES)
         return number, subject, action
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many questions differ in what can be seen, pictures 1 to 3 (spec 2.2, note 1)."""
         number, subject, action = self.sizes

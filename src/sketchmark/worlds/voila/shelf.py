@@ -68,7 +68,8 @@ class BankShelf:
         self._seed = seed
 
     def files(self, scene: Scene) -> Sequence[str]:
-        return [f"{file_prefix(scene)}{variation}.png" for variation in self._variations]
+        prefix = file_prefix(scene)
+        return [f"{prefix}{variation}.png" for variation in self._variations]
 
     def picture(self, name: str) -> Picture:
         from sketchmark.worlds.voila import bank

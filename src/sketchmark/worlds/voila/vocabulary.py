@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 ANY = "any"
@@ -108,6 +109,7 @@ def parse_description(text: str) -> Scene | None:
     return _BY_TEXT.get(" ".join(text.lower().split()))
 
 
+@cache
 def file_prefix(scene: Scene) -> str:
     """How a picture file of this scene starts (spec 1.1): the suffix after it is opaque."""
     return f"{scene.number_word}_{scene.subject_word}_{scene.action_word}_"

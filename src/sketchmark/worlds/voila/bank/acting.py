@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -81,9 +82,9 @@ def _walk(actor: Actor) -> None:
     step = 14 + actor.shake(1.5)
     pose = Pose(
         lean=3,
-        hands=((18, -31), (-13, -27)),
+        hands=((-19, -29), (20, -36)),
         feet=((-step, -3), (step, -1)),
-        elbows=(1, -1),
+        elbows=(-1, -1),
         knees=(-1, -1),
     )
     actor.figure(pose).draw(actor.pen)
@@ -96,19 +97,19 @@ def _swim(actor: Actor) -> None:
     pose = Pose(
         lean=62,
         hip=(-20, -18),
-        hands=((24, -8), (42, -22 + stroke)),
-        feet=((-44, -21 + stroke), (-40, -12)),
-        elbows=(1, 1),
+        hands=((30, -6), (41, -15 + stroke)),
+        feet=((-49, -24 + stroke), (-48, -14)),
+        elbows=(1, -1),
         knees=(1, 1),
         footwear="none",
+        arm=20,
     )
     actor.figure(pose).draw(pen)
-    for x, y in ((-44, -30), (-51, -25), (-38, -33), (-48, -36)):
+    for x, y in ((-50, -34), (-57, -28), (-43, -36), (-54, -40), (44, -24), (50, -20)):
         pen.circle(x, y + stroke, 2.4, CLOUD)
-    wave = [(-56.0, 4.0), (-54, -14), (-45, -18), (-36, -14), (-27, -18), (-18, -14), (-9, -17), (0, -13), (9, -17)]
-    wave += [(18, -13), (27, -17), (36, -13), (45, -16), (50, -12), (52, 4)]
-    pen.blob(wave, actor.ground)
-    pen.stroke([(x, y) for x, y in wave[2:13]], 2.0, CLOUD)
+    wave = [(-60 + step * 2.0, -14 + 2.6 * math.sin(step * 0.62)) for step in range(60)]
+    pen.polygon([*wave, (58, 0), (40, 6), (-40, 6), (-60, 0)], actor.ground)
+    pen.stroke(wave[3:-3], 2.0, CLOUD)
 
 
 def _jump(actor: Actor) -> None:
@@ -145,7 +146,7 @@ def _write(actor: Actor) -> None:
         props.desk(actor.pen)
         props.paper(actor.pen)
 
-    pose = replace(_behind_desk(), hands=((-16, -32), (9, -36)), elbows=(1, -1))
+    pose = replace(_behind_desk(), hands=((-16, -32), (11, -36)), elbows=(1, -1))
     actor.figure(pose, look=1).draw(actor.pen, cover=cover, held=lambda: props.pencil(actor.pen))
 
 

@@ -67,6 +67,7 @@ class Pose:
     """Both arms over the body: for whoever faces the viewer with something in hand."""
     footwear: Literal["shoes", "skates", "none"] = "shoes"
     legs: bool = True
+    arm: float = ARM
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Figure:
         """`cover` goes over the body and under the near arms (a desk), `held` over that."""
         pose = self.pose
         near_over = (True, True) if pose.arms_in_front else (False, True)
-        self._tail(pen)
+        if pose.lean < 40:
+            self._tail(pen)
         for side in (0, 1):
             if not near_over[side]:
                 self._arm(pen, side)
@@ -142,7 +144,11 @@ class Figure:
         if not self.is_human:
             spine = self._up(TORSO * 0.48)
             pen.oval(*spine, 11.5 * w, 16.5, self._fur, turn=self.pose.lean)
-            pen.oval(*self._up(TORSO * 0.42, 1.5), 7.4 * w, 11.5, _BELLIES[self.subject], turn=self.pose.lean)
+            round_belly = 1.25 if self.subject == HAMSTER else 1.0
+            belly = _BELLIES[self.subject]
+            pen.oval(
+                *self._up(TORSO * 0.42, 1.5), 7.4 * w * round_belly, 11.5 * round_belly, belly, turn=self.pose.lean
+            )
             return
         top, bottom = self.outfit.top, self.outfit.bottom
         pen.stroke([self._up(TORSO - 2), self._up(TORSO + 4)], 7, self.outfit.face.skin)
@@ -204,7 +210,7 @@ class Figure:
     def _arm(self, pen: Pen, side: int) -> None:
         across = (-8.0, 8.0)[side] * self._width if self.pose.arms_in_front or abs(self.pose.lean) < 40 else 0.0
         shoulder = self._up(TORSO - 4, across)
-        elbow, hand = _bend(shoulder, self.pose.hands[side], ARM, self.pose.elbows[side])
+        elbow, hand = _bend(shoulder, self.pose.hands[side], self.pose.arm, self.pose.elbows[side])
         if self.is_human:
             skin, sleeve = self.outfit.face.skin, self.outfit.top
             pen.stroke([elbow, hand], 5.4, skin)

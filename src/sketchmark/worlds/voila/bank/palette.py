@@ -84,7 +84,7 @@ GROUNDS: dict[str, tuple[Colour, ...]] = {
 RIPPLE: Colour = (132, 208, 230)
 
 WALLS: tuple[Colour, ...] = ((246, 232, 206), (212, 234, 206), (226, 220, 244), (252, 218, 190))
-FLOORS: tuple[Colour, ...] = ((222, 190, 150), (192, 170, 150), (180, 178, 176))
+FLOORS: tuple[Colour, ...] = ((222, 190, 150), (194, 166, 146), (180, 178, 176))
 
 PROPS: dict[str, Colour] = {
     "laptop": (150, 172, 204),

@@ -83,11 +83,11 @@ def paper(pen: Pen) -> None:
 
 def pencil(pen: Pen) -> None:
     """Point on the paper, end in the air."""
-    with pen.at(3, -28.6, turn=33):
-        pen.box(-2.3, -27, 2.3, -5, PROPS["pencil"])
-        pen.box(-2.3, -31, 2.3, -27, PINK, 1)
-        pen.polygon([(-2.3, -5), (2.3, -5), (0, 0)], (250, 220, 180))
-        pen.polygon([(-0.9, -2), (0.9, -2), (0, 0)], INK)
+    with pen.at(1, -28.6, turn=52):
+        pen.box(-3, -32, 3, -6, PROPS["pencil"])
+        pen.box(-3, -37, 3, -32, PINK, 1)
+        pen.polygon([(-3, -6), (3, -6), (0, 0)], (250, 220, 180))
+        pen.polygon([(-1.2, -2.4), (1.2, -2.4), (0, 0)], INK)
 
 
 def table(pen: Pen) -> None:

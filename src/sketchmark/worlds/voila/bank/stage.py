@@ -28,7 +28,7 @@ _HORIZONS = {1: 290.0, 2: 262.0, 3: 196.0, 4: 190.0}
 
 _SCALES = {1: 3.75, 2: 2.6, 3: 2.0, 4: 1.92}
 
-_SHRINK = {_DRIVE: 0.96, _JUMP: 0.9, _SWIM: 0.98, _DIG: 0.98}
+_SHRINK = {_DRIVE: 0.96, _JUMP: 0.9, _SWIM: 0.85, _DIG: 0.98}
 """Actions that take more room than a standing figure."""
 
 
