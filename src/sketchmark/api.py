@@ -44,6 +44,8 @@ def run(
     folder = Path(output_path) if output_path else default_folder(name)
     cells = plan(asked, catalog, played)
     how = replace(manner or Manner(), warnings=tuple(warn_of_leaks(cells)))
+    for cell in cells:
+        cell.task.check_scoring(how.grading.scoring)
     return asyncio.run(run_plan(asked, cells, played, folder, how, Silent()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, UnknownName
+from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import Protocol, protocol
@@ -148,6 +149,16 @@ class Task:
 
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.config["source"], "seed": seed}
+
+    def check_scoring(self, name: str) -> None:
+        """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
+        checks the name itself."""
+        known: Mapping[str, str | None] = self.config.get("scorings", {name: None})
+        if name not in known:
+            raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
+        extra = known[name]
+        if extra and importlib.util.find_spec(extra) is None:
+            raise MissingExtra(f"scoring {name}", extra)
 
     @property
     def scorers(self) -> list[Scorer]:

@@ -148,17 +148,26 @@ def test_an_echo_of_the_template_is_noted() -> None:
     assert scores.notes["echo"]
 
 
-def test_an_unknown_scoring_is_named() -> None:
-    with pytest.raises(UnknownName, match="'exact'"):
-        scoring.jigsaw(Sample("x", target={"label": 0}), answered(""), Grading("exact"))
-
-
-def test_dreamsim_is_an_extra_and_says_so() -> None:
-    ref = published.JIGSAWS[0]
-    frames = jigsaw.frames(ref)
-    sample = Sample("x", target={"label": ref.label}, frames=lambda: frames)
-    with pytest.raises(MissingExtra, match=r"sketchmark\[dreamsim\]"):
-        scoring.jigsaw(sample, answered("", *frames), Grading("strict+dreamsim"))
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("exact", UnknownName, r"no scoring 'exact' \(there are: strict, lenient"),
+        ("strict+dreamsim", MissingExtra, r"sketchmark\[dreamsim\]"),
+    ],
+)
+def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
+    data: dict[str, Path], tmp_path: Path, name: str, error: type[Exception], message: str
+) -> None:
+    recorder = Recorder(make("solver"))
+    with pytest.raises(error, match=message):
+        sketchmark.run(
+            recorder,
+            "uni_mmmu_jigsaw100",
+            data=data["parquet"],
+            output_path=tmp_path / "run",
+            manner=Manner(grading=Grading(name)),
+        )
+    assert recorder.requests == []
 
 
 def test_without_two_drawings_a_jigsaw_has_no_picture_score() -> None:

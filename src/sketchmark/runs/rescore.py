@@ -32,6 +32,9 @@ async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Gra
 
 async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
     """Score everything anew. The first scoring becomes the run's own; the others stand beside it."""
+    for task in tasks.values():
+        for scoring in scorings:
+            task.check_scoring(scoring)
     for cell, task in tasks.items():
         for number, scoring in enumerate(scorings):
             how = Grading(scoring=scoring, judge=grading.judge)

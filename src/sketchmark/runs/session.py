@@ -27,6 +27,9 @@ def run_session(**options: Any) -> int:
     catalog = Catalog(request.include, request.trust_code)
     model = catalog.model(request.model, _model_arguments(options, request))
     cells = plan(request, catalog, model)
+    for cell in cells:
+        for scoring in options["scoring"].split(","):
+            cell.task.check_scoring(scoring)
     warnings = warn_of_leaks(cells, strict=options["strict_leaks"])
     if not options["judge"]:
         judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
