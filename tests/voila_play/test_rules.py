@@ -93,7 +93,7 @@ def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictur
         ("number: {two}; subject: {hamster}; action: {walking}", (1, 1, 1)),
         ("Number = three, subject = hamsters, action = running", (0, 1, 0)),
         ("number = any, subject = hamsters, action = walking", (0, 1, 1)),
-        ("No: number = 1, subject = cat, action = typing. So number = two, subject = hamsters, action = walking", (1, 1, 1)),
+        ("No: number = 1, subject = cat, action = typing. number = 2, subject = mice, action = walking", (1, 1, 1)),
     ],
 )  # fmt: skip
 def test_step_3_takes_the_last_answer_of_the_form(text: str, right: tuple[int, int, int]) -> None:
