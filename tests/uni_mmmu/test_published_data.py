@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
 from sketchmark.catalog import Catalog
+from sketchmark.cli import root
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Picture, Sample
 from sketchmark.rows import as_picture
@@ -36,6 +38,14 @@ def test_a_parquet_file_and_a_folder_that_holds_it_give_the_same_samples(tmp_pat
     alone, found = samples("uni_mmmu_maze100", file), samples("uni_mmmu_maze100", tmp_path)
     assert moves(alone) == SOLUTIONS
     assert [s.fingerprint() for s in alone] == [s.fingerprint() for s in found]
+
+
+def test_what_sketchmark_makes_is_read_like_what_is_published(tmp_path: Path) -> None:
+    for world in ("maze", "sliding", "jigsaw"):
+        made = ["make", world, "--count", "2", "--format", "parquet", "--out", str(tmp_path)]
+        assert CliRunner().invoke(root, made, standalone_mode=False).exception is None
+    for task in ("uni_mmmu_maze100", "uni_mmmu_sliding54", "uni_mmmu_jigsaw100"):
+        assert len(samples(task, tmp_path)) == 2, "each task takes its own file of the three"
 
 
 def test_raw_bytes_are_as_good_as_image_dicts(tmp_path: Path) -> None:
