@@ -1,4 +1,4 @@
-"""Memory stays flat: play N direct mazes with player/random and report the peak, for a small and a large N in one run.
+"""Memory stays flat: play N direct mazes with player/random and report the peak, for a small and a large N.
 
 python bench/memory_20k.py [N]
 """

@@ -67,7 +67,7 @@ def choice(response: str, scoring: str = "strict") -> int | None:
     if value is None or isinstance(value, bool):
         anywhere = _CHOICE_ANYWHERE.search(text)
         value = anywhere[1] if anywhere else None
-    return int(value) if str(value) in ("0", "1") else None
+    return int(str(value)) if str(value) in ("0", "1") else None
 
 
 def echoes_template(response: str) -> bool:
