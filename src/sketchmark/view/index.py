@@ -69,8 +69,8 @@ class CellIndex:
             raise BadInput(f"{self._scores.path}: a score line has no {error}") from error
         for key in ("values", "filed"):
             row[key] = {sys.intern(str(name)): value for name, value in row[key].items()}
-        row["flags"] = self._shared(tuple(map(str, row["flags"])), row["flags"])
-        row["usage"] = self._shared(tuple(row["usage"].items()), row["usage"])
+        row["flags"] = self._shared(("flags", *map(str, row["flags"])), row["flags"])
+        row["usage"] = self._shared(("usage", *row["usage"].items()), row["usage"])
         row["drawing"] = drawing_right(score)
         row["at"] = begin
         self.rows[str(score["sample"])] = row

@@ -1,0 +1,20 @@
+"""`sketchmark export`: a run in other tools' formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--to", "to", required=True, help="lmms-eval, inspect, wandb (offline) or hf.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+def command(run: Path, to: str, out: Path) -> None:
+    """Write RUN in another tool's format."""
+    from sketchmark.export import export
+    from sketchmark.runs.store import RunFolder
+
+    for path in export(RunFolder.open(run), to, out):
+        click.echo(str(path))

@@ -1,0 +1,33 @@
+"""A run in other tools' formats: `export(folder, to, out)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.runs.store import RunFolder
+from sketchmark.view.index import RunIndex
+
+__all__ = ["FORMATS", "export"]
+
+_MODULES = {"lmms-eval": "lmms_eval", "inspect": "inspect_log", "wandb": "wandb_run", "hf": "hf_dataset"}
+FORMATS = tuple(_MODULES)
+
+Write = Callable[[RunIndex, Path], list[Path]]
+
+
+def export(folder: RunFolder, to: str, out: Path) -> list[Path]:
+    """Write the run to the folder `out` and return the files made. Nothing that is already there is overwritten."""
+    if to not in _MODULES:
+        raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInput(f"{out} is not an empty folder", "choose another --out")
+    run = RunIndex(folder, folder.path.name)
+    run.refresh()
+    if not any(cell.episodes for cell in run.cells.values()):
+        raise BadInput(f"{folder.path} has no episodes to export")
+    out.mkdir(parents=True, exist_ok=True)
+    write: Write = import_module(f"sketchmark.export.{_MODULES[to]}").write
+    return write(run, out)

@@ -1,0 +1,201 @@
+"""Logs that Inspect's viewer opens (`inspect view --log-dir OUT`), pictures included: one file a task and mode.
+
+Written in its JSON format without needing Inspect, one sample at a time. A picture is kept once a sample, as an
+attachment that the messages refer to.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sketchmark.export.played import Record, episodes, means, name_of
+from sketchmark.runs.pictures import PictureStore
+from sketchmark.view.index import CellIndex, RunIndex
+
+_STOP = {"length": "max_tokens", "refused": "content_filter"}
+
+
+def write(run: RunIndex, out: Path) -> list[Path]:
+    return [_write_log(run, cell, out) for cell in run.cells.values() if cell.episodes]
+
+
+def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
+    name = name_of(cell)
+    started = str(run.about.get("started", "")).replace("Z", "+00:00")
+    identity = _identity(run.key, cell.name, started)
+    stem = f"{started.replace(':', '-')}_{re.sub(r'[^A-Za-z0-9]+', '-', name)}_{identity}"
+    path = out / f"{stem}.json"
+    log = {
+        "version": 2,
+        "status": "success" if (run.folder.path / "results.json").exists() else "cancelled",
+        "eval": _spec(run, cell, name, started, identity),
+        "plan": {
+            "name": str(cell.about.get("play", {}).get("protocol", cell.mode)),
+            "steps": [{"solver": cell.mode, "params": {"canvas": cell.canvas, "steps": cell.about.get("steps")}}],
+            "config": {},
+        },
+        "results": _results(cell),
+        "stats": {"started_at": started, "completed_at": "", "model_usage": {run.model: _usage_of(cell)}},
+    }
+    head = json.dumps(log, ensure_ascii=False)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(head[:-1] + ', "samples": [')
+        for number, (record, score) in enumerate(episodes(cell)):
+            file.write("," if number else "")
+            sample = _Sample(run.model, run.folder.pictures, cell.headline).of(record, score)
+            file.write(json.dumps(sample, ensure_ascii=False))
+        file.write("]}\n")
+    return path
+
+
+def _identity(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:22]
+
+
+def _spec(run: RunIndex, cell: CellIndex, name: str, started: str, identity: str) -> dict[str, Any]:
+    return {
+        "eval_id": _identity(identity, "eval"),
+        "run_id": _identity(identity, "run"),
+        "task_id": identity,
+        "created": started,
+        "task": name,
+        "task_version": 0,
+        "task_args": {},
+        "dataset": {"name": cell.task, "samples": len(cell.episodes), "sample_ids": cell.order(), "shuffled": False},
+        "model": run.model or "none",
+        "model_args": dict(run.about["model"].get("args", {})),
+        "config": {},
+        "packages": {"sketchmark": str(run.about.get("sketchmark", ""))},
+        "metadata": {"mode": cell.mode, "canvas": cell.canvas, "headline": cell.headline},
+    }
+
+
+def _results(cell: CellIndex) -> dict[str, Any]:
+    found = means(cell)
+    first = sorted(found, key=lambda name: name != cell.headline)
+    scores = []
+    for name in first:
+        mean, error, n = found[name]
+        metrics = {"mean": {"name": "mean", "value": mean, "params": {}}}
+        if error is not None:
+            metrics["stderr"] = {"name": "stderr", "value": error, "params": {}}
+        scores.append({"name": name, "scorer": name, "scored_samples": n, "params": {}, "metrics": metrics})
+    return {
+        "total_samples": len(cell.episodes),
+        "completed_samples": sum(row["scored"] for row in cell.rows.values()),
+        "scores": scores,
+    }
+
+
+def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
+    return {"input_tokens": tokens_in, "output_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
+
+
+def _usage_of(cell: CellIndex) -> dict[str, int]:
+    rows = cell.rows.values()
+    return _usage(
+        sum(row["usage"].get("tokens_in", 0) for row in rows), sum(row["usage"].get("tokens_out", 0) for row in rows)
+    )
+
+
+class _Sample:
+    """One episode as an Inspect sample: the task's parts are the user's, the model's are the assistant's."""
+
+    def __init__(self, model: str, pictures: PictureStore, headline: str) -> None:
+        self.model = model
+        self.headline = headline
+        self.attachments: dict[str, str] = {}
+        self._pictures = pictures
+
+    def of(self, record: Record, score: Record | None) -> dict[str, Any]:
+        sample, failure = record["sample"], record["failure"]
+        messages = self._messages(record)
+        usage = score["usage"] if score else {}
+        tokens = _usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
+        started = datetime.fromtimestamp(record.get("started", 0), UTC)
+        return {
+            "id": sample["id"],
+            "epoch": 1,
+            "input": [message for message in messages if message["role"] == "user"][:1],
+            "target": json.dumps(sample["target"], ensure_ascii=False),
+            "messages": messages,
+            "output": self._output(record, messages, tokens),
+            "scores": self._scores(record, score),
+            "metadata": {
+                "filed": sample["filed"],
+                "fields": sample["fields"],
+                "true_frames": [self._content({"picture": name}) for name in sample.get("frames") or ()],
+                "flags": score["flags"] if score else [],
+                "notes": score["notes"] if score else {},
+            },
+            "store": {},
+            "events": [],
+            "model_usage": {self.model: tokens},
+            "started_at": started.isoformat(),
+            "completed_at": (started + timedelta(seconds=record["seconds"])).isoformat(),
+            "total_time": record["seconds"],
+            "working_time": record["seconds"],
+            "error": {"message": f"{failure['kind']}: {failure['message']}", "traceback": "", "traceback_ansi": ""}
+            if failure
+            else None,
+            "attachments": self.attachments,
+        }
+
+    def _messages(self, record: Record) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+
+        def add(role: str, content: list[dict[str, Any]], **more: Any) -> None:
+            if content:
+                name = _identity(record["sample"]["id"], str(len(messages)))
+                messages.append({"id": name, "role": role, "content": content, **more})
+
+        for turn in record["turns"]:
+            if turn["act"] == "show":
+                add("user", [self._content(part) for part in turn["added"]])
+            elif reply := turn.get("reply"):
+                add("user", [self._content({"text": turn["suffix"]})] if turn.get("suffix") else [])
+                made = [self._content({"text": reply["text"]})] if reply["text"] else []
+                drawn = reply.get("picture")
+                made += [self._content({"picture": drawn})] if drawn else []
+                add("assistant", made, model=self.model, source="generate")
+                shown = [part for part in turn["added"] if part.get("picture") not in (None, drawn)]
+                if shown:
+                    note = {"text": "(shown instead of the drawing)"}
+                    add("user", [self._content(part) for part in (note, *shown)])
+        return messages
+
+    def _content(self, part: Record) -> dict[str, Any]:
+        if "picture" not in part:
+            return {"type": "text", "text": part["text"]}
+        picture = self._pictures.load(part["picture"])
+        key = picture.digest[:32]
+        if key not in self.attachments:
+            encoded = base64.b64encode(picture.data).decode()
+            self.attachments[key] = f"data:{picture.media_type};base64,{encoded}"
+        return {"type": "image", "image": f"attachment://{key}", "detail": "auto"}
+
+    def _output(self, record: Record, messages: list[dict[str, Any]], tokens: dict[str, int]) -> dict[str, Any]:
+        answers = [message for message in messages if message["role"] == "assistant"]
+        replies = [turn["reply"] for turn in record["turns"] if turn.get("reply")]
+        choices = (
+            [{"message": answers[-1], "stop_reason": _STOP.get(replies[-1]["finish"], "stop")}] if answers else []
+        )
+        return {"model": self.model, "choices": choices, "usage": tokens, "time": record["seconds"]}
+
+    def _scores(self, record: Record, score: Record | None) -> dict[str, Any]:
+        if score is None:
+            return {}
+        says = [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
+        answer = says[-1] if says and not record["failure"] else None
+        names = sorted(score["values"], key=lambda name: name != self.headline)
+        return {
+            name: {"value": score["values"][name], "answer": answer, "metadata": {}}
+            for name in names
+            if score["values"][name] is not None
+        }

@@ -1,0 +1,117 @@
+"""Results and samples under lmms-eval's own file and field names, so that scripts and leaderboards read them.
+
+Its layout (lmms-eval 0.7): `MODEL/TIME_results.json` and `MODEL/TIME_samples_TASK.jsonl`.
+What it has no field for goes under keys of ours that start with `sketchmark_`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from sketchmark.export.played import Record, asked, drawings, episodes, inputs, means, name_of, said
+from sketchmark.runs.lines import LineWriter
+from sketchmark.runs.store import write_json
+from sketchmark.view.index import CellIndex, RunIndex
+
+_UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
+"""What lmms-eval replaces in names of models."""
+
+
+def write(run: RunIndex, out: Path) -> list[Path]:
+    started = str(run.about.get("started", ""))
+    time = re.sub(r"[^0-9T]", "", started).replace("T", "_")
+    folder = out / (_UNSAFE.sub("__", run.model).strip(".") or "model")
+    cells = {name_of(cell): cell for cell in run.cells.values() if cell.rows}
+    files, hashes = [], {}
+    for name, cell in cells.items():
+        path = folder / f"{time}_samples_{name}.jsonl"
+        hashes[name] = _write_samples(cell, path)
+        files.append(path)
+    results = folder / f"{time}_results.json"
+    write_json(results, _results(run, cells, hashes, started))
+    return [results, *files]
+
+
+def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str], started: str) -> dict[str, Any]:
+    model: dict[str, Any] = run.about["model"]
+    arguments = ",".join(f"{key}={value}" for key, value in model.get("args", {}).items())
+    return {
+        "results": {name: _scores(name, cell) for name, cell in cells.items()},
+        "group_subtasks": {name: [] for name in cells},
+        "configs": {
+            name: {"task": name, "metadata": {"version": 0}, "sketchmark_cell": dict(cell.about)}
+            for name, cell in cells.items()
+        },
+        "versions": dict.fromkeys(cells, 0),
+        "n-shot": dict.fromkeys(cells, 0),
+        "higher_is_better": {name: dict.fromkeys(means(cell), True) for name, cell in cells.items()},
+        "n-samples": {
+            name: {"original": len(cell.episodes), "effective": sum(row["scored"] for row in cell.rows.values())}
+            for name, cell in cells.items()
+        },
+        "config": {
+            "model": run.model,
+            "model_args": arguments,
+            "batch_size": 1,
+            "limit": None,
+            "gen_kwargs": None,
+            "random_seed": run.about.get("seed"),
+        },
+        "git_hash": None,
+        "lmms_eval_version": f"sketchmark {run.about.get('sketchmark', '')}",
+        "date": started,
+        "task_hashes": hashes,
+        "model_source": run.model.partition("/")[0],
+        "model_name": run.model,
+        "model_name_sanitized": _UNSAFE.sub("__", run.model),
+    }
+
+
+def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
+    """`metric,filter` keys; the filter is `none`, as for every task without one."""
+    scores: dict[str, Any] = {"alias": name}
+    for metric, (mean, error, _) in means(cell).items():
+        scores[f"{metric},none"] = mean
+        scores[f"{metric}_stderr,none"] = "N/A" if error is None else error
+    return scores
+
+
+def _write_samples(cell: CellIndex, path: Path) -> str:
+    """One line a sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
+    digest = hashlib.sha256()
+    writer = LineWriter(path)
+    for record, score in episodes(cell):
+        line = _sample(record, score)
+        digest.update(f"sample_{record['index']}{line['doc_hash']}".encode())
+        writer.write(line)
+    writer.close()
+    return digest.hexdigest()
+
+
+def _sample(record: Record, score: Record | None) -> dict[str, Any]:
+    sample, failure = record["sample"], record["failure"]
+    answers = said(record)
+    usage = score["usage"] if score else {}
+    document = json.dumps([sample["id"], sample["fields"], sample["target"]], sort_keys=True, ensure_ascii=False)
+    return {
+        "doc_id": record["index"],
+        "target": json.dumps(sample["target"], ensure_ascii=False),
+        # A failure is no answer: it must not be read as one.
+        "filtered_resps": [answers[-1]] if answers and not failure else [""],
+        "resps": [answers],
+        "token_counts": [{"input_tokens": usage.get("tokens_in", 0), "output_tokens": usage.get("tokens_out", 0)}],
+        "doc_hash": hashlib.sha256(document.encode()).hexdigest(),
+        **(score["values"] if score else {}),
+        "input": asked(record),
+        "sketchmark_sample": sample["id"],
+        "sketchmark_filed": sample["filed"],
+        "sketchmark_input_pictures": inputs(record),
+        "sketchmark_drawings": drawings(record),
+        "sketchmark_flags": score["flags"] if score else [],
+        "sketchmark_failure": failure,
+        "sketchmark_seconds": record["seconds"],
+    }

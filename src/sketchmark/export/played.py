@@ -1,0 +1,62 @@
+"""What all exports ask of a run: its episodes one by one, and the plain standard error that other tools print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sketchmark.view.index import CellIndex
+
+Record = Mapping[str, Any]
+
+
+def episodes(cell: CellIndex) -> Iterator[tuple[Record, Record | None]]:
+    """(episode line, score line) of every sample in the task's order; one pair in memory at a time."""
+    for sample in cell.order():
+        yield cell.episode(sample), cell.score(sample)
+
+
+def name_of(cell: CellIndex) -> str:
+    """`maze` when answered directly, otherwise `maze_visual_cot`: the way such tasks are named elsewhere."""
+    parts = [cell.task] + ([cell.mode] if cell.mode != "direct" else [])
+    return "_".join(parts + ([cell.canvas] if cell.canvas != "own" else []))
+
+
+def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
+    """name -> (mean, standard error of the mean, n) over the episodes that say something about the model."""
+    values: dict[str, list[float]] = {}
+    for row in cell.rows.values():
+        if row["scored"]:
+            for name, value in row["values"].items():
+                if value is not None:
+                    values.setdefault(name, []).append(float(value))
+    found = {}
+    for name, all_of in values.items():
+        n = len(all_of)
+        mean = sum(all_of) / n
+        spread = math.sqrt(sum((v - mean) ** 2 for v in all_of) / (n - 1) / n) if n > 1 else None
+        found[name] = (mean, spread, n)
+    return found
+
+
+def said(record: Record) -> list[str]:
+    return [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
+
+
+def asked(record: Record) -> str:
+    """The texts that were put before the model first."""
+    shown = [
+        part["text"] for turn in record["turns"] if turn["act"] == "show" for part in turn["added"] if "text" in part
+    ]
+    return "\n".join(shown)
+
+
+def drawings(record: Record) -> list[str]:
+    """Names of the pictures the model drew."""
+    return [turn["reply"]["picture"] for turn in record["turns"] if (turn.get("reply") or {}).get("picture")]
+
+
+def inputs(record: Record) -> list[str]:
+    values = record["sample"]["pictures"].values()
+    return [name for value in values for name in ([value] if isinstance(value, str) else value)]

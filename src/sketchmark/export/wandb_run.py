@@ -1,0 +1,91 @@
+"""A Weights & Biases run, written offline into OUT: `wandb sync OUT/wandb/offline-run-*` uploads it.
+
+Nothing is sent from here, so no key is needed.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sketchmark.errors import MissingExtra
+from sketchmark.export.played import Record, drawings, episodes, inputs, means, name_of, said
+from sketchmark.runs.pictures import PictureStore
+from sketchmark.view import summary
+from sketchmark.view.index import CellIndex, RunIndex
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MOST = 100
+"""Film strips a task and mode: they are for looking, the numbers are complete."""
+_SIDE = 160
+_COLUMNS = ("sample", "score", "answer", "flags", "seconds")
+
+
+def write(run: RunIndex, out: Path) -> list[Path]:
+    try:
+        import wandb
+    except ModuleNotFoundError as error:
+        raise MissingExtra("export --to wandb", "wandb") from error
+    upload = wandb.init(
+        project="sketchmark",
+        name=f"{run.model} {run.about.get('started', '')}",
+        dir=str(out),
+        mode="offline",
+        config={"model": run.about["model"], "seed": run.about.get("seed"), "cells": run.about["cells"]},
+        settings=wandb.Settings(silent=True, console="off", disable_git=True, save_code=False, x_disable_stats=True),
+    )
+    with upload:
+        for cell in run.cells.values():
+            name = name_of(cell)
+            for metric, (mean, spread, n) in means(cell).items():
+                upload.summary[f"{name}/{metric}"] = mean
+                upload.summary[f"{name}/{metric}_stderr"] = spread
+                upload.summary[f"{name}/{metric}_n"] = n
+            if cell.episodes:
+                upload.log({f"{name}/episodes": _table(wandb, cell), f"{name}/strips": _strips(wandb, run, cell)})
+        for gain in summary.gains(run):
+            name = f"gain/{gain['task']}_{gain['mode']}" + ("" if gain["canvas"] == "own" else f"_{gain['canvas']}")
+            upload.summary[name] = gain["gain"]
+            upload.summary[f"{name}_low"], upload.summary[f"{name}_high"] = gain["ci95"]
+    # Its helper process may still be writing when the run is finished.
+    wandb.teardown()
+    return sorted(out.glob("wandb/offline-run-*"))
+
+
+def _table(wandb: Any, cell: CellIndex) -> Any:
+    table = wandb.Table(columns=list(_COLUMNS))
+    for record, score in episodes(cell):
+        value = score["values"].get(cell.headline) if score else None
+        flags = ", ".join(score["flags"]) if score else ""
+        table.add_data(record["sample"]["id"], value, _answer(record), flags, record["seconds"])
+    return table
+
+
+def _strips(wandb: Any, run: RunIndex, cell: CellIndex) -> list[Any]:
+    """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
+    staged outside of the run's folder, and lost when it is moved."""
+    return [
+        wandb.Image(_strip(run.folder.pictures, [*inputs(record), *drawings(record)]), caption=_caption(record))
+        for record, _ in islice(episodes(cell), MOST)
+    ]
+
+
+def _strip(pictures: PictureStore, names: list[str]) -> Image.Image:
+    from PIL import Image, ImageOps
+
+    strip = Image.new("RGB", (max(1, len(names)) * _SIDE, _SIDE), "white")
+    for number, name in enumerate(names):
+        strip.paste(ImageOps.pad(pictures.load(name).image(), (_SIDE, _SIDE), color="white"), (number * _SIDE, 0))
+    return strip
+
+
+def _caption(record: Record) -> str:
+    return f"{record['sample']['id']}: {_answer(record)[:200]}"
+
+
+def _answer(record: Record) -> str:
+    answers = said(record)
+    return answers[-1] if answers and not record["failure"] else ""
