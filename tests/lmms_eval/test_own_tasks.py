@@ -15,6 +15,7 @@ from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
+from sketchmark.runs.table import print_results
 
 SHADES = Path(__file__).parent / "shades"
 
@@ -99,6 +100,26 @@ def test_columns_templates_and_exact_match_need_no_process_results(folder: Path,
     cell = run(folder, "shades_plain", eye, tmp_path / "out").results()["tasks"]["shades_plain.direct"]
     assert eye.asked[0][1][1] == "Image 0: Is it dark or light?"
     assert cell["metrics"]["exact_match"]["mean"] == 0.5, "`until` is not set here, so `Dark…not Light` stays whole"
+
+
+def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SHADES", str(folder))
+    (folder / "worst.yaml").write_text(
+        "include: _template.yaml\n"
+        "dataset_kwargs: {data_files: {test: '${MY_SHADES}/shades.jsonl'}}\n"
+        "metric_list: [{metric: by_shade, aggregation: !function utils.worst_shade}]\n"
+        "process_results: !function utils.only_dicts\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as code:
+        code.write(
+            "\n\ndef only_dicts(doc, results):\n    return {'by_shade': {'shade': doc['shade'], 'right': True}}\n"
+        )
+    print_results(run(folder, "worst", Eye(), tmp_path / "out").results())
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "by_shade" in line]
+    assert "1.000" in line
 
 
 def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: Path) -> None:

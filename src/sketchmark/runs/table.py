@@ -29,6 +29,8 @@ def print_results(results: dict[str, Any]) -> None:
         label, trouble = name, _trouble(cell)
         others = [cell.get("scorings", {}).get(scoring, {}).get("metrics", {}) for scoring in beside]
         metrics: dict[str, Any] = dict(cell["metrics"])
+        if cell["headline"] not in metrics:
+            metrics = _own_numbers(cell) | metrics
         for other in others:
             metrics |= {metric: None for metric in other if metric not in metrics}
         for metric, found in metrics.items() or {"(nothing scored)": None}.items():
@@ -71,6 +73,12 @@ def _print_gains(console: Console, gains: list[dict[str, Any]]) -> None:
             style=style,
         )
     console.print(table)
+
+
+def _own_numbers(cell: dict[str, Any]) -> dict[str, Any]:
+    """Scores that only the task's own aggregation makes: a number without an interval."""
+    numbers = {name: value for name, value in cell.get("aggregate", {}).items() if isinstance(value, int | float)}
+    return {name: {"mean": value, "ci95": [None, None], "n": cell["n"]} for name, value in numbers.items()}
 
 
 def _mean(found: dict[str, Any] | None) -> str:

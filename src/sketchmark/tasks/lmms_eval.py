@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -273,12 +274,13 @@ def _load(config: Mapping[str, Any], folder: Path) -> Any:
 
 
 def _beside(files: Any, folder: Path) -> Any:
-    """Relative data files lie beside the task file."""
+    """Relative data files lie beside the task file; `${NAME}` is a variable of the environment."""
     if isinstance(files, Mapping):
         return {key: _beside(value, folder) for key, value in files.items()}
     if isinstance(files, list):
         return [_beside(value, folder) for value in files]
-    return str(folder / files) if (folder / str(files)).exists() else files
+    name = os.path.expandvars(str(files))
+    return str(folder / name) if (folder / name).exists() else name
 
 
 def _exact(answer: str, target: str, metric: Mapping[str, Any]) -> float:
