@@ -1,0 +1,175 @@
+"""VOILA's results file, written and read: a JSON array, one object a question (spec voila.md, 3.5).
+
+    {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": answer}, "query1": …, "query2": …}
+
+The published script writes `row_index`, the published scorer reads `question`: ours has both. `query3` is ours too:
+step 4, with the drawing under `picture`, relative to the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.parts import Picture
+from sketchmark.runs.store import RunFolder, write_json
+from sketchmark.scoring.voila_judge import Truth
+from sketchmark.worlds.voila import Scene, parse_description
+from sketchmark.worlds.voila.table import Row, read_table
+
+_STEPS = ("query0", "query1", "query2")
+_DRAWING = "query3"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model said in steps 1 to 3 and drew in step 4. `draws`: it was asked to, though maybe none came."""
+
+    says: tuple[str, str, str] = ("", "", "")
+    draws: bool = False
+    drawing: Path | None = None
+
+    def picture(self) -> Picture | None:
+        return Picture.from_file(self.drawing) if self.drawing else None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One row of the CSV with the answers that belong to it."""
+
+    question: int
+    rule: str
+    scenes: tuple[Scene, Scene, Scene]
+    truth: Truth
+    answers: Answers
+
+
+@dataclass
+class Paired:
+    """Rows and answers joined by number. Nothing is cut off in silence: what has no partner is named."""
+
+    items: list[Item] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    """Rows without answers."""
+    surplus: list[int] = field(default_factory=list)
+    """Answers without a row."""
+
+
+def write_results(folder: RunFolder, cell: str, path: Path) -> list[int]:
+    """The episodes of a run as a results file; returns the questions that failed, which are not in it: a broken
+    connection says nothing about the model."""
+    elements: list[dict[str, Any]] = []
+    failed: list[int] = []
+    for record in sorted(folder.episodes(cell), key=lambda record: record["index"]):
+        failure = record["failure"]
+        if failure and not failure["blames_model"]:
+            failed.append(record["index"])
+        else:
+            elements.append(_element(record, folder, path))
+    write_json(path, elements)
+    return failed
+
+
+def _element(record: Mapping[str, Any], folder: RunFolder, path: Path) -> dict[str, Any]:
+    number = {"question": record["index"], "row_index": record["index"]}
+    element: dict[str, Any] = {}
+    query = ""
+    for turn in record["turns"]:
+        if turn["act"] == "show":
+            query = turn["added"][-1].get("text", "")
+        elif turn["act"] == "say":
+            element[_STEPS[len(element)]] = {**number, "query": query, "generated_text": turn["reply"]["text"]}
+        elif turn["act"] == "draw":
+            name = turn["reply"].get("picture")
+            drawn = os.path.relpath(folder.pictures.path(name), path.parent) if name else None
+            text = turn["reply"]["text"]
+            element[_DRAWING] = {**number, "query": turn["suffix"], "generated_text": text, "picture": drawn}
+    return {**{step: {**number, "query": "", "generated_text": ""} for step in _STEPS}, **element}
+
+
+def pair(results: Path, table: Path) -> Paired:
+    """Join by question number, which is the row's place in the CSV, from 0."""
+    answers = dict(_read_results(results))
+    paired = Paired()
+    for item in _read_rows(table, answers):
+        paired.items.append(item)
+        if item.question not in answers:
+            paired.missing.append(item.question)
+    if not paired.items:
+        raise BadInput(f"{table} has no rows")
+    paired.surplus = sorted(set(answers) - {item.question for item in paired.items})
+    return paired
+
+
+def _read_rows(table: Path, answers: Mapping[int, Answers]) -> Iterator[Item]:
+    _, rows = read_table(table)
+    for number, fields in enumerate(rows):
+        where = f"{table}, row {number + 1}"
+        if len(fields) != len(Row._fields):
+            raise BadInput(f"{where}: {len(fields)} fields instead of {len(Row._fields)}", f"voila check {table}")
+        row = Row(*fields)
+        first, second, third, answer = (_scene(text, where) for text in (row.text1, row.text2, row.text3, row.text4))
+        truth = Truth(row.combined, row.relations, answer)
+        yield Item(number, row.rule, (first, second, third), truth, answers.get(number, Answers()))
+
+
+def _scene(text: str, where: str) -> Scene:
+    scene = parse_description(text)
+    if scene is None:
+        raise BadInput(f"{where}: {text!r} is no scene of VOILA", "sketchmark voila check FILE says more")
+    return scene
+
+
+def _read_results(path: Path) -> Iterator[tuple[int, Answers]]:
+    try:
+        elements = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"cannot read results from {path}: {error}") from error
+    if not isinstance(elements, list):
+        raise BadInput(f"{path} is not a JSON array of results")
+    seen: set[int] = set()
+    for place, element in enumerate(elements):
+        where = f"{path}, element {place}"
+        held = element if isinstance(element, dict) else {}
+        queries = [held[step] for step in _STEPS if isinstance(held.get(step), dict)]
+        if len(queries) < len(_STEPS):
+            raise BadInput(f"{where}: not an object of query0, query1 and query2")
+        numbers = {_number(query) for query in queries}
+        number = numbers.pop()
+        if numbers or number is None:
+            raise BadInput(f"{where}: its queries do not name one question", "give each `question` or `row_index`")
+        if number in seen:
+            raise BadInput(f"{where}: question {number} was answered before")
+        seen.add(number)
+        first, second, third = (_text(query) for query in queries)
+        drawing = element.get(_DRAWING)
+        drawn = _inside(path.parent, drawing.get("picture"), where) if isinstance(drawing, dict) else None
+        yield number, Answers((first, second, third), isinstance(drawing, dict), drawn)
+
+
+def _number(query: Mapping[str, Any]) -> int | None:
+    value = query.get("question", query.get("row_index"))
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(query: Mapping[str, Any]) -> str:
+    """A text, or the list whose first element the published scorer takes (Q13). Anything else is no answer."""
+    value = query.get("generated_text")
+    if isinstance(value, list) and value:
+        value = value[0]
+    return value if isinstance(value, str) else ""
+
+
+def _inside(folder: Path, name: object, where: str) -> Path | None:
+    """A drawing beside the results file; a file from a stranger must not make us read, or send, anything else."""
+    if not isinstance(name, str) or not name:
+        return None
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise BadInput(f"{where}: the picture {name!r} is outside the folder of the results")
+    return path

@@ -1,0 +1,192 @@
+"""`sketchmark voila score` as it is typed, with its judge behind `sketchmark serve`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from sketchmark.serve import serving
+from tests.voila_judge.making import KEY, Judge, element, questions, right_answers, write_answers
+
+
+def score(folder: Path, *options: str) -> list[str]:
+    base = [sys.executable, "-m", "sketchmark", "voila", "score", "--json_file_name", str(folder / "results.json")]
+    return [*base, "--csv_file_name", str(folder / "questions.csv"), "--distraction", "no", *options]
+
+
+def run(folder: Path, *options: str, key: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(score(folder, *options), cwd=folder, env=_environment(key), capture_output=True, text=True)
+
+
+def _environment(key: str | None) -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if name not in ("OPENAI_API_KEY", "OPENAI_BASE_URL")}
+    return env | ({"OPENAI_API_KEY": key} if key else {})
+
+
+def batch(url: str) -> list[str]:
+    return ["--judge", "openai/gpt-4o-2024-08-06", "--batch", "--judge_args", f"base_url={url}"]
+
+
+def prepared(folder: Path, count: int = 14) -> list[list[str]]:
+    answers = right_answers(questions(folder, count))
+    write_answers(folder / "results.json", answers)
+    return answers
+
+
+def test_without_a_judge_the_rules_score_and_nothing_is_asked(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    done = run(tmp_path, "--by", "rule")
+    assert done.returncode == 0, done.stderr
+    assert "by rule" in done.stdout and "100.0 [78.5, 100.0]" in done.stdout
+    assert "structure 19 (2 questions)" in done.stdout
+    assert "judge" not in done.stdout
+
+
+def test_missing_and_surplus_rows_are_named_and_count_as_0(tmp_path: Path) -> None:
+    answers = prepared(tmp_path)
+    kept = [element(i, answers[i]) for i in range(14) if i not in (2, 5)] + [element(99, ["a", "b", "c"])]
+    (tmp_path / "results.json").write_text(json.dumps(kept))
+    done = run(tmp_path)
+    assert "2 rows without an answer, counted as 0: 2, 5" in done.stdout
+    assert "1 answers without a row, left out: 99" in done.stdout
+    whole = json.loads(run(tmp_path, "--json").stdout)
+    assert whole["rule"]["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 12 / 14)
+    partly = json.loads(run(tmp_path, "--json", "--answered_only").stdout)
+    assert (partly["questions"], partly["rule"]["steps"]["3"]["overall"]["percent"]) == (12, 100)
+
+
+def test_the_batch_path_from_file_to_table(tmp_path: Path) -> None:
+    answers = prepared(tmp_path)
+    answers[0][2] = "The answer is number = nine, subject = ghosts, action = sleeping"
+    answers[1][0] += " <prose>"
+    answers[2][1] += " <refuse>"
+    answers[3][2] += " <seven>"
+    answers[4][2] += " <other>"
+    answers[5][2] += " <crash>"
+    answers[6][1] = ""
+    write_answers(tmp_path / "results.json", answers)
+    with serving(Judge()) as url:
+        done = run(tmp_path, "--json", *batch(url))
+        again = run(tmp_path, *batch(url))
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    judged = summary["judge"]
+    assert judged["failed_verdicts"]["1"] == {"not JSON": 1}
+    assert judged["failed_verdicts"]["2"] == {"refused": 1}
+    assert {why.split(":")[0]: n for why, n in judged["failed_verdicts"]["3"].items()} == {
+        "not 0 or 1": 1,
+        "not about this question": 1,
+        "500": 1,
+    }
+    assert judged["steps"]["1"]["overall"]["percent"] == pytest.approx(100 * 13 / 14)
+    assert judged["steps"]["2"]["overall"]["percent"] == pytest.approx(100 * 12 / 14), "refused, and empty"
+    assert judged["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 10 / 14)
+    assert summary["agreement"]["3"]["overall"] == {"n": 11, "raw": 1.0, "kappa": 1.0}
+    assert "batch_step3.jsonl: completed, 13 of 14 done, 1 failed" in done.stderr
+    assert "rule and judge agree (kappa)" in again.stdout
+    assert "step 1: 1 failed verdicts, counted as 0: not JSON (1)" in again.stdout
+    assert again.stderr == "", "what is finished is not asked for again"
+    lines = [json.loads(line) for line in (tmp_path / "batch_step1.jsonl").read_text().splitlines()]
+    assert [line["custom_id"] for line in lines] == [f"question{i}" for i in range(14)]
+    assert {line["url"] for line in lines} == {"/v1/chat/completions"}
+    assert {line["body"]["temperature"] for line in lines} == {0.1}
+
+
+def test_a_failed_job_ends_the_command_and_the_next_one_finishes(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), fates=("fail", "complete")) as url:
+        failed = run(tmp_path, *batch(url))
+        assert failed.returncode != 0
+        assert "failed: token_limit_exceeded" in failed.stderr
+        assert "Traceback" not in failed.stderr
+        done = run(tmp_path, "--json", *batch(url))
+    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
+
+
+def test_an_expired_job_ends_the_command_and_only_the_rest_is_sent_again(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), fates=("expire", "expire", "expire", "complete")) as url:
+        expired = run(tmp_path, *batch(url))
+        assert expired.returncode != 0
+        assert "expired; 7 of 14 answers are kept" in expired.stderr
+        for _ in range(3):
+            done = run(tmp_path, "--json", *batch(url))
+        client = openai.OpenAI(base_url=url, api_key="any")
+        sizes = sorted(job.request_counts.total for job in client.batches.list() if job.request_counts)
+    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
+    assert sizes == [7, 7, 7, 14, 14, 14]
+
+
+def test_killed_while_polling_it_resumes_without_a_second_upload(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), fates=("slow",)) as url:
+        polling = subprocess.Popen(score(tmp_path, *batch(url)), cwd=tmp_path, env=_environment(None), stderr=-1)
+        _wait_for(lambda: all(_sent(tmp_path / f"batch_step{i}.jsonl.state.json") for i in (1, 2, 3)))
+        polling.send_signal(signal.SIGKILL)
+        polling.communicate()
+        assert not (tmp_path / "results_step1.jsonl").exists()
+        done = run(tmp_path, "--json", *batch(url))
+        client = openai.OpenAI(base_url=url, api_key="any")
+        assert len(list(client.files.list(purpose="batch"))) == 3
+        assert len(list(client.batches.list())) == 3
+    assert done.returncode == 0, done.stderr
+    assert "uploaded" not in done.stderr
+    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
+
+
+def _wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _sent(state: Path) -> bool:
+    return state.exists() and json.loads(state.read_text())["batch_id"] is not None
+
+
+@pytest.mark.parametrize("given", ["environment", "command line"])
+def test_the_key_is_used_and_is_nowhere_to_be_found_afterwards(tmp_path: Path, given: str) -> None:
+    prepared(tmp_path)
+    typed = ["--open_api_key", KEY] if given == "command line" else []
+    with serving(Judge(), key=KEY) as url:
+        done = run(tmp_path, *batch(url), *typed, key=None if typed else KEY)
+    assert done.returncode == 0, done.stderr
+    assert ("visible to others" in done.stderr) == bool(typed)
+    _nowhere(KEY, tmp_path, done)
+
+
+def test_a_refused_key_is_an_error_in_one_line_without_the_key(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), key="another-key-entirely") as url:
+        done = run(tmp_path, *batch(url), key=KEY)
+    assert done.returncode == 2
+    assert "auth" in done.stderr and "Traceback" not in done.stderr
+    _nowhere(KEY, tmp_path, done)
+
+
+def _nowhere(key: str, folder: Path, done: subprocess.CompletedProcess[str]) -> None:
+    assert key not in done.stdout + done.stderr
+    for path in folder.rglob("*"):
+        assert path.is_dir() or key.encode() not in path.read_bytes(), path
+
+
+def test_openai_itself_wants_a_key(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    done = run(tmp_path, "--judge", "openai/gpt-4o-2024-08-06", "--batch")
+    assert done.returncode == 2
+    assert "OPENAI_API_KEY is not set" in done.stderr
+
+
+def test_a_batch_without_a_judge_is_refused(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    assert "--batch needs a judge" in run(tmp_path, "--batch").stderr

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from sketchmark.scoring.voila_judge import Marks, Verdict, nothing_right
+from sketchmark.tasks.voila.marking import Marked, by_judge, by_rule
+from sketchmark.tasks.voila.totals import agreement, summarise
+from tests.voila_judge.making import Judge, items, questions, right_answers
+
+
+async def test_right_answers_are_right_by_rule_and_by_judge(tmp_path: Path) -> None:
+    table = questions(tmp_path, 38, distraction=True)
+    all_items = items(tmp_path, right_answers(table), table)
+    for marked in (by_rule(all_items), await by_judge(Judge(), all_items, True, 4)):
+        steps = summarise(all_items, marked)["steps"]
+        assert {step: {name: value["percent"] for name, value in found.items()} for step, found in steps.items()} == {
+            step: {"number": 100, "subject": 100, "action": 100, "overall": 100} for step in ("1", "2", "3")
+        }
+
+
+def test_step_1_averages_over_pictures_and_the_others_over_questions(tmp_path: Path) -> None:
+    table = questions(tmp_path, 7)
+    all_items = items(tmp_path, right_answers(table), table)
+    one_picture_off: Marks = ((1, 1, 1), (1, 1, 1), (0, 1, 1))
+    marked: Marked = {
+        1: {i: Verdict(one_picture_off if i < 3 else ((1, 1, 1),) * 3) for i in range(7)},
+        2: {i: Verdict(((1, int(i > 0), 1),)) for i in range(7)},
+    }
+    steps = summarise(all_items, marked)["steps"]
+    assert steps["1"]["number"]["percent"] == pytest.approx(100 * 18 / 21)
+    assert steps["1"]["overall"]["percent"] == pytest.approx(100 * 18 / 21)
+    assert steps["1"]["action"]["percent"] == 100
+    assert steps["2"]["subject"]["percent"] == steps["2"]["overall"]["percent"] == pytest.approx(100 * 6 / 7)
+
+
+def test_failed_verdicts_stay_in_the_denominator_and_are_counted_by_kind(tmp_path: Path) -> None:
+    table = questions(tmp_path, 7)
+    all_items = items(tmp_path, right_answers(table), table)
+    marked: Marked = {3: {i: Verdict(((1, 1, 1),)) if i else nothing_right(3, "refused") for i in range(7)}}
+    summary = summarise(all_items, marked)
+    assert summary["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 6 / 7)
+    assert summary["steps"]["3"]["overall"]["n"] == 7
+    assert summary["failed_verdicts"] == {"3": {"refused": 1}}
+
+
+def test_each_structure_has_a_table_of_its_own(tmp_path: Path) -> None:
+    table = questions(tmp_path, 14)
+    answers = right_answers(table)
+    answers[0][2] = answers[1][2] = "no idea"
+    all_items = items(tmp_path, answers, table)
+    tables = summarise(all_items, by_rule(all_items))["by_rule"]
+    assert list(tables) == ["1", "5", "9", "13", "15", "17", "19"]
+    assert [steps["3"]["overall"]["percent"] for steps in tables.values()] == [0, 100, 100, 100, 100, 100, 100]
+    assert {steps["3"]["overall"]["n"] for steps in tables.values()} == {2}
+
+
+def test_kappa_is_cohens() -> None:
+    rng = Random(1)
+    ones = [rng.random() < 0.7 for _ in range(200)]
+    others = [mark if rng.random() < 0.8 else not mark for mark in ones]
+    found = agreement(_numbers(ones), _numbers(others))["2"]["number"]
+    counts = np.zeros((2, 2))
+    for one, other in zip(ones, others, strict=True):
+        counts[int(one), int(other)] += 1
+    assert found["raw"] == sum(a == b for a, b in zip(ones, others, strict=True)) / 200
+    assert found["kappa"] == pytest.approx(cohens_kappa(counts).kappa)
+
+
+def _numbers(marks: list[bool]) -> Marked:
+    return {2: {i: Verdict(((int(mark), 1, 1),)) for i, mark in enumerate(marks)}}
+
+
+def test_kappa_is_undefined_where_both_always_say_the_same() -> None:
+    assert agreement(_numbers([True] * 5), _numbers([True] * 5))["2"]["number"] == {"n": 5, "raw": 1.0, "kappa": None}
+
+
+def test_failed_verdicts_are_no_opinion() -> None:
+    judged: Marked = {2: {0: nothing_right(2, "empty"), 1: Verdict(((1, 1, 1),))}}
+    assert agreement(_numbers([True, True]), judged)["2"]["overall"] == {"n": 1, "raw": 1.0, "kappa": None}
+
+
+def test_step_1_agreement_is_counted_picture_by_picture() -> None:
+    ruled: Marked = {1: {0: Verdict(((1, 1, 1), (1, 1, 1), (0, 0, 0)))}}
+    judged: Marked = {1: {0: Verdict(((1, 1, 1), (0, 1, 1), (1, 0, 0)))}}
+    found = agreement(ruled, judged)["1"]
+    assert (found["number"]["n"], found["number"]["raw"]) == (3, pytest.approx(1 / 3))
