@@ -102,3 +102,19 @@ def test_every_built_in_task_can_be_opened_in_all_its_modes() -> None:
         for mode in task.modes:
             assert task.mode(mode).prompts["inputs"], (name, mode)
         assert task.scorers, name
+
+
+def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plugged").mkdir()
+    (tmp_path / "plugged/__init__.py").write_text(MODEL + "\nTASKS = __file__.removesuffix('__init__.py')\n")
+    (tmp_path / "plugged/theirs.yaml").write_text(TASK)
+    metadata = tmp_path / "plugged-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[sketchmark.models]\nparrot = plugged:Parrot\n\n[sketchmark.tasks]\nplugged = plugged:TASKS\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    catalog = Catalog()
+    assert catalog.task("theirs").headline == "maze_solved"
+    assert catalog.model("parrot").abilities.say

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PRICES = "player/solver: {picture: 1.0}\n"
+
+
+def _run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    arguments = "run --model player/solver --tasks jigsaw --mode visual_cot --limit 6 -o out --no-cache -c 1"
+    command = [sys.executable, "-m", "sketchmark", *arguments.split(), *more]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def test_a_run_stops_cleanly_at_its_cost_limit_and_goes_on_when_told(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    stopped = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "4")
+    assert stopped.returncode == 3 and "cost limit" in stopped.stderr and "4.0" in stopped.stdout
+    done = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"]
+    assert 2 <= done < 6
+    resumed = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "100")
+    assert resumed.returncode == 0
+    assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"] == 6
+
+
+def test_a_cost_limit_without_prices_is_refused(tmp_path: Path) -> None:
+    refused = _run(tmp_path, "--max-cost", "4")
+    assert refused.returncode == 2 and "--prices" in refused.stderr
+
+
+def test_a_dry_run_with_prices_says_what_it_would_cost(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    dry = _run(tmp_path, "--prices", "prices.yaml", "--dry-run")
+    assert "12.00" in dry.stdout
