@@ -60,6 +60,12 @@ def test_a_run_is_opened_from_the_leaderboard(page: Page) -> None:
     expect(page.get_by_role("heading", name="Does it use what it drew?")).to_be_visible()
     assert page.url.endswith("/run?run=alpha")
     keep(page, "viewer-run")
+    page.get_by_role("combobox", name="Mode").select_option("direct")
+    expect(page.get_by_role("heading", name="Does drawing help?")).not_to_be_visible()
+    assert page.url.endswith("/run?run=alpha&mode=direct")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Report").click()
+    expect(opened.value.get_by_text("Does drawing help it think?")).to_be_visible()
 
 
 def test_samples_are_filtered_and_the_address_keeps_the_filter(page: Page) -> None:

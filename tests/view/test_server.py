@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import http.client
 import re
+import signal
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,6 +209,17 @@ def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path
     for name in names[1:]:
         thumbnails.get(maker.folder, name, 320)
     assert thumbnails.get(maker.folder, names[0], 320) is not first
+
+
+def test_the_command_prints_an_address_that_works_and_stops_at_ctrl_c(runs: Path) -> None:
+    command = [sys.executable, "-m", "sketchmark", "view", str(runs), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = re.findall(r"http://127\.0\.0\.1:\S+", server.stdout.readline())[0]
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"Sketchmark" in opener.open(address).read()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(10) == 0
 
 
 def test_a_run_that_grows_changes_its_version(tmp_path: Path) -> None:

@@ -108,7 +108,9 @@ def _scores(cells: Sequence[Mapping[str, Any]], gains: Sequence[Mapping[str, Any
             [
                 cell["task"],
                 _label(cell),
-                f"{percent(metric['mean'])} {bracket(metric['ci95'])}" if metric else "–",
+                tag("span", f"{percent(metric['mean'])} {bracket(metric['ci95'])}", class_="score")
+                if metric
+                else "–",
                 cell["n"],
                 _gain_mark(gain) if gain else "",
                 ", ".join(f"{count} {kind}" for kind, count in cell["failures"].items()) or "none",

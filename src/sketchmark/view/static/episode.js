@@ -34,6 +34,9 @@ function nextMode(data, go, filters) {
   go(address("/episode", { run: data.run, ...filters, cell: next.cell, sample: data.record.sample.id }));
 }
 
+/** Direct against what is open; from direct, against the first mode that is not. */
+const otherCell = (data) => (data.cell === data.siblings[0].cell ? data.siblings[1].cell : data.cell);
+
 function head(data, to) {
   const { sample } = data.record;
   const link = (pair, text) => (pair ? el("a", { class: "button", href: to(pair) }, text) : el("span", { class: "button off" }, text));
@@ -64,7 +67,7 @@ function head(data, to) {
         ),
       ),
       data.siblings.length > 1
-        ? el("a", { href: address("/compare", { a: data.run, b: data.run, cell_a: data.siblings[0].cell, cell_b: data.siblings.at(-1).cell, sample: sample.id }) }, "side by side")
+        ? el("a", { href: address("/compare", { a: data.run, b: data.run, cell_a: data.siblings[0].cell, cell_b: otherCell(data), sample: sample.id }) }, "side by side")
         : null,
     ),
   );
@@ -87,9 +90,9 @@ function scores({ score, headline }) {
   return el(
     "div",
     {},
-    rows.length ? table("Scores", ["Score", "Value"], rows) : el("p", { class: "quiet" }, "Not scored: what failed says nothing about the model."),
+    rows.length ? table("Of this episode", ["Score", "Value"], rows) : el("p", { class: "quiet" }, "Not scored: what failed says nothing about the model."),
     Object.keys(score.notes).length ? json("Notes of the scorer", score.notes) : null,
-    table("Cost", ["Cost", "In all"], [...usage, ["time", seconds(score.seconds)]]),
+    table("What it took", ["Cost", "In all"], [...usage, ["time", seconds(score.seconds)]]),
   );
 }
 

@@ -5,21 +5,61 @@ import { bars, curve, forest, legend } from "./charts.js";
 import { el, empty, name, pill, table } from "./dom.js";
 import { bracket, chance, count, percent, played, points, seconds, verdict } from "./format.js";
 
-export async function showRun({ run }, go) {
+export async function showRun({ run, task = "", mode = "" }, go) {
   const content = el("div");
-  const draw = (data) => content.replaceChildren(...sections(data));
-  const data = await get("run", { run });
-  draw(data);
+  let chosen = { task, mode };
+  let data = await get("run", { run });
+  const change = (more) => {
+    chosen = { ...chosen, ...more };
+    history.replaceState(null, "", address("/run", { run, ...chosen }));
+    draw();
+  };
+  const draw = () => content.replaceChildren(...sections(narrowed(data, chosen), filters(data.cells, chosen, change)));
+  draw();
   return {
     title: data.model || run,
     trail: [["Runs", "/?all=1"], [run === "." ? data.model : run]],
     content: [content],
-    refresh: async () => draw(await get("run", { run })),
+    refresh: async () => {
+      data = await get("run", { run });
+      draw();
+    },
     keys: { s: ["s: samples", () => go(address("/samples", { run }))] },
   };
 }
 
-function sections(data) {
+/** Only the task and mode that were asked for; direct stays, as what others are measured against. */
+function narrowed(data, { task, mode }) {
+  const wanted = (one) => (!task || one.task === task) && (!mode || !one.mode || one.mode === mode || one.mode === "direct");
+  return {
+    ...data,
+    cells: data.cells.filter(wanted),
+    gains: data.gains.filter(wanted),
+    curves: data.curves.filter(wanted).map((curve) => ({ ...curve, lines: curve.lines.filter((line) => wanted({ ...line, task })) })),
+    drawing_and_answer: data.drawing_and_answer.filter(wanted),
+  };
+}
+
+function filters(cells, chosen, change) {
+  const choice = (key, label) => {
+    const options = [...new Set(cells.map((cell) => cell[key]))];
+    if (options.length < 2) return null;
+    const all = [["", "all"], ...options.map((option) => [option, option])];
+    return el(
+      "label",
+      { class: "field" },
+      label,
+      el(
+        "select",
+        { onchange: (event) => change({ [key]: event.target.value }) },
+        all.map(([value, text]) => el("option", { value, selected: chosen[key] === value }, text)),
+      ),
+    );
+  };
+  return el("div", { class: "narrow" }, choice("task", "Task"), choice("mode", "Mode"));
+}
+
+function sections(data, filters) {
   const { run } = data;
   const samples = (more) => address("/samples", { run, ...more });
   return [
@@ -34,6 +74,7 @@ function sections(data) {
       data.has_report ? el("a", { class: "button", href: address("/report", { run }), target: "_blank" }, "Report") : null,
     ),
     el("p", { class: "quiet" }, count(data.episodes, "episode"), " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
+    filters,
     data.episodes ? scores(data, samples) : empty("Nothing has been played yet", "Episodes appear here as they finish."),
     data.gains.length ? el("section", {}, el("h2", {}, "Does drawing help?"), forest(data.gains), gains(data.gains, samples)) : null,
     curves(data.curves),
