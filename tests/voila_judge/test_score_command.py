@@ -101,6 +101,15 @@ def test_the_batch_path_from_file_to_table(tmp_path: Path) -> None:
     assert {line["body"]["temperature"] for line in lines} == {0.1}
 
 
+def test_a_live_judge_that_cannot_judge_is_counted_as_failed_everywhere(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    done = run(tmp_path, "--json", "--no_cache", "--judge", "player/solver")
+    assert done.returncode == 0, done.stderr
+    judged = json.loads(done.stdout)["judge"]
+    assert [sum(problems.values()) for problems in judged["failed_verdicts"].values()] == [14, 14, 14]
+    assert {value["percent"] for step in judged["steps"].values() for value in step.values()} == {0}
+
+
 def test_a_failed_job_ends_the_command_and_the_next_one_finishes(tmp_path: Path) -> None:
     prepared(tmp_path)
     with serving(Judge(), fates=("fail", "complete")) as url:
@@ -117,9 +126,8 @@ def test_an_expired_job_ends_the_command_and_only_the_rest_is_sent_again(tmp_pat
     with serving(Judge(), fates=("expire", "expire", "expire", "complete")) as url:
         expired = run(tmp_path, *batch(url))
         assert expired.returncode != 0
-        assert "expired; 7 of 14 answers are kept" in expired.stderr
-        for _ in range(3):
-            done = run(tmp_path, "--json", *batch(url))
+        assert expired.stderr.count("expired; 7 of 14 answers are kept") == 3
+        done = run(tmp_path, "--json", *batch(url))
         client = openai.OpenAI(base_url=url, api_key="any")
         sizes = sorted(job.request_counts.total for job in client.batches.list() if job.request_counts)
     assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100

@@ -92,7 +92,10 @@ async def by_judge(judge: Model, items: Sequence[Item], distraction: bool, concu
 async def by_batch(
     connection: Connection, items: Sequence[Item], distraction: bool, sent: Path, output: Path, tell: Tell
 ) -> Marked:
-    """The steps' jobs run beside each other, as published, in files named by step."""
+    """The steps' jobs run beside each other, as published, in files named by step.
+
+    One that ends badly does not end the wait for the others: what they bring is paid for too.
+    """
 
     async def one(step: Step) -> tuple[Step, dict[int, Verdict]]:
         files = JobFiles.named(
@@ -114,7 +117,13 @@ async def by_batch(
             verdicts[item.question] = _settled(step, item, verdict)
         return step, verdicts
 
-    return dict(await asyncio.gather(*(one(step) for step in steps_of(items))))
+    ends = await asyncio.gather(*(one(step) for step in steps_of(items)), return_exceptions=True)
+    problems = [end for end in ends if isinstance(end, BaseException)]
+    for problem in problems[1:]:
+        tell(str(problem))
+    if problems:
+        raise problems[0]
+    return dict(end for end in ends if not isinstance(end, BaseException))
 
 
 def custom_id(question: int) -> str:

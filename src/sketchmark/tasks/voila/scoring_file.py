@@ -12,12 +12,10 @@ from typing import Any
 
 from sketchmark.batch import connect
 from sketchmark.batch.job import Tell
-from sketchmark.catalog import load_model, parse_arguments
+from sketchmark.catalog import Catalog, parse_arguments
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Model
-from sketchmark.models.cached import Cached, CallCache
 from sketchmark.models.secrets import remember
-from sketchmark.runs.session import default_cache
+from sketchmark.runs.session import default_cache, judge_named
 from sketchmark.tasks.voila.marking import Marked, by_batch, by_judge, by_rule
 from sketchmark.tasks.voila.results_file import Item, pair
 from sketchmark.tasks.voila.totals import agreement, summarise
@@ -84,8 +82,7 @@ def _judged(order: Order, items: list[Item], tell: Tell) -> Marked:
                 await connection.close()
 
         return asyncio.run(through_batch())
-    model = load_model(order.judge, arguments)
-    judge: Model = model if order.no_cache else Cached(model, CallCache(order.cache or default_cache()))
+    judge = judge_named(Catalog(), order.judge, arguments, None if order.no_cache else order.cache or default_cache())
 
     async def live() -> Marked:
         try:
