@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import Record, episodes, means, name_of
+from sketchmark.export.played import Record, episodes, means, name_of, said
 from sketchmark.runs.pictures import PictureStore
 from sketchmark.view.index import CellIndex, RunIndex
 
@@ -191,8 +191,8 @@ class _Sample:
     def _scores(self, record: Record, score: Record | None) -> dict[str, Any]:
         if score is None:
             return {}
-        says = [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
-        answer = says[-1] if says and not record["failure"] else None
+        answers = said(record)
+        answer = answers[-1] if answers and not record["failure"] else None
         names = sorted(score["values"], key=lambda name: name != self.headline)
         return {
             name: {"value": score["values"][name], "answer": answer, "metadata": {}}
