@@ -7,10 +7,15 @@ path that was named and does not hold the data is an error, never a reason to do
 from __future__ import annotations
 
 import json
+import os
+import socket
+import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
 from sketchmark.parts import Picture
@@ -163,7 +168,7 @@ def _is_saved(folder: Path) -> bool:
 
 
 def _from_saved(folder: Path, split: str) -> Iterator[Row]:
-    datasets = _datasets(f"{folder}, which `datasets` saved,")
+    datasets = datasets_library(f"{folder}, which `datasets` saved,")
     loaded = datasets.load_from_disk(str(folder))
     if isinstance(loaded, dict):
         if split not in loaded and len(loaded) > 1:
@@ -174,8 +179,8 @@ def _from_saved(folder: Path, split: str) -> Iterator[Row]:
 
 def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> Iterator[Row]:
     try:
-        datasets = import_module("datasets")
-    except ImportError as error:
+        datasets = datasets_library(hub)
+    except MissingExtra as error:
         raise DataMissing(f"there is no data for {hub} here", _ways(hub, files)) from error
     try:
         options: dict[str, Any] = {"data_files": {split: files}} if files else {"name": config}
@@ -194,7 +199,18 @@ def _arrow_rows(dataset: Any) -> Iterator[Row]:
         yield from embed(table).to_pylist()
 
 
-def _datasets(what: str) -> Any:
+def datasets_library(what: str) -> Any:
+    """The `datasets` library, which is an extra.
+
+    Without a network it would try for half a minute and fill the screen; told so beforehand, it looks into its cache
+    and fails at once.
+    """
+    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
+    if "huggingface_hub" not in sys.modules and not getproxies():
+        try:
+            socket.getaddrinfo(host, 443)
+        except OSError:
+            os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         return import_module("datasets")
     except ImportError as error:

@@ -13,17 +13,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sketchmark import one_prompt
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, DataMissing, MissingExtra
+from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Picture, Sample
 from sketchmark.protocols import PROTOCOLS
-from sketchmark.rows import as_picture
+from sketchmark.rows import as_picture, datasets_library
 from sketchmark.script import Script
 from sketchmark.task import Grading, Scores, for_model
 from sketchmark.task_code import FUNCTION, function, functions_in
@@ -244,10 +243,7 @@ def _generation(config: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _load(config: Mapping[str, Any], folder: Path) -> Any:
-    try:
-        datasets = import_module("datasets")
-    except ImportError as error:
-        raise MissingExtra("a task file of lmms-eval's shape", "data") from error
+    datasets = datasets_library("a task file of lmms-eval's shape")
     path, name = str(config["dataset_path"]), config.get("dataset_name")
     split = next((config[key] for key in ("test_split", "validation_split", "training_split") if config.get(key)), "")
     if not split:
