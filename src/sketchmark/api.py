@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,5 @@ def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _paths(request: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(request.get("data"), str):
-        request = {**request, "data": Path(request["data"])}
-    return request
+    data = request.get("data") or os.environ.get("SKETCHMARK_DATA")
+    return {**request, "data": Path(data) if data else None}

@@ -33,9 +33,10 @@ def rows(
 ) -> Iterator[Row]:
     """The rows, streamed, pictures undecoded as `{"bytes": …, "path": …}`.
 
-    `data` is a file, or a folder that holds: `files` (a path or glob, found at any depth by its name), a hub
-    repository as it is cloned (`config/split-*.parquet`, `data/split-*.parquet`, `split.jsonl`…), or a folder that
-    `datasets` saved. Without `data`: the hub id, of it `files` or `config`.
+    `data` is a file, or a folder that holds: `files` (a path or glob, found at any depth by its name; of several
+    copies the one nearest to the top), a hub repository as it is cloned (`config/split-*.parquet`,
+    `data/split-*.parquet`, `split.jsonl`…), or a folder that `datasets` saved. Without `data`: the hub id, of it
+    `files` or `config`.
     """
     if data is None:
         return _from_hub(hub, config, split, files)
@@ -104,8 +105,8 @@ def _bases(data: Path, hub: str, config: str | None) -> list[Path]:
 def _files_in(data: Path, hub: str, config: str | None, split: str, files: str | None) -> list[Path]:
     if files:
         name = files.rpartition("/")[2]
-        if found := sorted(data.glob(files)) or sorted(data.rglob(name)):
-            return found
+        if found := sorted(data.glob(files)) or sorted(data.rglob(name), key=lambda path: (len(path.parts), path)):
+            return found if "*" in name else found[:1]
     for base in _bases(data, hub, config):
         own = config is None or base.name == config
         stems = [split, f"{split}-*", f"data/{split}-*"]

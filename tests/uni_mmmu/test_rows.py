@@ -68,6 +68,12 @@ def test_what_the_hub_does_not_have_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_of_several_copies_of_a_file_one_is_read(tmp_path: Path) -> None:
+    for folder in ("a/deep", "b"):
+        published.write_parquet(tmp_path / folder / "x.parquet", [{"folder": folder}])
+    assert list(rows(tmp_path, hub="o/n", files="somewhere/x.parquet")) == [{"folder": "b"}]
+
+
 def test_a_path_that_was_named_and_is_not_there_is_an_error_and_not_a_download(tmp_path: Path) -> None:
     with pytest.raises(DataMissing, match="gone does not exist"):
         rows(tmp_path / "gone", hub="o/n")

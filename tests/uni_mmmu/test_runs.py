@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.cli import root
 from sketchmark.episode import Episode, Turn
 from sketchmark.errors import CannotPlay, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options, Reply
@@ -110,6 +112,17 @@ def test_plans_are_short_in_the_unig2u_set_alone(data: dict[str, Path], tmp_path
     assert set(limits["original"]) == {4096}
     assert set(limits["unig2u"][:-1]) == {128}
     assert limits["unig2u"][-1] == 4096
+
+
+def test_data_is_found_through_the_environment(
+    data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKETCHMARK_DATA", str(data["parquet"]))
+    folder = sketchmark.run("player/solver", "uni_mmmu_maze100", output_path=tmp_path / "python")
+    assert folder.results()["tasks"]["uni_mmmu_maze100.direct"]["n"] == 3
+    arguments = ["run", "--model", "player/solver", "--tasks", "uni_mmmu_maze100", "--quiet", "--no-cache"]
+    done = CliRunner().invoke(root, [*arguments, "--output_path", str(tmp_path / "cli")], standalone_mode=False)
+    assert (done.exception, done.return_value) == (None, 0)
 
 
 def test_published_tasks_never_fall_back_to_generated_puzzles() -> None:

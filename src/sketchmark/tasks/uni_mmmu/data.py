@@ -86,8 +86,8 @@ def jigsaws(
     for where, name, row in _named(found):
         label = label_of(_column(row, "label", where), where)
         pictures = {
-            name: as_picture(_column(row, f"{name}_image", where), f"{where}, {name}_image")
-            for name in ("ref", "cand0", "cand1")
+            part: as_picture(_column(row, f"{part}_image", where), f"{where}, {part}_image")
+            for part in ("ref", "cand0", "cand1")
         }
         frames = partial(_right_and_wrong, row["completions"], label) if "completions" in row else None
         yield Sample(
