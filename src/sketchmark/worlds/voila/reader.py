@@ -21,7 +21,7 @@ from sketchmark.worlds.voila.bank.figure import SIZES
 from sketchmark.worlds.voila.bank.heads import draw_head
 from sketchmark.worlds.voila.bank.palette import FLOORS, GROUNDS, KEYS, OTHERS, PROPS
 from sketchmark.worlds.voila.bank.pen import Colour, Pen
-from sketchmark.worlds.voila.vocabulary import ACTIONS, Scene
+from sketchmark.worlds.voila.vocabulary import ACTIONS, NUMBERS, Scene
 
 SIDE = 384
 """Every picture is looked at in this size."""
@@ -32,7 +32,7 @@ COARSE = 128
 TOLERANCE = 28
 """How far (Euclidean, RGB) a pixel may be from the nearest colour of the palette and still be of its family."""
 
-SCALES = (3.7, 3.3, 2.6, 2.3, 1.93, 1.72)
+SCALES = (3.65, 3.2, 2.8, 2.45, 2.15, 1.9, 1.72, 1.56)
 """Sizes in which figures occur, in picture pixels of a 512-pixel picture per unit of the figure's frame."""
 
 Array = NDArray[np.float32]
@@ -147,35 +147,37 @@ def _find_heads(families: NDArray[np.uint8], subject: int) -> Heads:
         response = np.fft.irfft2(spectrum * _template(subject, scale), s=canvas.shape)[:COARSE, :COARSE]
         agreement = float(response.max())
         if agreement > best.agreement:
-            apart = int(22 * scale * SIZES.get(subject, 1.0) * COARSE / 512)
-            best = Heads(subject, agreement, _count_peaks(response, apart, agreement * ALIKE))
+            peaks = _peaks(response, scale * SIZES.get(subject, 1.0) * COARSE / 512)
+            best = Heads(subject, agreement, sum(peak > agreement * ALIKE for peak in peaks))
     return best
 
 
-ALIKE = 0.63
+MOST = len(NUMBERS)
+
+ALIKE = 0.56
 """Heads of one picture agree about equally well; less than this share of the best is something else."""
 
 SURE = 0.25
 """Below this agreement no head was found at all."""
 
 
-def _count_peaks(response: NDArray[np.float64], apart: int, least: float) -> int:
+def _peaks(response: NDArray[np.float64], unit: float) -> list[float]:
+    """Agreement of the best places, best first. Below a head there is its body, where no other head is looked for."""
     left = response.copy()
-    count = 0
-    while count <= 5:
+    peaks = []
+    for _ in range(MOST + 1):
         y, x = divmod(int(left.argmax()), left.shape[1])
-        if left[y, x] < least:
-            break
-        count += 1
-        left[max(0, y - apart) : y + apart + 1, max(0, x - apart) : x + apart + 1] = -1
-    return count
+        peaks.append(float(left[y, x]))
+        above, below, aside = (round(part * unit) for part in (22, 84, 38))
+        left[max(0, y - above) : y + below + 1, max(0, x - aside) : x + aside + 1] = 0
+    return peaks
 
 
 def _heads(families: NDArray[np.uint8]) -> Heads | None:
     shares = _shares(families)
     likely = sorted(KEYS, key=lambda subject: -shares[f"subject {subject}"])[:3]
     best = max((_find_heads(families, subject) for subject in likely), key=lambda heads: heads.agreement)
-    return best if best.agreement >= SURE and 1 <= best.count <= 4 else None
+    return best if best.agreement >= SURE and best.count <= MOST else None
 
 
 _ACTION_BY_GROUND = {

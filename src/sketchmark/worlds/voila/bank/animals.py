@@ -101,8 +101,8 @@ def monkey(pen: Pen, face: Face, fur: Colour) -> None:
     pen.blob([(-4, -18), (-2, -25), (1, -20), (5, -25), (6, -17)], fur)
     look = face.look * 0.8
     for side in (-1, 1):
-        pen.oval(look + side * 6.2, -3, 7.6, 8.4, MONKEY_FACE)
-    pen.oval(look, 8.4, 13, 8.8, MONKEY_FACE)
+        pen.oval(look + side * 6.2, -3, 6.9, 7.4, MONKEY_FACE)
+    pen.oval(look, 8.4, 12, 8.0, MONKEY_FACE)
     eyes(pen, look, -2, gap=5.8, size=2.4)
     for side in (-1, 1):
         pen.oval(look + side * 1.8, 5, 0.9, 1.2, (150, 90, 70))

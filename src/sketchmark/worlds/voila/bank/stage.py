@@ -26,7 +26,8 @@ _SOCCER, _DRIVE, _SKATE, _WALK, _SWIM, _JUMP, _TYPE, _WRITE, _DIG, _CARRY, _READ
 
 _HORIZONS = {1: 290.0, 2: 262.0, 3: 196.0, 4: 190.0}
 
-_SCALES = {1: 3.75, 2: 2.6, 3: 2.0, 4: 1.92}
+_SCALES = {1: (3.0, 3.8), 2: (2.3, 2.65), 3: (1.88, 2.04), 4: (1.8, 1.96)}
+"""Smallest and largest, in pixels per unit of a figure's frame: the more figures, the smaller."""
 
 _SHRINK = {_DRIVE: 0.96, _JUMP: 0.9, _SWIM: 0.85, _DIG: 0.98}
 """Actions that take more room than a standing figure."""
@@ -36,11 +37,12 @@ def draw_scene(number: int, subject: int, action: int, rng: random.Random) -> Im
     pen = Pen(SIZE, SKIES[0])
     horizon = _HORIZONS[number] + rng.random() * 16 - 8
     ground = draw_place(pen, action, rng, horizon)
-    scale = _SCALES[number] * (0.94 + rng.random() * 0.08) * _SHRINK.get(action, 1.0)
+    smallest, largest = _SCALES[number]
+    scale = (smallest + rng.random() * (largest - smallest)) * _SHRINK.get(action, 1.0)
     mirror = rng.random() < 0.5
-    outfit = _outfit(subject, rng)
+    skin = SKIN_LIGHT if rng.random() < 0.6 else SKIN_TAN
     for x, y in _spots(number, rng):
-        actor = Actor(pen, subject, outfit, rng, ground)
+        actor = Actor(pen, subject, _outfit(subject, skin, rng), rng, ground)
         with pen.at(x, y, scale * SIZES.get(subject, 1.0), mirror=mirror):
             act(actor, action)
     return pen.finish()
@@ -53,7 +55,7 @@ def _spots(number: int, rng: random.Random) -> list[Point]:
         return x + rng.random() * 12 - 6, y + rng.random() * 8 - 4
 
     if number == 1:
-        return [near(256, 462)]
+        return [near(214 + rng.random() * 84, 462)]
     if number == 2:
         shift = (rng.random() - 0.5) * 40
         return sorted((near(132, 430 + shift), near(380, 430 - shift)), key=lambda spot: spot[1])
@@ -65,9 +67,8 @@ def _spots(number: int, rng: random.Random) -> list[Point]:
     return [near(132, back), near(380, back), near(132, front), near(380, front)]
 
 
-def _outfit(subject: int, rng: random.Random) -> Outfit:
+def _outfit(subject: int, skin: Colour, rng: random.Random) -> Outfit:
     tops = DRESS if subject == GIRL else CLOTHES
     top: Colour = tops[int(rng.random() * len(tops))]
     bottom: Colour = TROUSERS[int(rng.random() * len(TROUSERS))]
-    skin = SKIN_LIGHT if rng.random() < 0.6 else SKIN_TAN
     return Outfit(top, bottom, Face(skin=skin))
