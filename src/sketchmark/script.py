@@ -19,8 +19,8 @@ class Script:
     """One sample with one mode's prompts.
 
     A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol
-    gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Substitution is
-    one pass: what a data set puts into a field is never read as a template.
+    gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Prompts may use
+    prompts, but what a data set puts into a field is never read as a template.
     A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name.
     `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`;
     `{when: name, parts: [...]}` shows them if the sample has such a picture or field, `unless` if it has not (of
@@ -83,12 +83,15 @@ class Script:
         value = self.sample.pictures.get(name, ())
         return [value] if isinstance(value, Picture) else list(value)
 
-    def _fill(self, template: str, values: Mapping[str, object]) -> str:
+    def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
         def known(match: re.Match[str]) -> str:
             name = match[1]
-            for place in (values, self.sample.fields, self.prompts):
-                if name in place and not isinstance(place[name], list):
+            for place in (values, self.sample.fields):
+                if name in place:
                     return str(place[name])
-            return match[0]
+            prompt = self.prompts.get(name)
+            if not isinstance(prompt, str) or name in inside:
+                return match[0]
+            return self._fill(prompt, values, (*inside, name))
 
         return _FIELD.sub(known, template)

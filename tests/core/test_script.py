@@ -46,3 +46,10 @@ def test_an_empty_text_is_not_a_part() -> None:
 def test_a_missing_layout_is_named() -> None:
     with pytest.raises(BadInput, match="inputs"):
         _script().parts()
+
+
+def test_a_prompt_may_use_fields_through_another_prompt_and_never_itself() -> None:
+    script = Script(
+        Sample("s", fields={"n": "4"}), {"prompt": "a {n}x{n} board", "ask": "{prompt}! {ring}", "ring": "<{ring}>"}
+    )
+    assert script.text("ask") == "a 4x4 board! <{ring}>"

@@ -22,7 +22,7 @@ from sketchmark.parts import Context, Picture
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort")
+_CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
 class ChatEndpoint(Endpoint):

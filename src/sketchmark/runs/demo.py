@@ -69,7 +69,7 @@ def _print(folders: list[RunFolder]) -> None:
                 _trouble(cells, world),
             )
         table.add_section()
-    Console(width=140).print(table)
+    Console(width=160).print(table)
 
 
 def _score(cell: dict[str, Any] | None) -> str:

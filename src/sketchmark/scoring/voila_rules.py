@@ -51,7 +51,7 @@ def read_step1(text: str) -> list[Scene]:
         (match.start(), match.end(), int(match[1] or _ORDINALS[match[2].lower()])) for match in _IMAGE.finditer(text)
     ]
     pieces = {1: "", 2: "", 3: ""}
-    for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=True):
+    for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=False):
         pieces[image] += " " + text[end:following]
     return [
         Scene(first_number(piece), _only(subjects_in(piece)), _only(actions_in(piece))) for piece in pieces.values()

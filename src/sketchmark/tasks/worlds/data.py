@@ -40,7 +40,7 @@ def slidings(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth:
         yield Sample(
             id=f"sliding-{seed}-{number:06d}",
             pictures={"initial": slidings_.render(state), "goal": goal},
-            fields={"n": str(n)},
+            fields={"n": str(n), "tiles": str(n * n - 1)},
             target={"moves": moves, "n": n},
             filed={"steps": len(moves), "size": f"{n}x{n}"},
             steps=len(moves),
