@@ -211,7 +211,7 @@ def _parameters(config: Mapping[str, Any]) -> set[str]:
     from sketchmark.task import find
 
     source = config["source"]
-    return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data"}
+    return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data", "origin"}
 
 
 def _is_group(config: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sketchmark.errors import BadInput
@@ -17,16 +17,13 @@ def questions(
     *,
     seed: int,
     data: Path | None,
-    hub: str,
-    config: str | None = None,
-    files: str | None = None,
-    split: str = "test",
+    origin: Mapping[str, str],
     category: str = "",
 ) -> Iterator[Sample]:
     """The questions of one category, or of all. A file with all categories serves a task of one."""
     seen: set[str] = set()
     found = False
-    for number, row in enumerate(rows(data, hub=hub, config=config, split=split, files=files)):
+    for number, row in enumerate(rows(data, **origin)):
         name = str(row["id"]) if row.get("id") is not None else f"{number:05d}"
         where = f"row {number} (id {name})"
         kind = category_of(_text(row, "question_type", where))

@@ -7,7 +7,7 @@ moves (spec, section 5); a picture that cannot be read has no true frames, and i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,15 +30,12 @@ def mazes(
     *,
     seed: int,
     data: Path | None,
-    hub: str,
-    config: str | None = None,
-    files: str | None = None,
-    split: str = "test",
+    origin: Mapping[str, str],
     demonstration: bool = False,
 ) -> Iterator[Sample]:
     found = folder.puzzles(data, "maze")
     if found is None:
-        found = _puzzles(rows(data, hub=hub, config=config, split=split, files=files), "steps", 6)
+        found = _puzzles(rows(data, **origin), "steps", 6)
     for puzzle, example in _with_example(found, MAZE_EXAMPLE if demonstration else ""):
         target = {"moves": puzzle.moves, "rows": puzzle.rows, "cols": puzzle.cols}
         yield _sample(puzzle, target, puzzle.frames or _maze_frames(puzzle), example)
@@ -48,10 +45,7 @@ def slidings(
     *,
     seed: int,
     data: Path | None,
-    hub: str,
-    config: str | None = None,
-    files: str | None = None,
-    split: str = "test",
+    origin: Mapping[str, str],
     demonstration: bool = False,
     show_goal: bool = False,
     moves_named_by: NamedBy = "tile",
@@ -59,7 +53,7 @@ def slidings(
     """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
     found = folder.puzzles(data, "sliding")
     if found is None:
-        found = _puzzles(rows(data, hub=hub, config=config, split=split, files=files), "steps_words", 3)
+        found = _puzzles(rows(data, **origin), "steps_words", 3)
     puzzles = list(found)
     goal = shared_goal(puzzles, moves_named_by)
     if show_goal and goal is None:
@@ -75,14 +69,11 @@ def jigsaws(
     *,
     seed: int,
     data: Path | None,
-    hub: str,
-    config: str | None = None,
-    files: str | None = None,
-    split: str = "test",
+    origin: Mapping[str, str],
 ) -> Iterator[Sample]:
     found = folder.jigsaws(data)
     if found is None:
-        found = rows(data, hub=hub, config=config, split=split, files=files)
+        found = rows(data, **origin)
     for where, name, row in _named(found):
         label = label_of(_column(row, "label", where), where)
         pictures = {
@@ -103,13 +94,10 @@ def geometry(
     *,
     seed: int,
     data: Path | None,
-    hub: str,
-    config: str | None = None,
-    files: str | None = None,
-    split: str = "test",
+    origin: Mapping[str, str],
 ) -> Iterator[Sample]:
     """Where a row has them, `auxiliary_text_en` and `auxiliary_image` are the lines to draw, in words and drawn."""
-    for where, name, row in _named(rows(data, hub=hub, config=config, split=split, files=files)):
+    for where, name, row in _named(rows(data, **origin)):
         lines, drawn = row.get("auxiliary_text_en"), row.get("auxiliary_image")
         truth = as_picture(drawn, f"{where}, auxiliary_image") if drawn else None
         yield Sample(
