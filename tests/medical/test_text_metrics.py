@@ -5,8 +5,10 @@ import math
 import pytest
 from pytest import approx
 
+from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
-from sketchmark.scoring.text_metrics import Overlap, bleu, cider, meteor, rouge, token_overlap, wordnet, words
+from sketchmark.scoring.meteor import meteor, wordnet
+from sketchmark.scoring.text_metrics import Overlap, cider, rouge, token_overlap, words
 
 SPEC_TABLE = [
     ("right lobe", "right lobe", 1, 1, 1, 1, 1, 1, 1, 1, 1),

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone, plain
-from sketchmark.scoring.text_metrics import bleu, rouge, token_overlap, words
+from sketchmark.scoring.text_metrics import rouge, token_overlap, words
 
 _LABEL = re.compile(r"\A[\s*_#]*(?:final\s+)?(?:answer\s*(?:is\b|[:=*]+)|答案\s*(?:是|为|:))", re.IGNORECASE)
 

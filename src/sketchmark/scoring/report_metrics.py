@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.graded import Scoring
-from sketchmark.scoring.text_metrics import bleu, cider, meteor, rouge, wordnet
+from sketchmark.scoring.meteor import meteor, wordnet
+from sketchmark.scoring.text_metrics import cider, rouge
 
 METEOR_WITHOUT_WORDNET = "meteor_no_synonyms"
 TEXT_METRICS = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL")
@@ -23,7 +25,7 @@ def reference_report(findings: str, impression: str) -> str:
 
 
 def meteor_name() -> str:
-    """`meteor` where nltk's WordNet is on disk, otherwise a name that says which stage is missing."""
+    """`meteor` where nltk and its WordNet are on disk, otherwise a name that says which stage is missing."""
     return METEOR_WITHOUT_WORDNET if wordnet() is None else "meteor"
 
 

@@ -1,6 +1,6 @@
-"""BLEU, ROUGE, METEOR, CIDEr and token overlap, over the libraries whose arithmetic the published numbers have.
+"""ROUGE, CIDEr and token overlap. BLEU and METEOR have files of their own.
 
-nltk 3.9.1 and rouge 1.0.1 are pinned for that reason; both are imported on first use. No corpus is ever downloaded.
+rouge 1.0.1 is pinned because the published numbers have its arithmetic; it is imported on first use.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import math
 import re
 import sys
 import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from sketchmark.scoring.bleu import ngrams
 
 _TOKEN = re.compile(r"[一-鿿぀-ヿ가-힣]|[^\W_一-鿿぀-ヿ가-힣]+(?:[-'.][^\W_]+)*")
 
@@ -26,22 +27,6 @@ def words(text: str) -> list[str]:
     Hyphens and dots inside a word stay (`x-ray`, `3.5`), so that a measurement is one token.
     """
     return _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
-
-
-def bleu(reference: Sequence[str], hypothesis: Sequence[str]) -> tuple[float, float, float, float]:
-    """Sentence BLEU-1..4, one reference, uniform weights, no smoothing.
-
-    An n-gram order that the hypothesis does not have makes the score practically 0 (1e-100 and less), so BLEU-3 and
-    BLEU-4 of a perfectly right two-word answer are 0. That is the published arithmetic, not an error here.
-    """
-    if not reference or not hypothesis:
-        return 0.0, 0.0, 0.0, 0.0
-    from nltk.translate.bleu_score import sentence_bleu
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores = [float(sentence_bleu([list(reference)], list(hypothesis), weights=[1 / n] * n)) for n in range(1, 5)]
-    return scores[0], scores[1], scores[2], scores[3]
 
 
 @dataclass(frozen=True)
@@ -97,41 +82,6 @@ def token_overlap(reference: Sequence[str], hypothesis: Sequence[str]) -> Overla
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-class _NoSynonyms:
-    """Stands in for WordNet: nltk's METEOR then does its exact and stem stages only."""
-
-    def synsets(self, word: str) -> list[Any]:
-        return []
-
-
-@cache
-def wordnet() -> Any | None:
-    """nltk's WordNet if the user has it on disk; None otherwise. It is never fetched."""
-    from nltk.corpus import wordnet as corpus
-
-    try:
-        corpus.ensure_loaded()
-    except LookupError:
-        return None
-    return corpus
-
-
-def meteor(reference: Sequence[str], hypothesis: Sequence[str], *, synonyms: bool) -> float:
-    """nltk's METEOR with its default weights.
-
-    `synonyms=False` leaves out the WordNet stage. That score is lower or equal and has a name of its own in results
-    (`meteor_no_synonyms`), because WordNet's data are not part of any package and Sketchmark does not download them.
-    """
-    if not reference or not hypothesis:
-        return 0.0
-    from nltk.translate.meteor_score import single_meteor_score
-
-    source = wordnet() if synonyms else _NoSynonyms()
-    if source is None:
-        raise LookupError("WordNet is not installed")
-    return float(single_meteor_score(list(reference), list(hypothesis), wordnet=source))
-
-
 _CIDER_ORDERS = range(1, 5)
 _CIDER_SCALE = 10.0
 
@@ -167,4 +117,4 @@ def cider(references: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
 
 def _grams(text: str) -> list[Counter[tuple[str, ...]]]:
     tokens = text.lower().split()
-    return [Counter(zip(*(tokens[i:] for i in range(n)), strict=False)) for n in _CIDER_ORDERS]
+    return [ngrams(tokens, order) for order in _CIDER_ORDERS]

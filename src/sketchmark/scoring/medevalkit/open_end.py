@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sketchmark.errors import BadInput
+from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.medevalkit import Code
 from sketchmark.scoring.medevalkit.extract import parse_response
-from sketchmark.scoring.text_metrics import Rouge, bleu, rouge, token_overlap
+from sketchmark.scoring.text_metrics import Rouge, rouge, token_overlap
 
 METRICS = (
     "em",
