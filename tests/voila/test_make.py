@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from sketchmark.commands.voila import command
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.parts import Picture
 from sketchmark.worlds.voila.make import Order, make
 from sketchmark.worlds.voila.table import read_table
@@ -153,3 +154,11 @@ def test_built_in_pictures_are_written_beside_the_table_and_show_what_it_says(tm
         shown = [read(Picture.from_file(tmp_path / "Train_Images" / name)) for name in row[:4]]
         assert [scene and scene.describe() for scene in shown] == row[4:8]
         assert read_collage(Picture.from_file(tmp_path / "Image_Questions" / row[9])) == shown[:3]
+
+
+def test_parquet_without_its_library_names_the_extra_to_install(
+    tmp_path: Path, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"parquet files .*sketchmark\[data\]"):
+        make(tmp_path / "set.parquet", Order(19, images=folders))

@@ -25,7 +25,7 @@ class Actor:
 
     def figure(self, pose: Pose, *, mouth_open: bool = False, look: float = 2.5) -> Figure:
         face = replace(self.outfit.face, mouth_open=mouth_open, look=look)
-        return Figure(self.subject, replace(pose, tilt=self.shake(6)), replace(self.outfit, face=face))
+        return Figure(self.subject, replace(pose, tilt=self.shake(3)), replace(self.outfit, face=face))
 
     def shake(self, size: float) -> float:
         return (self.rng.random() * 2 - 1) * size
