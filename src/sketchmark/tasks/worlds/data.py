@@ -51,7 +51,7 @@ def slidings(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth:
 def jigsaws(*, seed: int, data: Path | None, difficulty: str, folder: str = "") -> Iterator[Sample]:
     from sketchmark.worlds import jigsaw as jigsaws_
 
-    pictures = Path(folder) if folder else data
+    pictures = Path(folder) if folder else None
     for number, own_seed in _seeds(seed):
         puzzle = jigsaws_.generate(own_seed, difficulty, pictures)
         yield Sample(
