@@ -52,7 +52,11 @@ def _blank(found: Difference, p: float | None) -> str:
         return f"The answer depends on the drawing: on a blank canvas it loses {_size(found)}."
     if _lower(found, p):
         return f"The drawing does harm: on a blank canvas the answer gains {_size(found)}."
-    return f"No sign that the drawing is looked at: a blank canvas does about as well (own − blank {span(found)})."
+    if _open(found):
+        return (
+            f"Whether the drawing is looked at is not settled (own − blank {span(found)}): more samples would tell."
+        )
+    return f"The drawing is hardly looked at: a blank canvas does about as well (own − blank {span(found)})."
 
 
 def _other(found: Difference, p: float | None) -> str:
@@ -60,9 +64,9 @@ def _other(found: Difference, p: float | None) -> str:
         return f"What is drawn matters: with another sample's drawing it loses {_size(found)}."
     if _lower(found, p):
         return f"Another sample's drawing does better than the own one, by {_size(found)}."
-    return (
-        f"No sign that its content is used: another sample's drawing does about as well (own − other {span(found)})."
-    )
+    if _open(found):
+        return f"Whether its content is used is not settled (own − other {span(found)})."
+    return f"Its content is hardly used: another sample's drawing does about as well (own − other {span(found)})."
 
 
 def _oracle(found: Difference, p: float | None) -> str:
@@ -70,8 +74,12 @@ def _oracle(found: Difference, p: float | None) -> str:
         return f"Drawing is a bottleneck: with the true pictures it gains {_size(found)}."
     if _higher(found, p):
         return f"The true pictures do worse than the own ones, by {_size(found)}."
-    return f"No sign that drawing holds it back: the true pictures do about as well (own − oracle {span(found)})."
+    if _open(found):
+        return f"Whether drawing holds it back is not settled (own − oracle {span(found)})."
+    return f"Drawing hardly holds it back: the true pictures do about as well (own − oracle {span(found)})."
 
+
+_NEAR_ZERO = 0.1
 
 _TELL = {"blank": _blank, "other": _other, "oracle": _oracle}
 
@@ -82,6 +90,11 @@ def _higher(found: Difference, p: float | None) -> bool:
 
 def _lower(found: Difference, p: float | None) -> bool:
     return p is not None and p < CLEAR and found.mean is not None and found.mean < 0
+
+
+def _open(found: Difference) -> bool:
+    """Not a clear difference, and not clearly none: to say "about as well", all of the interval must be near zero."""
+    return found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO
 
 
 def _size(found: Difference) -> str:
