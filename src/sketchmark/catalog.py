@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
-from sketchmark.task import MODES, Choices, Task
+from sketchmark.task import Choices, Task
+from sketchmark.task_files import MODES, is_group, members_of, mode_in, name_of, read_config, yaml_files
 
 MODELS = {
     "player": "sketchmark.models.players:make",
@@ -61,9 +61,9 @@ class Catalog:
         self._trust = trust_code
         self._models: dict[str, Callable[..., Model]] = {}
         self._tagged: dict[str, list[str]] = {}
-        self._files = {path.stem.lower(): path for path in _yaml_files(Path(__file__).parent / "tasks")}
+        self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
-            self._files |= {path.stem.lower(): path for path in _yaml_files(Path(str(folder)))}
+            self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(folder)))}
         for name, factory in _named_entry_points("sketchmark.models"):
             self._models[name] = factory
         for path in include:
@@ -76,7 +76,7 @@ class Catalog:
         if path.suffix == ".py":
             self._models |= _models_in(path)
             return
-        for file in [path] if path.is_file() else _yaml_files(path):
+        for file in [path] if path.is_file() else yaml_files(path):
             self._include_task(file)
         if path.is_file():
             return
@@ -99,7 +99,7 @@ class Catalog:
             self._files[str(config["group"]).lower()] = file
 
     def task_names(self) -> list[str]:
-        return sorted({_name(path) for path in self._files.values() if not _is_group(read_config(path))})
+        return sorted({name_of(path) for path in self._files.values() if not is_group(read_config(path))})
 
     def summary(self, name: str) -> dict[str, Any]:
         """What a listing needs, without importing what the task is made of."""
@@ -107,12 +107,12 @@ class Catalog:
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def group_names(self) -> list[str]:
-        files = {path.stem for path in self._files.values() if _is_group(read_config(path))}
+        files = {path.stem for path in self._files.values() if is_group(read_config(path))}
         return sorted(files | set(self._tagged))
 
     def group_members(self, name: str) -> list[str]:
         path = self._files.get(name.lower())
-        return _members(read_config(path)) if path else self._tagged[name.lower()]
+        return members_of(read_config(path)) if path else self._tagged[name.lower()]
 
     def pick(self, names: str) -> list[Pick]:
         """`maze,mmsi_visual_cot` -> the tasks, groups opened, duplicates once."""
@@ -128,9 +128,9 @@ class Catalog:
         path = self._files.get(name.lower())
         if path is not None:
             config = read_config(path)
-            if _is_group(config):
-                return [pick for member in _members(config) for pick in self._picks(member)]
-            return [Pick(_name(path), _mode_in(_name(path), config))]
+            if is_group(config):
+                return [pick for member in members_of(config) for pick in self._picks(member)]
+            return [Pick(name_of(path), mode_in(name_of(path), config))]
         if name.lower() in self._tagged:
             return [pick for member in self._tagged[name.lower()] for pick in self._picks(member)]
         for mode in MODES:
@@ -155,7 +155,7 @@ class Catalog:
                     f"it takes: {', '.join(sorted(_parameters(config)))}",
                 )
             config = {**config, "source": {**config["source"], **arguments}}
-        return Task(_name(path), config, choices)
+        return Task(name_of(path), config, choices)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})
@@ -212,63 +212,6 @@ def _parameters(config: Mapping[str, Any]) -> set[str]:
 
     source = config["source"]
     return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data", "origin"}
-
-
-def _is_group(config: Mapping[str, Any]) -> bool:
-    """lmms-eval also writes `group:` into single tasks, as a label."""
-    return "group" in config and ("tasks" in config or isinstance(config.get("task"), list))
-
-
-def _members(config: Mapping[str, Any]) -> list[str]:
-    members = config.get("tasks") or config["task"]
-    return [str(member["task"] if isinstance(member, Mapping) else member) for member in members]
-
-
-def _name(path: Path) -> str:
-    named = read_config(path).get("task")
-    return named if isinstance(named, str) else path.stem
-
-
-def _mode_in(name: str, config: Mapping[str, Any]) -> str | None:
-    if config.get("output_type") == "generate_visual_cot":
-        return "visual_cot"
-    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
-
-
-def _yaml_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
-
-
-@cache
-def read_config(path: Path) -> dict[str, Any]:
-    """A YAML file with its `include:` files merged beneath it."""
-    import yaml
-
-    from sketchmark.task import _merged
-
-    try:
-        config = yaml.load(path.read_text("utf-8"), Loader=_loader())
-    except (OSError, yaml.YAMLError) as error:
-        raise BadInput(f"cannot read task file {path}: {error}") from error
-    if not isinstance(config, dict):
-        raise BadInput(f"task file {path} is not a mapping")
-    base: dict[str, Any] = {}
-    includes = config.pop("include", [])
-    for name in [includes] if isinstance(includes, str) else includes:
-        base = _merged(base, read_config((path.parent / name).resolve()))
-    return _merged(base, config)
-
-
-@cache
-def _loader() -> Any:
-    """The safe YAML loader, with lmms-eval's `!function` kept as plain text until the code is trusted."""
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        pass
-
-    Loader.add_constructor("!function", lambda loader, node: {"!function": loader.construct_scalar(node)})
-    return Loader
 
 
 def _models_in(path: Path) -> dict[str, Callable[..., Model]]:

@@ -6,7 +6,7 @@ The same protocol serves visual_cot and text_cot: at a text_cot desk, `draw` bri
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from sketchmark import one_prompt
@@ -77,10 +77,9 @@ async def four_steps(desk: Desk, script: Script) -> None:
         desk.skip("step 4 (draw): the model does not draw")
 
 
-def _steps(script: Script) -> Iterator[int]:
+def _steps(script: Script) -> range:
     """`truth` leaks the length of the answer, as published; `model` is bounded only by what the task allows."""
-    count = script.true_steps if script.steps == "truth" else script.max_steps
-    return iter(range(1, count + 1))
+    return range(1, 1 + (script.true_steps if script.steps == "truth" else script.max_steps))
 
 
 def says_done(plan: str) -> bool:
@@ -88,13 +87,9 @@ def says_done(plan: str) -> bool:
     return re.search(r"\bDONE\b", plan) is not None
 
 
-def _count_steps(script: Script) -> int:
-    return script.true_steps if script.steps == "truth" else script.max_steps
-
-
 PROTOCOLS: dict[str, Protocol] = {
     "direct": Protocol(direct, draws=lambda script: 0),
-    "steps_then_answer": Protocol(steps_then_answer, draws=_count_steps, must_draw=True),
+    "steps_then_answer": Protocol(steps_then_answer, draws=lambda script: len(_steps(script)), must_draw=True),
     "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda script: 2, must_draw=True),
     "draw_then_answer": Protocol(draw_then_answer, draws=lambda script: 1, must_draw=True, in_one_prompt=True),
     "four_steps": Protocol(four_steps, draws=lambda script: 1),

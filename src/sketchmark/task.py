@@ -16,8 +16,8 @@ from sketchmark.models.base import Model, Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import Protocol, protocol
 from sketchmark.script import Script
+from sketchmark.task_files import merged
 
-MODES = ("direct", "visual_cot", "text_cot")
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
 
@@ -109,7 +109,7 @@ class Task:
         if name not in blocks:
             raise UnknownName(f"task {self.name!r} has no mode {name!r}", f"it has: {', '.join(blocks)}")
         block = _inherit(blocks, name)
-        kwargs = _merged(self.config.get("lmms_eval_specific_kwargs", {}), block.get("lmms_eval_specific_kwargs", {}))
+        kwargs = merged(self.config.get("lmms_eval_specific_kwargs", {}), block.get("lmms_eval_specific_kwargs", {}))
         chosen = self.config.get("prompt_sets", {}).get(self.choices.prompts, {}).get(name, {})
         prompts = {
             **block.get("prompts", {}),
@@ -205,15 +205,7 @@ def _inherit(blocks: Mapping[str, Any], name: str) -> dict[str, Any]:
     block = dict(blocks[name])
     if "like" not in block:
         return block
-    return _merged(_inherit(blocks, block.pop("like")), block)
-
-
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in over.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
-        result[key] = _merged(result[key], value) if both else value
-    return result
+    return merged(_inherit(blocks, block.pop("like")), block)
 
 
 def _options(settings: Mapping[str, Any]) -> Options:

@@ -37,7 +37,7 @@ _NOT_FOR_LOADING = ("token", "video", "create_link", "force_download", "force_un
 
 def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
-    from sketchmark.catalog import read_config
+    from sketchmark.task_files import read_config
 
     config = read_config(path)
     _check(path, config)
@@ -187,7 +187,7 @@ class _Opened:
 
 @cache
 def _opened(path: Path) -> _Opened:
-    from sketchmark.catalog import read_config
+    from sketchmark.task_files import read_config
 
     if path.resolve() not in _TRUSTED:
         raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
