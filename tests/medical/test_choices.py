@@ -90,6 +90,17 @@ CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
         ("C or D, most likely C", None),
         ("In panel B, the arrow is pointing to the right ventricle.", "D"),
         ("an answer-based choice", None),
+        ("A: too thin. B: fits. C: too thick. D: no", None),
+        ("A) Left atrium B) Right atrium C) Left ventricle D) Right ventricle", None),
+        ("It is either B or C. I choose C.", "C"),
+        ("### B", "B"),
+        ("So A is wrong.", None),
+        ("Hence option C is incorrect.", None),
+        ("We can say A is not right, so it is D.", "D"),
+        ("I think B", "B"),
+        ("I think a murmur is heard", None),
+        ("I am not sure, but probably D.", "D"),
+        ("A patient with B cell lymphoma: answer C", "C"),
     ],
 )
 def test_a_reply_is_read_as_the_option_it_commits_to(response: object, letter: str | None) -> None:

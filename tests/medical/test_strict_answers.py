@@ -130,6 +130,8 @@ def test_an_answer_is_read_from_its_tag_its_box_or_its_label() -> None:
         ("12", "1. First we add.\n2. Then 12", True),
         ("36", "Answer: 36\nbecause 6 x 6 is 6 times 6", True),
         ("36", "The answer is approximately 36.0 W.", True),
+        ("0.5", ".5", True),
+        ("5", ".5", False),
         ("2", "", None),
         ("2", None, None),
     ],
@@ -143,6 +145,8 @@ def test_mmmu_open_answers_are_right_only_when_answered(
 def test_numbers_are_read_with_their_signs_and_separators() -> None:
     assert number("$1,234.50") == 1234.5
     assert number("50%") == 50
+    assert number(".5") == 0.5
+    assert number("6 $.") == 6
     assert number("-3/4") == -0.75
     assert number("1/0") is None
     assert number("nan") is None

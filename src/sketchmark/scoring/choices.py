@@ -27,11 +27,13 @@ _AFTER_LETTER = (
 
 _CUE = (
     r"(?:\b(?:options?|choices?|letters?|alternatives?|choose|chose|pick|picked|select|selected|go with|is|be|it's|so"
-    r"|thus|hence|therefore|guess|say)\b[,:]?|[:=]|选项|选择|选|是|为)\s*(?:\b(?:option|choice|letter)\b\s*)?"
+    r"|thus|hence|therefore|guess|say|think|believe|probably|likely|answer)\b[,:]?|[:=]|选项|选择|选|是|为)\s*(?:\b(?:option|choice|letter)\b\s*)?"
 )
 _NEGATED = re.compile(
     r"\b(?:not|nor|than|instead of|isn't|wasn't|exclude[sd]?|excluding|eliminated?|ruled? out)\s+"
     rf"(?:(?:option|choice|the|an?)\s+)?{_OPEN}[A-Z]{_SHUT}(?![\w-])"
+    rf"|(?<![\w-]){_OPEN}[A-Z]{_SHUT}\s+(?:is|was|seems)\s+"
+    r"(?:not|wrong|incorrect|false|out|unlikely|ruled out|excluded)\b"
 )
 
 
@@ -44,8 +46,9 @@ class _Reader:
         both = f"{self.letters}{self.letters.lower()}"
         self.letter = f"[{self.letters}]"
         self.any_case = f"[{both}]"
-        self.bare = re.compile(rf"\s*{_OPEN}({self.any_case}){_SHUT}[.:,;!?。]*{_SHUT}\s*")
+        self.bare = re.compile(rf"[\s#]*{_OPEN}({self.any_case}){_SHUT}[.:,;!?。]*{_SHUT}\s*")
         self.leading = re.compile(rf"\s*{_OPEN}({self.letter})(?:{_SHUT}\s*[.:,;)\]。、]|[)\]*]+)(?!\S*[.)]\w)")
+        self.label = re.compile(rf"(?<![\w-]){_OPEN}({self.letter}){_SHUT}\s?[.:)](?=\s)")
         self.spaced = re.compile(rf"\s*{_OPEN}({self.letter}){_SHUT}\s+(\S.*)", re.DOTALL)
         self.open_letter = re.compile(rf"{_OPEN}({self.letter}){_SHUT}{_AFTER_LETTER}", re.IGNORECASE)
         self.two = re.compile(
@@ -125,8 +128,14 @@ class _Reader:
             if match := self.two.match(line.strip()):
                 found += [match[1], match[2]]
             elif letter := self.labelled(line):
-                found.append(letter)
+                found += self.enumerated(line) or [letter]
         return found
+
+    def enumerated(self, line: str) -> list[str]:
+        """The letters of a line that goes through the options ("A: too thin. B: fits. C: …"): it commits to none."""
+        labels = self.label.findall(line)
+        few = min(3, len(self.letters))
+        return labels if len(labels) >= max(few, 2) and labels[:few] == list(self.letters[:few]) else []
 
     def labelled(self, text: str) -> str | None:
         """The letter of `B`, `B. anything` or `B its own text`."""
@@ -138,9 +147,10 @@ class _Reader:
         return match[1] if match and self.begins(match[1], match[2]) else None
 
     def cued_letters(self, text: str) -> list[str]:
-        if match := self.two.search(text):
-            return [match[1], match[2]]
-        return [letter for letter in self.cued.findall(text) if letter.isupper()]
+        """Letters after a cue; one that comes after a hesitation between two settles it."""
+        two = self.two.search(text)
+        cued = [letter for letter in self.cued.findall(text, two.end() if two else 0) if letter.isupper()]
+        return cued or ([two[1], two[2]] if two else [])
 
     def mentioned(self, text: str) -> list[str]:
         """Options whose text stands in the reply as whole words, unless it is part of a longer one's or denied."""

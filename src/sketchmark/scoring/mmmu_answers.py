@@ -55,7 +55,7 @@ def _answered_number(line: str) -> float | None:
 
 def number(text: str) -> float | None:
     """A finite number with its thousands separators, currency, percent sign or fraction bar; else None."""
-    bare = text.strip().strip("$€£%. ").replace("−", "-")
+    bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ").replace("−", "-")
     if match := _FRACTION.fullmatch(bare):
         return int(match[1]) / int(match[2]) if int(match[2]) else None
     try:
