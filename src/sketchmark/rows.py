@@ -43,13 +43,13 @@ def rows(
     if data.is_file():
         return _from_file(data)
     if not data.is_dir():
-        raise DataMissing(f"{data} does not exist", _ways(hub, files))
+        raise DataMissing(f"{data} does not exist", ways(hub, files))
     if saved := next((folder for folder in _bases(data, hub, config) if _is_saved(folder)), None):
         return _from_saved(saved, split)
     found = _files_in(data, hub, config, split, files)
     if not found:
         what = files or (f"{config or 'data'}/{split}-*.parquet")
-        raise DataMissing(f"{data} holds no {what}", _ways(hub, files))
+        raise DataMissing(f"{data} holds no {what}", ways(hub, files))
     return (row for path in found for row in _from_file(path))
 
 
@@ -89,7 +89,8 @@ def _kind(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 
-def _ways(hub: str, files: str | None) -> str:
+def ways(hub: str, files: str | None = None) -> str:
+    """The three ways to give a task its data, for someone who has none."""
     at_hub = f"{hub} ({files})" if files else hub
     return f"give --data PATH, or set SKETCHMARK_DATA=PATH, or pip install 'sketchmark[data]' to load {at_hub}"
 
@@ -182,13 +183,13 @@ def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> It
     try:
         datasets = datasets_library(hub)
     except MissingExtra as error:
-        raise DataMissing(f"there is no data for {hub} here", _ways(hub, files)) from error
+        raise DataMissing(f"there is no data for {hub} here", ways(hub, files)) from error
     try:
         options: dict[str, Any] = {"data_files": {split: files}} if files else {"name": config}
         loaded = datasets.load_dataset(hub, split=split, **options)
     except Exception as error:  # the library raises whatever its HTTP and file layers do
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise DataMissing(f"cannot load {hub} from the hub: {reason}", _ways(hub, files)) from error
+        raise DataMissing(f"cannot load {hub} from the hub: {reason}", ways(hub, files)) from error
     return _arrow_rows(loaded)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Sample
-from sketchmark.rows import rows
+from sketchmark.rows import rows, ways
 from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.files import (
     Files,
@@ -116,7 +116,7 @@ def medxpertqa(
         )
         return sample_of(asked, style)
 
-    return build_all("medxpertqa", text_lines(files.read(name)), build)
+    return build_all("medxpertqa", text_lines(files.table(name, ways("TsinghuaC3I/MedXpertQA"))), build)
 
 
 def pmc_vqa(
@@ -146,7 +146,7 @@ def pmc_vqa(
         )
         return sample_of(asked, style)
 
-    return build_all("pmc_vqa", csv_rows(files.read("test_2.csv")), build)
+    return build_all("pmc_vqa", csv_rows(files.table("test_2.csv", ways("RadGenome/PMC-VQA", "images_2.zip"))), build)
 
 
 def omnimedvqa(
@@ -162,7 +162,7 @@ def omnimedvqa(
     if not names:
         raise DataMissing(
             f"no QA_information/Open-access/*.json in {root} or its archives",
-            "get OmniMedVQA.zip from foreverbeliever/OmniMedVQA on the hub",
+            ways("foreverbeliever/OmniMedVQA", "OmniMedVQA.zip"),
         )
 
     def build(number: int, row: dict[str, Any]) -> Sample:

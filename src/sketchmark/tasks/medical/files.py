@@ -17,7 +17,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
 from sketchmark.parts import Picture
-from sketchmark.rows import as_picture, inside
+from sketchmark.rows import as_picture, inside, ways
 
 MAX_MEMBER = 256 * 1024 * 1024
 """No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
@@ -42,10 +42,10 @@ def find_root(
     """
     if data is not None:
         if not data.is_dir():
-            raise DataMissing(f"no such folder: {data}", how or "--data names the folder that holds the data set")
+            raise DataMissing(f"no such folder: {data}", how or ways(repo))
         return folder_of(data, names) or data
     if not repo:
-        raise DataMissing(f"{names[0]} is not public: it is read from your own copy", how)
+        raise DataMissing(f"{names[0]} is not on the hub: it is read from your own copy", how)
     return _download(repo, patterns)
 
 
@@ -60,7 +60,7 @@ def _download(repo: str, patterns: Sequence[str]) -> Path:
         reason = str(error).strip().splitlines()
         raise DataMissing(
             f"cannot download {repo} from the hub: {reason[0] if reason else type(error).__name__}",
-            "check the network, or give a local copy with --data",
+            ways(repo),
         ) from error
 
 
@@ -82,6 +82,13 @@ class Files:
                 if member := members.get(PurePosixPath(name).as_posix()):
                     return self._member(archive, member)
         raise BadInput(f"no file {names[0]!r} in {self.root.name} or its archives")
+
+    def table(self, name: str, how: str) -> bytes:
+        """The file of questions; `how` is what to tell someone whose folder does not hold it."""
+        try:
+            return self.read(name)
+        except BadInput as error:
+            raise DataMissing(f"no {name} in {self.root} or its archives", how) from error
 
     def matching(self, folder: str, suffix: str) -> list[str]:
         """The names of the files in `folder` that end in `suffix`, sorted: listing order is the machine's affair."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sketchmark.errors import BadInput, DataMissing
+from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
 from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.scoring.report_metrics import reference_report
@@ -43,8 +43,6 @@ def reports(
     style = Style(protocol, reasoning)
     root = find_root(data, _FOLDERS[name], how=SOURCES[name])
     files = Files(root)
-    if not (root / "test.json").is_file():
-        raise DataMissing(f"no test.json in {root}", SOURCES[name])
 
     def build(number: int, row: dict[str, Any]) -> Sample | None:
         findings, impression = str(row.get("findings") or ""), str(row.get("impression") or "")
@@ -70,4 +68,4 @@ def reports(
             filed={"images": str(len(pictures))},
         )
 
-    return build_all(name, json_list(files.read("test.json"), "test.json"), build)
+    return build_all(name, json_list(files.table("test.json", SOURCES[name]), "test.json"), build)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.rows import rows
+from sketchmark.rows import rows, ways
 from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.files import Files, find_root, folder_of, json_list, table_picture
 from sketchmark.tasks.medical.items import Asked, Style, build_all, filing, sample_of, text
@@ -89,4 +89,4 @@ def slake(
         )
         return sample_of(asked, style)
 
-    return build_all("slake", json_list(files.read("test.json"), "test.json"), build)
+    return build_all("slake", json_list(files.table("test.json", ways("BoKelvin/SLAKE")), "test.json"), build)
