@@ -92,7 +92,8 @@ def jigsaw_command(difficulty: str, pictures: Path | None, **where: Any) -> None
     """Jigsaws of 2x2 cells with one right and one plausible wrong patch."""
     from sketchmark.tasks.worlds import data
 
-    _write("jigsaw", lambda seed: data.jigsaws(seed=seed, data=pictures, difficulty=difficulty), **where)
+    folder = str(pictures) if pictures else ""
+    _write("jigsaw", lambda seed: data.jigsaws(seed=seed, data=None, difficulty=difficulty, folder=folder), **where)
 
 
 def _write(
