@@ -69,4 +69,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:  # a full disk, a folder that may not be written: nothing a traceback would help with
+        click.echo(f"sketchmark: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

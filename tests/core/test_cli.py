@@ -42,6 +42,13 @@ def test_help_imports_nothing_heavy() -> None:
             "steps",
         ),
         (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "api_key=sk-1"), "api_key"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--task_args", "rows=many"), "rows=many is not"),
+        (("run", "--model", "player/sketcher", "--tasks", "maze", "--model_args", "lookahead=x"), "lookahead=x"),
+        (("run", "--model", "player/sketcher", "--tasks", "maze", "--model_args", "hand_error=5"), "hand_error=5"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--model_args", "look=1"), "it takes: seed"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "-o", "/proc/none"), "/proc/none"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "-o", "/dev/null"), "/dev/null"),
+        (("run", "--model", "player/solver", "--tasks", "maze", "--cache", "/proc/none"), "--no-cache"),
         (("score", "nowhere"), "not a run folder"),
         (("show", "mazze"), "did you mean"),
     ],
@@ -73,6 +80,28 @@ def test_an_episode_that_fails_makes_the_exit_code_1(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "2 episodes failed" in done.stderr and "--retry-failed" in done.stderr
+
+
+def test_an_episode_that_could_not_be_scored_makes_the_exit_code_1_until_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "one.yaml").write_text(
+        'source: {use: "one:samples"}\nmodes: {direct: {prompts: {inputs: [hello]}}}\nscorers: ["one:score"]\n'
+    )
+    code = "from sketchmark import Sample, Scores\n\ndef samples(*, seed, data):\n    yield Sample('a')\n\n"
+    (folder / "one.py").write_text(code + "def score(sample, episode, grading):\n    return 1 / 0\n")
+    arguments = ("run", "--include", "own", "--trust-code", "--tasks", "one", "--model", "player/random")
+    broken = sketchmark(*arguments, cwd=tmp_path)
+    assert broken.returncode == 1 and "1 episodes could not be scored" in broken.stderr
+    (folder / "one.py").write_text(
+        code + "def score(sample, episode, grading):\n    return Scores({'right': 1.0}) # mended\n"
+    )
+    assert sketchmark(*arguments, cwd=tmp_path).returncode == 0
+
+
+def test_a_batch_size_of_one_suits_every_model(tmp_path: Path) -> None:
+    arguments = "run --model player/solver --tasks maze --limit 2 --batch_size 1"
+    assert sketchmark(*arguments.split(), cwd=tmp_path).returncode == 0
 
 
 def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:

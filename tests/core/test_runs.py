@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import load_model
-from sketchmark.errors import CannotPlay, RunConflict, UnknownName
+from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.runner import Manner
 from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading
 from tests.core.helpers import Flaky, Recorder, episodes, without_times
 
 
@@ -96,11 +98,11 @@ def test_a_torn_last_line_is_redone(tmp_path: Path) -> None:
 def test_an_episode_whose_picture_was_lost_is_played_again(tmp_path: Path) -> None:
     folder = _run("player/solver", tmp_path / "run")
     record = next(folder.episodes("maze.visual_cot"))
-    name = record["turns"][2]["reply"]["picture"]
-    folder.pictures.path(name).write_bytes(b"")
-    folder.pictures.path(name).unlink()
+    lost, emptied = (record["turns"][turn]["reply"]["picture"] for turn in (2, 4))
+    folder.pictures.path(lost).unlink()
+    folder.pictures.path(emptied).write_bytes(b"")
     _run("player/solver", tmp_path / "run")
-    assert folder.pictures.holds(name)
+    assert folder.pictures.load(lost) and folder.pictures.load(emptied)
 
 
 def test_a_failing_episode_is_recorded_and_only_failures_are_retried(tmp_path: Path) -> None:
@@ -211,6 +213,60 @@ def test_scores_that_were_not_written_before_the_process_died_are_filled_in(tmp_
     path = folder.scores_file("maze.visual_cot")
     path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:1]))
     assert _run("player/sketcher", tmp_path / "run").results() == before
+
+
+def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tmp_path: Path) -> None:
+    loose = Recorder(answer=lambda i, c: 'I choose {"choice": 1}')
+    settings: dict[str, Any] = {"tasks": "jigsaw", "mode": "direct", "limit": 12}
+    strict = _run(loose, tmp_path / "run", **settings).results()["tasks"]["jigsaw.direct"]
+    assert strict["failures"] == {"unparsed": 12} and strict["metrics"]["jigsaw_text_acc"]["mean"] == 0
+    lenient = Manner(grading=Grading("lenient"))
+    cell = _run(loose, tmp_path / "run", manner=lenient, **settings).results()["tasks"]["jigsaw.direct"]
+    assert cell["scoring"] == "lenient" and cell["failures"] == {} and cell["metrics"]["jigsaw_text_acc"]["mean"] > 0
+    assert len(loose.calls) == 12, "nothing was played again"
+    _run(loose, tmp_path / "run", manner=Manner(grading=Grading("lenient", Recorder())), **settings)
+    assert {row["judge"] for row in RunFolder(tmp_path / "run").scores("jigsaw.direct")} == {"recorder"}
+
+
+def test_starting_afresh_touches_nothing_in_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    mine = tmp_path / "home/pictures/wedding.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("precious")
+    _run("player/solver", tmp_path / "home", limit=2, manner=Manner(fresh=True))
+    assert mine.read_text() == "precious"
+
+
+def test_a_run_can_be_started_where_an_event_loop_is_running(tmp_path: Path) -> None:
+    async def notebook() -> RunFolder:
+        return _run("player/solver", tmp_path / "run", limit=2)
+
+    assert asyncio.run(notebook()).results()["tasks"]["maze.direct"]["n"] == 2
+
+
+def test_a_model_made_by_name_is_closed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+
+    async def close(self: Model) -> None:
+        closed.append(self.name)
+
+    monkeypatch.setattr(Model, "close", close)
+    _run("player/solver", tmp_path / "run", limit=2)
+    assert closed == ["player/solver"]
+
+
+@pytest.mark.parametrize("content", ["[]", '{"format": 1, "cells": []}', "nul", '{"format": 2}'])
+def test_a_run_file_that_describes_no_run_is_one_clear_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(BadInput):
+        RunFolder.open(tmp_path).about()
+
+
+def test_a_line_that_is_no_episode_is_named_by_file_and_number(tmp_path: Path) -> None:
+    folder = _run("player/solver", tmp_path / "run", limit=2)
+    with folder.episodes_file("maze.direct").open("a") as file:
+        file.write('{"a": 1}\n')
+    with pytest.raises(BadInput, match=r"maze\.direct\.jsonl, line 3"):
+        list(folder.episodes("maze.direct"))
 
 
 def test_a_run_folder_names_no_path_outside_itself(tmp_path: Path) -> None:

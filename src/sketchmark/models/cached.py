@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sketchmark.errors import SketchmarkError
+from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.models.base import Abilities, Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.pictures import PictureStore
@@ -22,6 +22,12 @@ class CallCache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"cannot keep a call cache in {folder}: {error.strerror}", "--cache or --no-cache"
+            ) from error
         self._pictures = PictureStore(folder / "pictures")
 
     def get(self, key: str) -> Reply | None:

@@ -28,6 +28,8 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                 record = json.loads(line)
             except ValueError as error:
                 raise BadInput(f"{path}, line {number}: not JSON", "the file was changed by hand") from error
+            if not isinstance(record, dict) or "sample" not in record:
+                raise BadInput(f"{path}, line {number}: not a line of a run", "the file was changed by hand")
             yield record
 
 

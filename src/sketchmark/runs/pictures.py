@@ -23,7 +23,7 @@ class PictureStore:
         """The picture's name; written to the side and renamed, so that a name always stands for whole bytes."""
         name = f"{picture.digest}.{picture.format}"
         path = self.path(name)
-        if not path.exists():
+        if not self.holds(name):  # a crash of the machine can leave an empty file
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
             with os.fdopen(handle, "wb") as file:

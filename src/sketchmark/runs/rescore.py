@@ -7,7 +7,7 @@ from typing import Any
 
 from sketchmark.runs.engine import play_all
 from sketchmark.runs.grading import grade
-from sketchmark.runs.lines import LineWriter, read_lines
+from sketchmark.runs.lines import LineWriter
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import drawing_gains, summarise
 from sketchmark.runs.store import RunFolder, write_json
@@ -18,9 +18,10 @@ _AT_ONCE = 16
 
 
 async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Grading) -> None:
-    """Score the episodes that were written but not scored before the process died, and those that were redone."""
+    """Score what has no score of this kind yet: episodes that were written just before the process died, that were
+    redone, that were scored by other rules or without this judge, or whose judge or scorer failed."""
     for cell, task in tasks.items():
-        scored = {(row["sample"], row["started"]) for row in read_lines(folder.scores_file(cell))}
+        scored = {(row["sample"], row["started"]) for row in folder.scores(cell) if _stands(row, grading)}
         missing = [
             record["sample"]["id"]
             for record in folder.episodes(cell)
@@ -28,6 +29,12 @@ async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Gra
         ]
         if missing:
             await _score(folder, cell, cell, task, grading, set(missing))
+
+
+def _stands(row: Mapping[str, Any], grading: Grading) -> bool:
+    if row.get("scoring") != grading.scoring or {"judge_failed", "scorer_failed"} & set(row["flags"]):
+        return False
+    return grading.judge is None or row.get("judge") == grading.judge.name
 
 
 async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:

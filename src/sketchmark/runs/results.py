@@ -26,6 +26,7 @@ def summarise(rows: Iterable[Mapping[str, Any]], task: Task | None, seed: int = 
         "metrics": _metrics(scored, seed),
         "failures": dict(sorted(failures.items())),
         "left_out": sum("left_out" in row["flags"] for row in slim),
+        "calls_left_out": sum(row["calls_left_out"] for row in slim),
         "usage": dict(usage),
     }
     by: dict[str, Any] = {}
@@ -103,4 +104,5 @@ def _metrics(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
 
 def _slim(row: Mapping[str, Any]) -> dict[str, Any]:
     """Notes can be long; a summary of a million rows must not hold them."""
-    return {key: row[key] for key in ("sample", "scored", "values", "flags", "filed", "usage")}
+    kept = {key: row[key] for key in ("sample", "scored", "values", "flags", "filed", "usage")}
+    return {**kept, "calls_left_out": row.get("calls_left_out", 0)}

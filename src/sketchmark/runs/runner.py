@@ -88,7 +88,7 @@ async def run_plan(
 
 def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool) -> RunFolder:
     folder = RunFolder(path)
-    if fresh:
+    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
         for name in ("episodes", "scores", "pictures"):
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sketchmark.api import default_folder
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import ALIASES, Catalog, parse_arguments
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
@@ -95,11 +95,19 @@ def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool
         return 3
     if failed:
         click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
-    return 1 if failed else 0
+    unscored = sum(_without_verdict(folder, cell.name) for cell in cells)
+    if unscored:
+        click.echo(f"sketchmark: {unscored} episodes could not be scored; run again to try once more", err=True)
+    return 1 if failed or unscored else 0
 
 
 def _failed(folder: RunFolder, cell: str) -> int:
     return sum(1 for record in folder.episodes(cell) if record["failure"])
+
+
+def _without_verdict(folder: RunFolder, cell: str) -> int:
+    """Played to the end, but the judge or the scorer failed."""
+    return sum(1 for row in folder.scores(cell) if {"judge_failed", "scorer_failed"} & set(row["flags"]))
 
 
 def _request(options: dict[str, Any]) -> Request:
@@ -129,8 +137,10 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _model_arguments(options: dict[str, Any], request: Request) -> dict[str, Any]:
     arguments = dict(request.model_args)
-    if options["batch_size"]:
-        size = options["batch_size"]
+    size = options["batch_size"]
+    provider = request.model.partition("/")[0]
+    # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
+    if size and (size != "1" or ALIASES.get(provider, provider) == "hf"):
         arguments["batch_size"] = int(size) if size.isdigit() else size
     if options["max_requests_per_minute"]:
         arguments["max_requests_per_minute"] = options["max_requests_per_minute"]

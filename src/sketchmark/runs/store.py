@@ -43,9 +43,11 @@ class RunFolder:
             about = json.loads(self.run_file.read_bytes())
         except (OSError, ValueError) as error:
             raise BadInput(f"cannot read {self.run_file}: {error}") from error
+        if not isinstance(about, dict) or not isinstance(about.get("cells", {}), dict):
+            raise BadInput(f"{self.run_file} does not describe a run")
         if about.get("format") != FORMAT:
             raise BadInput(f"{self.path} was written by another version (format {about.get('format')!r})")
-        return dict(about)
+        return {"cells": {}, "seed": 0, "model": {"name": ""}, **about}
 
     @property
     def cells(self) -> list[str]:

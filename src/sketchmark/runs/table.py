@@ -93,7 +93,8 @@ def _bounds(found: dict[str, Any] | None, style: str = ".3f") -> str:
 
 
 def _trouble(cell: dict[str, Any]) -> str:
-    counts = dict(cell["failures"])
+    counts = [f"{kind} {count}" for kind, count in cell["failures"].items()]
     if cell["left_out"]:
-        counts["context left out"] = cell["left_out"]
-    return ", ".join(f"{kind} {count}" for kind, count in counts.items())
+        calls = cell.get("calls_left_out", 0)
+        counts.append(f"context left out {cell['left_out']} ({calls} calls)")
+    return ", ".join(counts)
