@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,25 @@ def run(
     how = replace(manner or Manner(), warnings=tuple(warn_of_leaks(cells)))
     for cell in cells:
         cell.task.check_scoring(how.grading.scoring)
-    return asyncio.run(run_plan(asked, cells, played, folder, how, Silent()))
+
+    async def play() -> RunFolder:
+        try:
+            return await run_plan(asked, cells, played, folder, how, Silent())
+        finally:
+            if isinstance(model, str):  # an instance is its maker's to close
+                await played.close()
+
+    return _finish(play())
+
+
+def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
+    """A notebook has an event loop of its own running; there the work goes to another thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        return aside.submit(asyncio.run, work).result()
 
 
 def default_folder(model: str) -> Path:

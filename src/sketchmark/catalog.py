@@ -148,13 +148,7 @@ class Catalog:
 
             config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
         if arguments:
-            unknown = set(arguments) - _parameters(config)
-            if unknown:
-                raise BadInput(
-                    f"task {name!r} takes no argument {', '.join(sorted(unknown))}",
-                    f"it takes: {', '.join(sorted(_parameters(config)))}",
-                )
-            config = {**config, "source": {**config["source"], **arguments}}
+            config = {**config, "source": {**config["source"], **_checked(name, config, arguments)}}
         return Task(name_of(path), config, choices)
 
     def model_names(self) -> list[str]:
@@ -202,16 +196,35 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
         key, equals, value = piece.partition("=")
         if not equals:
             raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
-        scalar = yaml.safe_load(value) if value else ""
-        values[key.strip().replace("-", "_")] = scalar if isinstance(scalar, (bool, int, float)) else value
+        try:
+            scalar = yaml.safe_load(value) if value else ""
+        except yaml.YAMLError:
+            scalar = value
+        kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
+        values[key.strip().replace("-", "_")] = scalar if kept else value
     return values
 
 
-def _parameters(config: Mapping[str, Any]) -> set[str]:
+_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,)}
+
+
+def _checked(task: str, config: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the task's data source takes them, by its own annotations."""
     from sketchmark.task import find
 
-    source = config["source"]
-    return set(inspect.signature(find(source["use"])).parameters) - {"seed", "data", "origin"}
+    parameters = dict(inspect.signature(find(config["source"]["use"])).parameters)
+    for inner in ("seed", "data", "origin"):
+        parameters.pop(inner, None)
+    checked: dict[str, Any] = {}
+    for name, value in arguments.items():
+        if name not in parameters:
+            raise BadInput(f"task {task!r} takes no argument {name}", f"it takes: {', '.join(sorted(parameters))}")
+        kind = parameters[name].annotation
+        kind = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+        if kind in _KINDS and (not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "bool")):
+            raise BadInput(f"task {task!r}: {name}={value} is not of the kind {kind}")
+        checked[name] = str(value) if kind == "str" else value
+    return checked
 
 
 def _models_in(path: Path) -> dict[str, Callable[..., Model]]:

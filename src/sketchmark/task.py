@@ -176,6 +176,9 @@ def for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
     return {key: value for name in sorted(names, key=len) for key, value in kwargs.get(name, {}).items()}
 
 
+_WHERE = "module:name, inside sketchmark.tasks or importable; code beside an included YAML file needs --trust-code"
+
+
 def find(dotted: str) -> Any:
     """`package.module:name`, inside `sketchmark.tasks` or anywhere on the import path."""
     module_name, _, attribute = dotted.partition(":")
@@ -188,7 +191,7 @@ def find(dotted: str) -> Any:
             raise
         if hasattr(module, attribute):
             return getattr(module, attribute)
-    raise UnknownName(f"cannot find {dotted!r}", "write it as module:name, inside sketchmark.tasks or importable")
+    raise UnknownName(f"cannot find {dotted!r}", _WHERE)
 
 
 def _bound(entry: str | Mapping[str, Any]) -> Any:

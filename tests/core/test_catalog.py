@@ -83,6 +83,9 @@ def test_python_inside_a_folder_runs_only_when_trusted(tmp_path: Path) -> None:
 
 def test_arguments_are_typed_as_people_write_them() -> None:
     assert parse_arguments("a=1,b=0.5,c=true,d=/path/x,e=") == {"a": 1, "b": 0.5, "c": True, "d": "/path/x", "e": ""}
+    assert parse_arguments("""a='1',b="x y",c=@here,d=[,e=it's""") == {
+        "a": "1", "b": "x y", "c": "@here", "d": "[", "e": "it's"
+    }  # fmt: skip
     with pytest.raises(BadInput, match="key=value"):
         parse_arguments("a")
 

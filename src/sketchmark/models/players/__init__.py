@@ -6,12 +6,24 @@ calibrate the harness: `random` sits at chance, `solver` must score 1.0 everywhe
 
 from __future__ import annotations
 
-from sketchmark.errors import UnknownName
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Model
 
 
-def make(name: str, *, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> Model:
+def make(name: str, **model_args: Value) -> Model:
     """`player/random`, `player/solver` or `player/sketcher` (which takes `lookahead` and `hand_error`)."""
+    args = Arguments(f"player/{name}", model_args)
+    seed = args.whole("seed", 0)
+    if name == "sketcher":
+        from sketchmark.models.players.sketcher import Sketcher
+
+        lookahead, hand_error = args.whole("lookahead", 3), args.number("hand_error")
+        args.refuse_unknown()
+        if hand_error is not None and not 0 <= hand_error <= 1:
+            raise BadInput(f"player/sketcher: hand_error={hand_error:g} is not a chance from 0 to 1")
+        return Sketcher(seed, lookahead, 0.02 if hand_error is None else hand_error)
+    args.refuse_unknown()
     if name == "random":
         from sketchmark.models.players.chance import Chance
 
@@ -20,8 +32,4 @@ def make(name: str, *, seed: int = 0, lookahead: int = 3, hand_error: float = 0.
         from sketchmark.models.players.solver import Solver
 
         return Solver()
-    if name == "sketcher":
-        from sketchmark.models.players.sketcher import Sketcher
-
-        return Sketcher(seed, lookahead, hand_error)
     raise UnknownName(f"no player named {name!r}", "there are: random, solver, sketcher")

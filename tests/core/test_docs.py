@@ -1,0 +1,63 @@
+"""The two ten-minute pages, followed to the letter."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from tests.core.test_cli import sketchmark
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def _blocks(page: str) -> list[str]:
+    return re.findall(r"```\w+\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
+
+
+def _command(page: str) -> list[str]:
+    found = re.search(r"^    sketchmark (run .*)$", (DOCS / page).read_text("utf-8"), re.MULTILINE)
+    assert found is not None
+    return shlex.split(found[1])
+
+
+def test_the_page_on_tasks_works_as_printed(tmp_path: Path) -> None:
+    task, code, protocol = _blocks("add-a-task.md")
+    folder = tmp_path / "shapes"
+    folder.mkdir()
+    (folder / "shapes.yaml").write_text(task)
+    (folder / "my_shapes.py").write_text(code + "\n\n" + protocol)
+    done = sketchmark(*_command("add-a-task.md"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "runs/player-random/results.json").read_text())["tasks"]
+    assert {name: cell["n"] for name, cell in results.items()} == {"shapes.direct": 100, "shapes.visual_cot": 100}
+    assert set(results["shapes.direct"]["by"]["colour"]) == {"red", "blue"}
+    (folder / "shapes.yaml").write_text(task.replace("protocol: draw_then_answer", 'protocol: "my_shapes:twice"'))
+    again = sketchmark(*_command("add-a-task.md"), "--limit", "2", "-o", "twice", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+def test_code_beside_a_task_is_not_run_unasked_and_the_error_says_how_to(tmp_path: Path) -> None:
+    task, code, _ = _blocks("add-a-task.md")
+    folder = tmp_path / "shapes"
+    folder.mkdir()
+    (folder / "shapes.yaml").write_text(task)
+    (folder / "my_shapes.py").write_text(code)
+    arguments = [argument for argument in _command("add-a-task.md") if argument != "--trust-code"]
+    done = sketchmark(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and "--trust-code" in done.stderr
+
+
+def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
+    (code,) = _blocks("add-a-model.md")
+    (tmp_path / "my_model.py").write_text(code)
+    done = sketchmark(*_command("add-a-model.md"), "--limit", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    drawn = sketchmark(
+        *_command("add-a-model.md"), "--limit=2", "--tasks=jigsaw", "--mode=visual_cot", "-o", "drawn", cwd=tmp_path
+    )
+    assert drawn.returncode == 0, drawn.stderr
+    cell = json.loads((tmp_path / "drawn/results.json").read_text())["tasks"]["jigsaw.visual_cot"]
+    assert (cell["left_out"], cell["calls_left_out"]) == (2, 4), "each episode draws twice, without its pictures"
+    assert "context left out 2 (4 calls)" in drawn.stdout
