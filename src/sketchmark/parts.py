@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,9 +102,13 @@ class Picture:
 
     def _open(self) -> Image.Image:
         from PIL import Image as images
+        from PIL import UnidentifiedImageError
 
         try:
+            warnings.simplefilter("ignore", images.DecompressionBombWarning)  # MAX_PIXELS, below, is lower
             image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
+        except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
+            raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
         except (OSError, ValueError, SyntaxError, images.DecompressionBombError) as error:
             raise BadPicture(f"broken {self.format} picture: {error}") from error
         width, height = image.size

@@ -42,11 +42,20 @@ def test_a_broken_picture_is_an_error_of_ours_and_not_a_traceback() -> None:
         Picture.from_bytes(whole[: len(whole) // 2]).image()
 
 
-def test_a_picture_over_the_pixel_limit_is_refused_before_it_is_decoded() -> None:
-    side = int(MAX_PIXELS**0.5) + 10
+def test_a_broken_header_is_told_without_the_address_of_a_buffer() -> None:
+    with pytest.raises(BadPicture) as refused:
+        Picture.from_bytes(b"BM, but no bitmap").image()
+    assert str(refused.value) == "broken bmp picture: its header cannot be read"
+
+
+@pytest.mark.parametrize("side", [int(MAX_PIXELS**0.5) + 10, 9500])
+def test_a_picture_over_the_pixel_limit_is_refused_before_it_is_decoded(
+    side: int, recwarn: pytest.WarningsRecorder
+) -> None:
     bomb = _encoded(Image.new("1", (side, side)), "PNG")
     with pytest.raises(BadPicture, match="over the limit"):
         Picture.from_bytes(bomb).image()
+    assert not recwarn.list, "one line is enough"
 
 
 def test_transparency_is_laid_on_white_and_cmyk_becomes_rgb() -> None:
