@@ -102,3 +102,9 @@ def test_an_unknown_header_is_reported_and_the_rows_are_still_checked(tmp_path: 
     lines[3] = lines[3].replace(b"Image 1: ", b"Image 1 ")
     (tmp_path / "odd.csv").write_bytes(b"\r\n".join(lines))
     assert [(v.row, v.check) for v in check_file(tmp_path / "odd.csv")] == [(0, "header"), (3, "combined")]
+
+
+def test_a_file_without_rows_does_not_pass(tmp_path: Path) -> None:
+    header = PUBLISHED.read_bytes().partition(b"\n")[0]
+    (tmp_path / "bare.csv").write_bytes(header + b"\n")
+    assert [str(found) for found in check_file(tmp_path / "bare.csv")] == ["header: no rows below it"]

@@ -118,11 +118,13 @@ def test_a_make_that_fails_halfway_leaves_neither_a_table_nor_a_part_of_one(tmp_
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_an_unknown_ending_and_a_collage_without_pictures_are_refused(tmp_path: Path) -> None:
+def test_an_unknown_ending_and_a_collage_or_parquet_without_pictures_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"end the name in \.csv"):
         make(tmp_path / "set.xlsx", Order(19))
     with pytest.raises(BadInput, match="a collage needs pictures"):
         make(tmp_path / "set.csv", Order(19, collage=True, pictures=False))
+    with pytest.raises(BadInput, match="a parquet file holds its pictures"):
+        make(tmp_path / "set.parquet", Order(19, pictures=False))
 
 
 def test_check_prints_violations_by_row_and_exits_with_one(tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_check_prints_violations_by_row_and_exits_with_one(tmp_path: Path) -> No
     result = _cli("check", tmp_path / "set.csv")
     assert result.exit_code == 1
     assert result.output.startswith("row 1: relations: ")
-    assert result.output.endswith(f"1 violations in {tmp_path / 'set.csv'}\n")
+    assert result.output.endswith(f"\n1 violation in {tmp_path / 'set.csv'}\n")
 
 
 def test_count_prints_every_structure_and_both_totals() -> None:

@@ -48,7 +48,8 @@ def test_the_file_has_the_published_shape(asked: Inference) -> None:
         for query in element.values():
             assert list(query) == ["question", "row_index", "query", "generated_text"]
             assert query["question"] == query["row_index"] == place
-            assert isinstance(query["generated_text"], str) and query["generated_text"]
+            answer = query["generated_text"][0]  # as the published scorer takes it
+            assert len(query["generated_text"]) == 1 and len(answer) > 20
     first = elements[0]
     assert first["query0"]["query"].startswith("Describe the content of the first three images")
     assert first["query1"]["query"].startswith("Identify the changed and unchanged properties")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from sketchmark.scoring import voila_rules as rules
@@ -56,6 +58,38 @@ def test_pictures_may_be_called_by_ordinals_or_marked_down() -> None:
     assert rules.read_step1(text) == [Scene(1, 5, 12), Scene(2, 6, 11), Scene(3, 12, 6)]
 
 
+@pytest.mark.parametrize("form", ["Image : {}\nImage : {}\nImage : {}", "1. {}\n2. {}\n3. {}"])
+def test_three_descriptions_without_image_numbers_are_read_in_order(form: str) -> None:
+    text = form.format("one cat eating food", "two dogs jogging", "three bears typing")
+    assert rules.read_step1(text) == [Scene(1, 5, 12), Scene(2, 6, 11), Scene(3, 12, 6)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The number of subjects increases from two to four, the subject type changed from cats to dogs, and the "
+        "action remained the same (walking).",
+        "The number and subject type change, but the action does not change.",
+        "Count of subjects: Changed (2 subjects, then 4)\nSubject types: Changed (cats to dogs)\nAction: Unchanged",
+        "**Changed:**\n- Count of subjects: 2 to 4\n- Subject type: cat, dog\n**Unchanged:**\n- Action: walking",
+    ],
+)
+def test_step_2_is_read_property_by_property_however_the_sentences_are_cut(text: str) -> None:
+    assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 6, 3))["overall"] == 1.0
+    assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 5, 3))["subject"] == 0.0
+    assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 6, 4))["action"] == 0.0
+
+
+@pytest.mark.parametrize("filler", [" ", "\n", ",", ":", "*", "from ", "a "])
+def test_a_reply_of_nothing_but_filler_is_read_at_once(filler: str) -> None:
+    text = "number = " + 50_000 * filler + "x"
+    began = time.process_time()
+    assert rules.read_step3(text) is None
+    assert rules.right_step1(rules.read_step1(text), [Scene(1, 1, 1)] * 3)["overall"] == 0.0
+    assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 5, 3))["overall"] == 0.0
+    assert time.process_time() - began < 5
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -91,6 +125,9 @@ def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictur
         ("The answer is number = two, subject = hamsters, action = walking", (1, 1, 1)),
         ("The answer is number = 2, subject = mouse, action = walking.", (1, 1, 1)),
         ("number: {two}; subject: {hamster}; action: {walking}", (1, 1, 1)),
+        ("number = two subject = hamsters action = walking", (1, 1, 1)),
+        ("number = two and subject = hamsters and action = walking", (1, 1, 1)),
+        ("- **Number:** two\n- **Subject:** hamsters\n- **Action:** walking", (1, 1, 1)),
         ("Number = three, subject = hamsters, action = running", (0, 1, 0)),
         ("number = any, subject = hamsters, action = walking", (0, 1, 1)),
         ("No: number = 1, subject = cat, action = typing. number = 2, subject = mice, action = walking", (1, 1, 1)),

@@ -100,7 +100,7 @@ def check_command(context: click.Context, file: Path) -> None:
     for violation in check_file(file):
         click.echo(str(violation))
         found += 1
-    click.echo(f"{found} violations in {file}" if found else f"no violations in {file}")
+    click.echo(f"{found or 'no'} violation{'' if found == 1 else 's'} in {file}")
     if found:
         context.exit(1)
 

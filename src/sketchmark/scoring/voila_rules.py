@@ -17,23 +17,36 @@ PROPERTIES = ("number", "subject", "action")
 
 _IMAGE = re.compile(r"(?:\bimage\s*#?\s*([123])\b|\b(first|second|third) image\b)\s*\**\s*:?", re.IGNORECASE)
 _ORDINALS = {"first": 1, "second": 2, "third": 3}
+_UNNUMBERED = (
+    re.compile(r"\bimage\W{0,9}:", re.IGNORECASE),
+    re.compile(r"^[ *'\"-]*[123][.):]", re.MULTILINE),
+)
+"""The prompt's own 'Image : Description' taken at its word, or a list: read in order when there are just three."""
 _ANSWER = re.compile(
-    r"number\W*[=:]\s*(?P<number>.+?)[,;\n.]+\s*\W*subject(?: type)?\W*[=:]\s*(?P<subject>.+?)[,;\n.]+\s*\W*"
-    r"action\W*[=:]\s*(?P<action>[^\n.]+)",
+    r"number\W{0,9}[=:]\s{0,9}(?P<number>[^=\n]{1,99}?)(?:\s|[,;.]|\band\b)\W{0,9}"
+    r"subject(?: type)?\W{0,9}[=:]\s{0,9}(?P<subject>[^=\n]{1,99}?)(?:\s|[,;.]|\band\b)\W{0,9}"
+    r"action\W{0,9}[=:]\s{0,9}(?P<action>[^\n.]+)",
     re.IGNORECASE,
 )
+"""Every repeat is bounded: a reply may be thousands of blanks long, and must not take minutes to read."""
 _SAME = re.compile(
     r"\b(remain\w*|constant|same|unchanged|no change|not change\w*|stays?|identical|stable)\b", re.IGNORECASE
 )
 _CHANGED = re.compile(
-    r"\b(chang\w*|increas\w*|decreas\w*|differ\w*|from\b.+?\bto|becomes?|reduc\w*|doubl\w*|add\w*|fewer|more)\b",
+    r"\b(chang\w*|increas\w*|decreas\w*|differ\w*|from\b.{1,99}?\bto|becomes?|reduc\w*|doubl\w*|add\w*|fewer|more)\b",
     re.IGNORECASE,
 )
 _NAMES: Mapping[str, re.Pattern[str]] = {
     "number": re.compile(r"\b(numbers?|counts?|quantity)\b", re.IGNORECASE),
-    "subject": re.compile(r"\b(subject types?|types? of subjects?|(?<!of )subjects?(?! count))\b", re.IGNORECASE),
+    "subject": re.compile(
+        r"\b(subject types?|types? of subjects?"
+        r"|(?<!of )(?<!\d )(?<!one )(?<!two )(?<!three )(?<!four )subjects?(?! count))\b",
+        re.IGNORECASE,
+    ),
     "action": re.compile(r"\b(actions?|activit(?:y|ies))\b", re.IGNORECASE),
 }
+_CLAUSES = re.compile(r"(?<=[.;!])\s+|\n+|,? (?:but|while|whereas)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,10 @@ def read_step1(text: str) -> list[Scene]:
     marks = [
         (match.start(), match.end(), int(match[1] or _ORDINALS[match[2].lower()])) for match in _IMAGE.finditer(text)
     ]
+    for pattern in _UNNUMBERED:
+        found = list(pattern.finditer(text))
+        if not marks and len(found) == 3:
+            marks = [(match.start(), match.end(), place) for place, match in enumerate(found, 1)]
     pieces = {1: "", 2: "", 3: ""}
     for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=False):
         pieces[image] += " " + text[end:following]
@@ -65,18 +82,27 @@ def read_step2(text: str) -> dict[str, Relation]:
     """
     said: dict[str, Relation] = {}
     heading: bool | None = None
-    for clause in re.split(r"(?<=[.;!])\s+|\n+", text):
-        named = [name for name, pattern in _NAMES.items() if pattern.search(clause)]
+    for clause in _CLAUSES.split(text):
+        pieces = _pieces(clause)
         changed = _changed(clause)
-        if re.search(r"\bpropert(?:y|ies)\b", clause, re.IGNORECASE) and changed is not None and len(named) != 1:
+        if changed is not None and len(pieces) != 1 and _HEADING.search(clause):
             heading = changed
-        for name in named:
-            own = changed if changed is not None else heading
-            if own is None or name in said:
+        for name, piece in pieces.items():
+            own = _changed(piece)
+            verdict = next((known for known in (own, changed, heading) if known is not None), None)
+            if verdict is None or name in said:
                 continue
-            part = clause if len(named) == 1 else ""
-            said[name] = Relation(own, _values(name, part), _direction(part) if name == "number" else 0)
+            part = piece if own is not None or len(pieces) == 1 else ""
+            said[name] = Relation(verdict, _values(name, part), _direction(part) if name == "number" else 0)
     return {name: said.get(name, Relation(None)) for name in PROPERTIES}
+
+
+def _pieces(clause: str) -> dict[str, str]:
+    """The properties a clause names, each with the words from its own name to the next one's."""
+    starts = {name: match.start() for name, pattern in _NAMES.items() if (match := pattern.search(clause))}
+    ordered = sorted(starts, key=lambda name: starts[name])
+    cuts = [0, *(starts[name] for name in ordered[1:]), len(clause)]
+    return {name: clause[cuts[at] : cuts[at + 1]] for at, name in enumerate(ordered)}
 
 
 def read_step3(text: str) -> Mapping[str, int | str | None] | None:

@@ -1,9 +1,10 @@
 """VOILA's results file, written and read: a JSON array, one object a question (spec voila.md, 3.5).
 
-    {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": answer}, "query1": …, "query2": …}
+    {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": [answer]}, "query1": …, "query2": …}
 
-The published script writes `row_index`, the published scorer reads `question`: ours has both. `query3` is ours too:
-step 4, with the drawing under `picture`, relative to the file.
+The published script writes `row_index` and a bare text; the published scorer reads `question` and element 0 of
+`generated_text` (Q13). Ours writes what that scorer reads, and reads both. `query3` is ours: step 4, with the drawing
+under `picture`, relative to the file.
 """
 
 from __future__ import annotations
@@ -83,13 +84,13 @@ def _element(record: Mapping[str, Any], folder: RunFolder, path: Path) -> dict[s
         if turn["act"] == "show":
             query = turn["added"][-1].get("text", "")
         elif turn["act"] == "say":
-            element[_STEPS[len(element)]] = {**number, "query": query, "generated_text": turn["reply"]["text"]}
+            element[_STEPS[len(element)]] = {**number, "query": query, "generated_text": [turn["reply"]["text"]]}
         elif turn["act"] == "draw":
             name = turn["reply"].get("picture")
             drawn = os.path.relpath(folder.pictures.path(name), path.parent) if name else None
-            text = turn["reply"]["text"]
+            text = [turn["reply"]["text"]]
             element[_DRAWING] = {**number, "query": turn["suffix"], "generated_text": text, "picture": drawn}
-    return {**{step: {**number, "query": "", "generated_text": ""} for step in _STEPS}, **element}
+    return {**{step: {**number, "query": "", "generated_text": [""]} for step in _STEPS}, **element}
 
 
 def pair(results: Path, table: Path) -> Paired:

@@ -32,15 +32,15 @@ _COLLAGE = re.compile(r"image_questions_([1-9]\d*)\.png")
 
 @dataclass(frozen=True)
 class Violation:
-    """`row` counts data rows from 1; 0 is the header."""
+    """`row` counts data rows from 1; 0 is the file as a whole."""
 
     row: int
     check: str
     message: str
 
     def __str__(self) -> str:
-        where = f"row {self.row}" if self.row else "header"
-        return f"{where}: {self.check}: {self.message}"
+        where = f"row {self.row}: " if self.row else ""
+        return f"{where}{self.check}: {self.message}"
 
 
 def check_file(path: Path) -> Iterator[Violation]:
@@ -54,12 +54,15 @@ def check_file(path: Path) -> Iterator[Violation]:
 
 def check_rows(rows: Iterable[list[str]], columns: Columns) -> Iterator[Violation]:
     checker = _Checker(SPELLINGS[columns])
+    number = 0
     for number, fields in enumerate(rows, 1):
         if len(fields) != len(Row._fields):
             yield Violation(number, "header", f"{len(fields)} fields instead of {len(Row._fields)}")
             continue
         for check, message in checker.row(number, Row(*fields)):
             yield Violation(number, check, message)
+    if not number:
+        yield Violation(0, "header", "no rows below it")
 
 
 class _Checker:
@@ -143,11 +146,11 @@ class _Checker:
             yield "duplicate", f"looks the same as row {before}"
 
     def _spaces(self, row: Row) -> Iterator[tuple[str, str]]:
-        for name, field in zip(Row._fields[:-1], row[:-1], strict=True):
-            known_quirk = name == "image4" and row.rule == "8" and self._spelling.trailing_space
+        for column, field in zip(self._spelling.header[:-1], row[:-1], strict=True):
+            known_quirk = column == "img4" and row.rule == "8" and self._spelling.trailing_space
             bare = field.removesuffix(" ") if known_quirk else field
             if bare != " ".join(bare.split()):
-                yield "space", f"stray space in column {name}: {field!r}"
+                yield "space", f"stray space in column {column}: {field!r}"
 
 
 def _strict_scene(text: str) -> Scene | None:

@@ -44,6 +44,8 @@ def make(target: Path, order: Order) -> int:
         raise BadInput(f"cannot tell the format of {target.name}", "end the name in .csv, .jsonl or .parquet")
     if order.collage and not order.pictures:
         raise BadInput("a collage needs pictures", "drop one of --collage yes and --pictures no")
+    if target.suffix == ".parquet" and not order.pictures:
+        raise BadInput("a parquet file holds its pictures", "drop --pictures no, or write .csv or .jsonl")
     maker = _Maker(order, target)
     with _whole_file(target) as part:
         if target.suffix == ".parquet":
