@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from sketchmark.compare.findings import CanvasScore, CanvasTable
 from sketchmark.compare.pairing import pair
@@ -40,61 +41,54 @@ def _sentence(scores: list[CanvasScore]) -> str:
     if "own" not in by_name:
         return "The model's own drawings were not played: nothing to hold the controls against."
     said = [
-        _TELL[name](score.own_minus_this, score.p_holm)
+        _tell(_TELL[name], score.own_minus_this, score.p_holm)
         for name, score in by_name.items()
         if score.own_minus_this is not None and score.own_minus_this.n
     ]
     return " ".join(said) or "The canvases share no scored sample."
 
 
-def _blank(found: Difference, p: float | None) -> str:
-    if _higher(found, p):
-        return f"The answer depends on the drawing: on a blank canvas it loses {_size(found)}."
-    if _lower(found, p):
-        return f"The drawing does harm: on a blank canvas the answer gains {_size(found)}."
-    if _open(found):
-        return (
-            f"Whether the drawing is looked at is not settled (own − blank {span(found)}): more samples would tell."
-        )
-    return f"The drawing is hardly looked at: a blank canvas does about as well (own − blank {span(found)})."
+class _Control(NamedTuple):
+    """What a control's outcome means, in words: own clearly better, clearly worse, undecided, or about the same."""
+
+    better: str
+    worse: str
+    undecided: str
+    alike: str
 
 
-def _other(found: Difference, p: float | None) -> str:
-    if _higher(found, p):
-        return f"What is drawn matters: with another sample's drawing it loses {_size(found)}."
-    if _lower(found, p):
-        return f"Another sample's drawing does better than the own one, by {_size(found)}."
-    if _open(found):
-        return f"Whether its content is used is not settled (own − other {span(found)})."
-    return f"Its content is hardly used: another sample's drawing does about as well (own − other {span(found)})."
-
-
-def _oracle(found: Difference, p: float | None) -> str:
-    if _lower(found, p):
-        return f"Drawing is a bottleneck: with the true pictures it gains {_size(found)}."
-    if _higher(found, p):
-        return f"The true pictures do worse than the own ones, by {_size(found)}."
-    if _open(found):
-        return f"Whether drawing holds it back is not settled (own − oracle {span(found)})."
-    return f"Drawing hardly holds it back: the true pictures do about as well (own − oracle {span(found)})."
-
-
+_TELL = {
+    "blank": _Control(
+        better="The answer depends on the drawing: on a blank canvas it loses {size}.",
+        worse="The drawing does harm: on a blank canvas the answer gains {size}.",
+        undecided="Whether the drawing is looked at is not settled (own − blank {span}): more samples would tell.",
+        alike="The drawing is hardly looked at: a blank canvas does about as well (own − blank {span}).",
+    ),
+    "other": _Control(
+        better="What is drawn matters: with another sample's drawing it loses {size}.",
+        worse="Another sample's drawing does better than the own one, by {size}.",
+        undecided="Whether its content is used is not settled (own − other {span}).",
+        alike="Its content is hardly used: another sample's drawing does about as well (own − other {span}).",
+    ),
+    "oracle": _Control(
+        better="The true pictures do worse than the own ones, by {size}.",
+        worse="Drawing is a bottleneck: with the true pictures it gains {size}.",
+        undecided="Whether drawing holds it back is not settled (own − oracle {span}).",
+        alike="Drawing hardly holds it back: the true pictures do about as well (own − oracle {span}).",
+    ),
+}
 _NEAR_ZERO = 0.1
 
-_TELL = {"blank": _blank, "other": _other, "oracle": _oracle}
 
-
-def _higher(found: Difference, p: float | None) -> bool:
-    return p is not None and p < CLEAR and found.mean is not None and found.mean > 0
-
-
-def _lower(found: Difference, p: float | None) -> bool:
-    return p is not None and p < CLEAR and found.mean is not None and found.mean < 0
-
-
-def _open(found: Difference) -> bool:
-    """Not a clear difference, and not clearly none: to say "about as well", all of the interval must be near zero."""
-    return found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO
+def _tell(control: _Control, found: Difference, p: float | None) -> str:
+    """To say "about as well", all of the interval must be near zero: a wide one has not settled anything."""
+    if p is not None and p < CLEAR and found.mean:
+        words = control.better if found.mean > 0 else control.worse
+    elif found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO:
+        words = control.undecided
+    else:
+        words = control.alike
+    return words.format(size=_size(found), span=span(found))
 
 
 def _size(found: Difference) -> str:
