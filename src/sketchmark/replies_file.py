@@ -7,6 +7,7 @@ folder of `<subject>/output.json`; MMMU-Pro's `*.jsonl`. The last two hold the q
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,15 @@ class Matched:
 
 def reply_sets(path: Path) -> dict[str, list[Row]]:
     """The replies by set: a file is one, a folder of MMMU's subjects is one, a folder of `*.jsonl` is one a file."""
+    sets = _read_sets(path)
+    for name, rows in sets.items():
+        counts = Counter(str(row["id"]) for row in rows if "id" in row)
+        if twice := next((one for one, count in counts.items() if count > 1), None):
+            raise BadInput(f"{name} has two replies for {twice}", "give each sample one reply, or two files")
+    return sets
+
+
+def _read_sets(path: Path) -> dict[str, list[Row]]:
     if path.is_file():
         return {path.stem: list(_rows(path))}
     if not path.is_dir():

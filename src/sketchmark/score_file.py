@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,11 +46,17 @@ def score_files(
 
 
 def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
-    """A group's members share their scorer, so their samples are scored as one set."""
+    """A group's members share their scorer, so their samples are scored as one set.
+
+    Replies that hold their questions need no data, wherever SKETCHMARK_DATA points.
+    """
     if tasks[0].name.startswith("mmmu") and data is None and self_contained(rows):
         return episodes_of(rows)
     if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
         raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
+
+    if data is None and os.environ.get("SKETCHMARK_DATA"):
+        data = Path(os.environ["SKETCHMARK_DATA"])
 
     def samples() -> Iterator[Sample]:
         for task in tasks:

@@ -96,6 +96,21 @@ def test_replies_without_ids_are_taken_in_the_order_of_the_data_set(tmp_path: Pa
         score_files("vqa_rad", path, data=data)
 
 
+def test_the_data_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKETCHMARK_DATA", str(fixtures.vqa(tmp_path / "data", "VQA_RAD")))
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
+    (cell,) = scored("--task", "vqa_rad", "--predictions", str(path)).values()
+    assert cell["n"] == 3
+
+
+def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps([{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]))
+    with pytest.raises(BadInput, match="two replies for a"):
+        score_files("vqa_rad", path, data=tmp_path)
+
+
 def test_the_table_names_what_could_not_be_matched(tmp_path: Path) -> None:
     data = fixtures.vqa(tmp_path / "data", "VQA_RAD")
     path = tmp_path / "replies.json"

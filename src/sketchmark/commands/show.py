@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @click.option("--mode", default="", help="Only this mode.")
 @click.option("--prompts", default="", help="A prompt set of the task.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where the task's data is on disk."
+)
 @click.option("--save", type=click.Path(path_type=Path), help="Write the sample's pictures into this folder.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
