@@ -45,13 +45,15 @@ class Scripted(Model):
         return Reply(picture=Picture.from_bytes(fixtures.png(200)))
 
 
-class AlwaysCorrect(Model):
-    """A judge that finds everything correct: 0 means so."""
+class Judging(Model):
+    """A judge that finds everything correct (0 means so), or whatever it is told to say."""
 
-    name = "kind"
+    def __init__(self, reply: str = "<think>.</think><judge>0</judge>") -> None:
+        super().__init__("judge")
+        self._reply = reply
 
     async def say(self, context: Context, options: Options) -> Reply:
-        return Reply("<think>.</think><judge>0</judge>")
+        return Reply(self._reply)
 
 
 Prepare = Callable[[Path], Path]
@@ -168,18 +170,31 @@ async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -
     data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
-    cell = (await score_as(folder, ["strict", "paper", "code-upstream"], AlwaysCorrect()))["vqa_rad.direct"]
+    cell = (await score_as(folder, ["strict", "paper", "code-upstream"], Judging()))["vqa_rad.direct"]
     assert cell["aggregate"]["open"]["acc"] == 1.0
     assert cell["aggregate"]["close"]["right"] == 0
     assert cell["scorings"]["paper"]["aggregate"]["total metrics"]["right"] == 1
     assert cell["metrics"]["correct"]["mean"] == pytest.approx(1 / 3)
 
 
+async def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(
+    tmp_path: Path,
+) -> None:
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    folder = RunFolder(tmp_path / "run")
+    await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
+    cell = (await score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me.")))["vqa_rad.direct"]
+    assert cell["failures"]["judge_failed"] == 1
+    assert cell["aggregate"]["open"]["total"] == 0
+    assert cell["scorings"]["code-upstream"]["aggregate"]["open"]["total"] == 1
+    assert cell["scorings"]["code-upstream"]["aggregate"]["open"]["right"] == 0
+
+
 async def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
     data = fixtures.slake(tmp_path / "d")
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("No", "Lung", "肺", "是"), "slake", data, folder.path)
-    cell = (await score_as(folder, ["strict", "code-upstream", "code-fork"], AlwaysCorrect()))["slake.direct"]
+    cell = (await score_as(folder, ["strict", "code-upstream", "code-fork"], Judging()))["slake.direct"]
     assert cell["aggregate"]["total metrics"]["acc"] == 1.0
     assert cell["scorings"]["code-upstream"]["aggregate"]["close"]["acc"] == 2.0
     assert cell["scorings"]["code-fork"]["aggregate"]["total metrics"]["acc"] == 1.0

@@ -247,12 +247,13 @@ def test_geometry_without_a_judge_is_not_scored_and_says_why(problems: Path, tmp
     assert "--judge" in next(iter(folder.scores("uni_mmmu_geometry.direct")))["notes"]["unscored"]
 
 
-def test_a_judge_that_gives_no_verdict_scores_nothing(problems: Path, tmp_path: Path) -> None:
+def test_a_judge_that_gives_no_verdict_scores_nothing_and_is_counted(problems: Path, tmp_path: Path) -> None:
     manner = Manner(grading=Grading(judge=Judge("It is 100% right, 1 of 1.")))
     folder = sketchmark.run(
         Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run", manner=manner
     )
-    assert folder.results()["tasks"]["uni_mmmu_geometry.direct"]["metrics"] == {}
+    cell = folder.results()["tasks"]["uni_mmmu_geometry.direct"]
+    assert cell["metrics"] == {} and cell["failures"]["judge_failed"] == cell["episodes"]
 
 
 def test_geometry_has_no_oracle_where_the_data_has_no_drawn_lines(problems: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, UnknownName
+from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
 from sketchmark.scoring.choices import read_choice, read_choices
 from sketchmark.scoring.final_answer import Parsed, plain
@@ -36,7 +36,10 @@ def checked_scoring(name: str) -> Scoring:
 
 
 async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: str) -> Scores:
-    """Grade one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers)."""
+    """Grade one episode. With a judge, open answers are judged (in SLAKE under a `code-` scoring, all answers).
+
+    A judge without a verdict is its own failure, not a wrong answer; the published codes have their rules for it.
+    """
     scoring, target, reply = checked_scoring(grading.scoring), sample.target, episode.answer
     graded = grade(dataset, target, sample.filed, reply, scoring)
     judged: bool | None = None
@@ -44,7 +47,10 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
     with_judge = grading.judge is not None and dataset in VQA_SETS
     if grading.judge is not None and with_judge and asks:
         gold, sent = _for_judge(dataset, target["gold"], reply, scoring)
-        judged = (await judge_open(grading.judge, str(target["asked"]), gold, sent)).correct
+        verdict = await judge_open(grading.judge, str(target["asked"]), gold, sent)
+        judged = verdict.correct
+        if judged is None and scoring == "strict":
+            raise CallFailed("judge_failed", f"no verdict in: {verdict.reply[:200]}")
     if scoring == "paper" and dataset in VQA_SETS and not with_judge:
         raise BadInput("scoring `paper` judges open answers with a model", "give --judge, or use --scoring strict")
     correct = graded.right

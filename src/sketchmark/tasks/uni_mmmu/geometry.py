@@ -47,8 +47,8 @@ unchanged.
 
 
 async def judged(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`geometry_text_acc`, and `geometry_overlay_acc` for episodes that were asked to draw. A reply of the judge that
-    holds no verdict scores nothing: it is noted, never read as one."""
+    """`geometry_text_acc`, and `geometry_overlay_acc` for episodes that were asked to draw. A judge that gives no
+    verdict is never read as giving one: the row counts as `judge_failed`."""
     names = ["geometry_text_acc", *(["geometry_overlay_acc"] if episode.draw_attempts else [])]
     if grading.judge is None:
         return Scores(dict.fromkeys(names), {"unscored": "geometry is scored by a judge: add --judge MODEL"})
@@ -85,12 +85,10 @@ def _about_lines(sample: Sample, episode: Episode) -> list[Content]:
     return [diagram, *truth[:1], episode.drawings[-1], question]
 
 
-async def _verdict(judge: Model, asked: list[Content], name: str, notes: dict[str, Any]) -> float | None:
-    try:
-        reply = await judge.say(of(*asked), _OPTIONS)
-    except CallFailed as error:
-        notes[f"{name}_judge"] = f"no verdict: {error}"
-        return None
+async def _verdict(judge: Model, asked: list[Content], name: str, notes: dict[str, Any]) -> float:
+    reply = await judge.say(of(*asked), _OPTIONS)
     found = _VERDICT.findall(reply.text)
-    notes[f"{name}_judge"] = reply.text if found else f"no verdict in: {reply.text}"
-    return float(found[-1] == "CORRECT") if found else None
+    if not found:
+        raise CallFailed("judge_failed", f"{name}: no verdict in: {reply.text}")
+    notes[f"{name}_judge"] = reply.text
+    return float(found[-1] == "CORRECT")
