@@ -35,10 +35,10 @@ def seconds(url: str, folder: Path, samples: int, concurrency: int) -> float:
 def main() -> None:
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 16
     os.environ.setdefault("OPENAI_API_KEY", "none")
-    with serving(load_model("player/solver"), faults=Faults.parse("", "50ms", seed=1)) as url:
-        with tempfile.TemporaryDirectory() as folder:
-            one = seconds(url, Path(folder), samples, 1)
-            many = seconds(url, Path(folder), samples, 16)
+    slow = Faults.parse("", "50ms", seed=1)
+    with serving(load_model("player/solver"), faults=slow) as url, tempfile.TemporaryDirectory() as folder:
+        one = seconds(url, Path(folder), samples, 1)
+        many = seconds(url, Path(folder), samples, 16)
     print(f"{samples} visual-CoT mazes over HTTP: {one:.1f} s one by one, {many:.1f} s sixteen at once")
     print(f"{one / many:.1f} times as fast")
 
