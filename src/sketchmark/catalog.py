@@ -1,8 +1,9 @@
 """Where tasks and models are found: built in, installed plug-ins, and the paths a user names with --include.
 
 A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
-matched without regard to case, and a name that ends in a mode (`maze_visual_cot`) selects that mode. Files of
-lmms-eval's shape that a user includes are also known by the name they give themselves (`task:`) and by their group.
+matched without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`), and a name that ends in a mode
+(`maze_visual_cot`) selects that mode. Files of lmms-eval's shape that a user includes are also known by the name they
+give themselves (`task:`), and by their group or tag.
 """
 
 from __future__ import annotations
@@ -93,8 +94,9 @@ class Catalog:
         named = config.get("task")
         if isinstance(named, str):
             self._files[named.lower()] = file
-            if "group" in config:
-                self._tagged.setdefault(str(config["group"]).lower(), []).append(named)
+            tags = config.get("tag") or []
+            for label in filter(None, [config.get("group"), *([tags] if isinstance(tags, str) else tags)]):
+                self._tagged.setdefault(str(label).lower(), []).append(named)
         elif isinstance(named, list) and "group" in config:
             self._files[str(config["group"]).lower()] = file
 
@@ -124,8 +126,13 @@ class Catalog:
             raise BadInput("no task named", "give --tasks, for example --tasks maze,sliding")
         return list(picks)
 
+    def _file(self, name: str) -> Path | None:
+        """The task file of that name: as it is written, else as people write it."""
+        exact = self._files.get(name.lower())
+        return exact or next((path for known, path in self._files.items() if _bare(known) == _bare(name)), None)
+
     def _picks(self, name: str) -> list[Pick]:
-        path = self._files.get(name.lower())
+        path = self._file(name)
         if path is not None:
             config = read_config(path)
             if is_group(config):
@@ -134,12 +141,12 @@ class Catalog:
         if name.lower() in self._tagged:
             return [pick for member in self._tagged[name.lower()] for pick in self._picks(member)]
         for mode in MODES:
-            if name.lower().endswith(f"_{mode}"):
+            if name.lower().replace("-", "_").endswith(f"_{mode}"):
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1])]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def task(self, name: str, choices: Choices | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
-        path = self._files.get(name.lower())
+        path = self._file(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
         config = read_config(path)
@@ -180,6 +187,10 @@ class Catalog:
     def _suggest(self, name: str, known: list[str]) -> str:
         close = get_close_matches(name.lower(), known, n=3)
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:

@@ -42,6 +42,29 @@ def test_names_are_found_without_regard_to_case_and_a_suffix_selects_the_mode() 
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "task"),
+    [
+        ("VQA-RAD", "vqa_rad"),
+        ("PathVQA", "path_vqa"),
+        ("MedXpertQA-MM", "medxpertqa_mm"),
+        ("MMSI-Bench", "mmsi_bench"),
+        ("MMMU-Medical-val", "mmmu_med"),
+        ("Rad-ReStruct", "radrestruct"),
+    ],
+)
+def test_names_are_found_as_people_write_them(written: str, task: str) -> None:
+    assert Catalog().pick(written) == [Pick(task)]
+    assert Catalog().pick(f"{written}-visual-cot") == [Pick(task, "visual_cot")]
+
+
+def test_included_tasks_with_one_tag_are_a_group(tmp_path: Path) -> None:
+    for name, tag in (("one", "tag: both"), ("two", "tag: [both, other]")):
+        (tmp_path / f"{name}.yaml").write_text(f"task: {name}\n{tag}\n{TASK}")
+    assert Catalog((tmp_path,)).pick("both") == [Pick("one"), Pick("two")]
+    assert Catalog((tmp_path,)).pick("other") == [Pick("two")]
+
+
 def test_an_unknown_task_is_answered_with_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="did you mean maze"):
         Catalog().pick("mazze")
