@@ -166,6 +166,14 @@ def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None
     assert line.replace("│", " ").split()[-2:] == ["0.500", "0.000"]
 
 
+def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad", "--data", str(data), "--no-cache"]
+    done = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")])
+    (line,) = [line for line in done.output.splitlines() if "broken_row 1, the first: vqa_rad-" in line]
+    assert "row 3: " in line and "not a picture" in line
+
+
 async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
     data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
     folder = RunFolder(tmp_path / "run")

@@ -87,7 +87,7 @@ def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool
         click.echo(f"report:     {report}")
         if manner.budget.price is not None:
             click.echo(f"cost:       {manner.budget.spent:.4f}")
-    failed = sum(_failed(folder, cell.name) for cell in cells)
+    failed = sum(_name_failures(folder, cell.name) for cell in cells)
     if manner.budget.used_up:
         click.echo(
             f"sketchmark: stopped at the cost limit ({manner.budget.spent:.4f} spent); run again to go on", err=True
@@ -101,8 +101,15 @@ def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool
     return 1 if failed or unscored else 0
 
 
-def _failed(folder: RunFolder, cell: str) -> int:
-    return sum(1 for record in folder.episodes(cell) if record["failure"])
+def _name_failures(folder: RunFolder, cell: str) -> int:
+    """How many episodes failed; of each kind of failure the first is named, with its reason."""
+    kinds: dict[str, list[str]] = {}
+    for record in folder.episodes(cell):
+        if failure := record["failure"]:
+            kinds.setdefault(failure["kind"], []).append(f"{record['sample']['id']}: {failure['message']}")
+    for kind, found in kinds.items():
+        click.echo(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
+    return sum(map(len, kinds.values()))
 
 
 def _without_verdict(folder: RunFolder, cell: str) -> int:
