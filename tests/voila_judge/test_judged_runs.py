@@ -14,6 +14,7 @@ from sketchmark.parts import Context
 from sketchmark.runs.runner import Manner
 from sketchmark.task import Grading
 from sketchmark.tasks import voila
+from sketchmark.tasks.voila.agreeing import agreement
 from tests.voila_judge.making import Judge
 
 JUDGED = [
@@ -66,3 +67,33 @@ def test_a_judge_without_verdicts_is_counted_and_everything_is_0(tmp_path: Path)
     assert found["voila_judge_failed"] == 1
     assert {found[name] for name in JUDGED} == {0}
     assert found["voila_step3_overall"] == pytest.approx(1)
+
+
+def _row(rule: int, judge: int, problem: str = "") -> dict[str, Any]:
+    names = ("number", "subject", "action", "overall")
+    values = {
+        f"{start}_{name}": float(mark)
+        for start, mark in (("voila_step3", rule), ("voila_judge_step3", judge))
+        for name in names
+    }
+    return {"scored": True, "values": values, "notes": {"judge_failed": {"step 3": problem}} if problem else {}}
+
+
+def test_rule_and_judge_are_compared_where_both_gave_a_mark() -> None:
+    rows = [_row(1, 1), _row(1, 1), _row(0, 0), _row(1, 0), _row(1, 0, "refused")]
+    found = agreement(rows, "strict")
+    assert found["voila_agreement_step3"] == 0.75
+    assert found["agreement"]["step3"]["number"] == {"n": 4, "raw": 0.75, "kappa": pytest.approx(0.5)}
+    assert list(found) == ["voila_agreement_step3", "agreement"]
+
+
+def test_without_a_judge_no_agreement_is_reported() -> None:
+    alone = [{"scored": True, "values": {"voila_step3_overall": 1.0}, "notes": {}}]
+    assert agreement(alone, "strict") == {}
+
+
+def test_a_judged_run_reports_the_agreement(tmp_path: Path) -> None:
+    manner = Manner(grading=Grading(judge=Judge()))
+    done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", manner=manner)
+    found = done.results()["tasks"]["voila.stepwise"]["aggregate"]
+    assert (found["voila_agreement_step2"], found["voila_agreement_step3"]) == (1.0, 1.0)

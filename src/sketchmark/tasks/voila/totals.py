@@ -56,13 +56,13 @@ def agreement(one: Marked, other: Marked) -> dict[str, Any]:
             for pair in zip(verdict.marks, other[step][question].marks, strict=True)
         ]
         table[str(step)] = {
-            **{name: _agreement([(a[i], b[i]) for a, b in both]) for i, name in enumerate(PROPERTIES)},
-            "overall": _agreement([(int(all(a)), int(all(b))) for a, b in both]),
+            **{name: agreed([(a[i], b[i]) for a, b in both]) for i, name in enumerate(PROPERTIES)},
+            "overall": agreed([(int(all(a)), int(all(b))) for a, b in both]),
         }
     return table
 
 
-def _agreement(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
+def agreed(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
     """Kappa is undefined where both say the same of everything: chance alone explains that."""
     n = len(pairs)
     if not n:
