@@ -21,7 +21,7 @@ from typing import Any
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
 from sketchmark.task import Choices, Task
-from sketchmark.task_files import MODES, is_group, members_of, mode_in, name_of, read_config, yaml_files
+from sketchmark.task_files import MODES, code_named, is_group, members_of, mode_in, name_of, read_config, yaml_files
 
 MODELS = {
     "player": "sketchmark.models.players:make",
@@ -62,6 +62,8 @@ class Catalog:
         self._trust = trust_code
         self._models: dict[str, Callable[..., Model]] = {}
         self._tagged: dict[str, list[str]] = {}
+        self._foreign: set[Path] = set()
+        self._named_code: set[str] = set()
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(folder)))}
@@ -76,6 +78,7 @@ class Catalog:
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
             self._models |= _models_in(path)
+            self._named_code.add(path.stem)
             return
         for file in [path] if path.is_file() else yaml_files(path):
             self._include_task(file)
@@ -90,6 +93,7 @@ class Catalog:
 
     def _include_task(self, file: Path) -> None:
         self._files[file.stem.lower()] = file
+        self._foreign.add(file)
         config = read_config(file)
         named = config.get("task")
         if isinstance(named, str):
@@ -154,9 +158,22 @@ class Catalog:
             from sketchmark.tasks.lmms_eval import adopt
 
             config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
+        elif path in self._foreign and not self._trust:
+            self._refuse_foreign_code(name, config)
         if arguments:
             config = {**config, "source": {**config["source"], **_checked(name, config, arguments)}}
         return Task(name_of(path), config, choices)
+
+    def _refuse_foreign_code(self, name: str, config: Mapping[str, Any]) -> None:
+        """A task file from elsewhere may name what Sketchmark brings, and .py files that the user named by hand."""
+        for dotted in code_named(config):
+            module = dotted.partition(":")[0]
+            ours = importlib.util.find_spec("sketchmark.tasks." + module.partition(".")[0]) is not None
+            if not ours and module not in self._named_code:
+                raise BadInput(
+                    f"task {name!r} names code outside Sketchmark: {dotted}",
+                    "--trust-code runs it; it can do anything you can",
+                )
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})

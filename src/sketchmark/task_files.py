@@ -74,3 +74,14 @@ def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
     if config.get("output_type") == "generate_visual_cot":
         return "visual_cot"
     return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
+
+
+def code_named(config: Mapping[str, Any]) -> list[str]:
+    """Every `module:name` that a task file would have looked up."""
+    scorers = config.get("scorers", ())
+    entries = [config.get("source"), *(scorers if isinstance(scorers, list) else [scorers])]
+    entries += [config.get("aggregate"), config.get("submission")]
+    modes = config.get("modes", {})
+    entries += [block.get("protocol") for block in modes.values() if isinstance(block, Mapping)]
+    named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
+    return [name for name in named if isinstance(name, str) and ":" in name]

@@ -7,6 +7,7 @@ import pytest
 from sketchmark.catalog import Catalog, Pick, parse_arguments
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.task import Choices
+from sketchmark.task_files import read_config
 
 TASK = """
 about: a task of my own
@@ -144,3 +145,21 @@ def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch
     catalog = Catalog()
     assert catalog.task("theirs").headline == "maze_solved"
     assert catalog.model("parrot").abilities.say
+
+
+def test_a_task_file_from_elsewhere_names_only_what_sketchmark_brings_unless_trusted(tmp_path: Path) -> None:
+    for old, new in (
+        ('"worlds.data:mazes"', '"os.path:join"'),
+        ('["uni_mmmu.scoring:maze"]', '["subprocess:run"]'),
+        ("protocol: draw_then_answer", "protocol: 'antigravity:fly'"),
+    ):
+        (tmp_path / "mine.yaml").write_text(TASK.replace(old, new))
+        with pytest.raises(BadInput, match="--trust-code"):
+            Catalog((tmp_path / "mine.yaml",)).task("mine")
+        read_config.cache_clear()
+    (tmp_path / "mine_code.py").write_text("def rows(*, seed, data): return iter(())")
+    (tmp_path / "mine.yaml").write_text(
+        TASK.replace('"worlds.data:mazes"', '"mine_code:rows"').replace(", rows: 5", "")
+    )
+    named_by_hand = Catalog((tmp_path / "mine_code.py", tmp_path / "mine.yaml"))
+    assert named_by_hand.task("mine").headline == "maze_solved"
