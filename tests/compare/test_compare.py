@@ -87,6 +87,24 @@ def test_other_data_is_refused_with_the_samples_that_differ(tmp_path: Path) -> N
     assert compare([a, b], anyway=True).rows[0].difference.n == 12
 
 
+def test_runs_without_a_sample_in_common_are_refused_with_what_made_them_differ(tmp_path: Path) -> None:
+    cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)}
+    a = write_run(tmp_path / "a", cells, source={"rows": 6, "seed": 0})
+    other = {name: [{**line, "sample": f"other-{line['sample']}"} for line in lines] for name, lines in cells.items()}
+    b = write_run(tmp_path / "b", other, model="m/2", source={"rows": 6, "seed": 7})
+    with pytest.raises(RunConflict, match=r"data: no sample in common; source\.seed: 0 -> 7"):
+        compare([a, b])
+    within = compare([a, b], anyway=True)
+    assert {one.kind for one in within.rows} == {"modes"}
+
+
+def test_rows_of_two_runs_that_would_read_the_same_name_their_run(tmp_path: Path) -> None:
+    cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)}
+    runs = [write_run(tmp_path / name, cells, model=f"m/{name}") for name in "ab"]
+    labels = [one.label for one in compare(runs).rows if one.kind == "modes"]
+    assert labels == ["visual_cot − direct (a)", "visual_cot − direct (b)"]
+
+
 def test_modes_of_one_run_on_other_data_are_refused_too(tmp_path: Path) -> None:
     cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN, fingerprint="x")}
     with pytest.raises(RunConflict, match="data: 12 of the shared samples differ"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,11 +38,11 @@ def compare(
     if not work.rows and not work.canvases:
         raise BadInput(
             "nothing to compare: "
-            + ("; ".join(work.notes) or f"{', '.join(names)} hold one mode each, not the same"),
+            + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
             "play direct and visual_cot, or give two runs of the same task and mode",
         )
     corrected = holm([row.difference.p for row in work.rows])
-    rows = tuple(replace(row, p_holm=p) for row, p in zip(work.rows, corrected, strict=True))
+    rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
     return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)))
 
 
@@ -122,7 +123,8 @@ class _Work:
         """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
         found = fairness.how_filed(items[id(before)], items[id(after)])
         if same_mode:
-            found = fairness.how_asked(before, after) + found
+            sourced = fairness.how_sourced(before, after, items[id(before)], items[id(after)])
+            found = [*sourced, *fairness.how_asked(before, after), *found]
             self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
         if not found:
             return
@@ -133,6 +135,15 @@ class _Work:
                 "compare them --anyway if you know why",
             )
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
+
+
+def _told_apart(rows: Sequence[Row]) -> list[Row]:
+    """Two runs may both have played two modes: such rows name their run."""
+    times = Counter((row.task, row.label) for row in rows)
+    return [
+        replace(row, label=f"{row.label} ({row.after.run})") if times[row.task, row.label] > 1 else row
+        for row in rows
+    ]
 
 
 def _labels(runs: Sequence[Path | str]) -> list[str]:

@@ -27,6 +27,16 @@ def how_generated(before: Cell, after: Cell) -> list[str]:
     )
 
 
+def how_sourced(
+    before: Cell, after: Cell, items_before: Mapping[str, Item], items_after: Mapping[str, Item]
+) -> list[str]:
+    """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
+    if not items_before or not items_after or items_before.keys() & items_after.keys():
+        return []
+    source = differences(before.about.get("source"), after.about.get("source"), "source")
+    return ["data: no sample in common", *source]
+
+
 def how_filed(before: Mapping[str, Item], after: Mapping[str, Item]) -> list[str]:
     """Samples of the same name that are not the same sample."""
     changed = [name for name, item in before.items() if name in after and after[name].fingerprint != item.fingerprint]
