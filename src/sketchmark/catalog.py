@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
@@ -35,15 +36,24 @@ MODELS = {
 }
 """provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
 
+
+class Alias(NamedTuple):
+    """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
+
+    provider: str
+    name: str = ""
+    arguments: Mapping[str, str] = MappingProxyType({})
+
+
 ALIASES = {
-    "openai_compatible": "openai",
-    "azure_trapi_visual_cot": "azure",
-    "nano_banana_visual_cot": "gemini",
-    "bagel_visual_cot": "bagel",
-    "qwen2_5_vl": "hf",
-    "qwen2_vl": "hf",
-    "llava_onevision": "hf",
-    "internvl": "hf",
+    "openai_compatible": Alias("openai"),
+    "azure_trapi_visual_cot": Alias("azure", "gpt-4o", {"image_deployment": "gpt-image-1"}),
+    "nano_banana_visual_cot": Alias("gemini", "gemini-2.5-flash-image"),
+    "bagel_visual_cot": Alias("bagel"),
+    "qwen2_5_vl": Alias("hf"),
+    "qwen2_vl": Alias("hf"),
+    "llava_onevision": Alias("hf"),
+    "internvl": Alias("hf"),
 }
 
 
@@ -181,8 +191,9 @@ class Catalog:
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
         """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments."""
         provider, _, rest = name.partition("/")
-        provider = ALIASES.get(provider, provider)
-        settings = dict(arguments or {})
+        alias = ALIASES.get(provider, Alias(provider))
+        provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
+        settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
         if provider in self._models:
             factory: Callable[..., Model] = self._models[provider]
         elif provider in MODELS:
@@ -190,9 +201,8 @@ class Catalog:
             factory = getattr(importlib.import_module(module), attribute)
         else:
             raise UnknownName(f"no model named {name!r}", self._suggest(provider, self.model_names()))
-        rest = rest or str(
-            settings.pop("pretrained", "") or settings.pop("model", "") or settings.pop("model_version", "")
-        )
+        named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
+        rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
         try:
             inspect.signature(factory).bind(rest, **settings)
         except TypeError as error:

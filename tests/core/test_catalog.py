@@ -163,3 +163,14 @@ def test_a_task_file_from_elsewhere_names_only_what_sketchmark_brings_unless_tru
     )
     named_by_hand = Catalog((tmp_path / "mine_code.py", tmp_path / "mine.yaml"))
     assert named_by_hand.task("mine").headline == "maze_solved"
+
+
+def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "none")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("GEMINI_API_KEY", "none")
+    catalog = Catalog()
+    azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
+    assert azure.name == "azure/gpt-4o" and azure.abilities.draw
+    assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
+    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-2.5-flash-image"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sketchmark.api import default_folder
-from sketchmark.catalog import ALIASES, Catalog, parse_arguments
+from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
@@ -86,7 +86,8 @@ def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool
         click.echo(f"run folder: {folder.path}")
         click.echo(f"report:     {report}")
         if manner.budget.price is not None:
-            click.echo(f"cost:       {manner.budget.spent:.4f}")
+            in_all = sum(manner.budget.price(cell["usage"]) for cell in results["tasks"].values())
+            click.echo(f"cost:       {manner.budget.spent:.4f} now, {in_all:.4f} for the whole run")
     failed = sum(_name_failures(folder, cell.name) for cell in cells)
     if manner.budget.used_up:
         click.echo(
@@ -147,7 +148,7 @@ def _model_arguments(options: dict[str, Any], request: Request) -> dict[str, Any
     size = options["batch_size"]
     provider = request.model.partition("/")[0]
     # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
-    if size and (size != "1" or ALIASES.get(provider, provider) == "hf"):
+    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider == "hf"):
         arguments["batch_size"] = int(size) if size.isdigit() else size
     if options["max_requests_per_minute"]:
         arguments["max_requests_per_minute"] = options["max_requests_per_minute"]
