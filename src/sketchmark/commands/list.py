@@ -32,7 +32,8 @@ def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
         table.add_column("model", no_wrap=True)
         table.add_column("what it is")
         for name in catalog.model_names():
-            table.add_row(name, f"the same as {ALIASES[name].provider}" if name in ALIASES else _MODELS.get(name, "a plug-in"))
+            alias = ALIASES.get(name)
+            table.add_row(name, f"the same as {alias.provider}" if alias else _MODELS.get(name, "a plug-in"))
     else:
         table.add_column("world", no_wrap=True)
         table.add_column("what you see and may do")
