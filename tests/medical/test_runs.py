@@ -174,6 +174,16 @@ def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path
     assert "row 3: " in line and "not a picture" in line
 
 
+def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_path: Path) -> None:
+    fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    data = fixtures.reports(tmp_path / "d", "IU_XRAY")
+    asked = ["run", "--model", "player/random", "--tasks", "vqa_rad,iu_xray", "--data", str(data), "--no-cache"]
+    lines = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")]).output.splitlines()
+    assert [line for line in lines if "cider" in line]
+    grouped = lines[lines.index(next(line for line in lines if line.startswith("By group"))) :]
+    assert [line.split("│")[3].strip() for line in grouped if "│" in line] == ["closed", "open"]
+
+
 async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
     data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
     folder = RunFolder(tmp_path / "run")

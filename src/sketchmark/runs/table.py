@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_MOST_GROUPS = 12
+"""A screen has room for the kinds of a question, not for every length of a path."""
+
+
 def print_results(results: dict[str, Any]) -> None:
     """Every score with its interval and its count of failures, other scorings beside; then what drawing changed."""
     from rich.console import Console
@@ -28,9 +32,8 @@ def print_results(results: dict[str, Any]) -> None:
     for name, cell in results["tasks"].items():
         label, trouble = name, _trouble(cell)
         others = [cell.get("scorings", {}).get(scoring, {}).get("metrics", {}) for scoring in beside]
-        metrics: dict[str, Any] = dict(cell["metrics"])
-        if cell["headline"] not in metrics:
-            metrics = _own_numbers(cell) | metrics
+        own: dict[str, Any] = _own_numbers(cell)
+        metrics = own | cell["metrics"] if cell["headline"] in own else cell["metrics"] | own
         for other in others:
             metrics |= {metric: None for metric in other if metric not in metrics}
         for metric, found in metrics.items() or {"(nothing scored)": None}.items():
@@ -47,10 +50,34 @@ def print_results(results: dict[str, Any]) -> None:
             label = trouble = ""
         table.add_section()
     console.print(table)
+    _print_groups(console, results["tasks"])
     for warning in results.get("warnings", ()):
         console.print(f"warning: {warning}", style="yellow", markup=False)
     if results.get("gains"):
         _print_gains(console, results["gains"])
+
+
+def _print_groups(console: Console, cells: dict[str, dict[str, Any]]) -> None:
+    """The headline score by the first thing a task's samples are filed under; the report has all of them."""
+    from rich.table import Table
+
+    table = Table(title="By group", title_justify="left")
+    for name in ("task.mode", "by", "group"):
+        table.add_column(name)
+    table.add_column("mean", justify="right")
+    table.add_column("95 %")
+    table.add_column("n", justify="right")
+    for name, cell in cells.items():
+        by, groups = next(iter(cell.get("by", {}).items()), ("", {}))
+        if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
+            continue
+        for label, group in groups.items():
+            found = group["metrics"].get(cell["headline"])
+            table.add_row(name, by, label, _mean(found), _bounds(found), str(group["n"]))
+            name = by = ""
+        table.add_section()
+    if table.row_count:
+        console.print(table)
 
 
 def _print_gains(console: Console, gains: list[dict[str, Any]]) -> None:
@@ -76,8 +103,14 @@ def _print_gains(console: Console, gains: list[dict[str, Any]]) -> None:
 
 
 def _own_numbers(cell: dict[str, Any]) -> dict[str, Any]:
-    """Scores that only the task's own aggregation makes: a number without an interval."""
-    numbers = {name: value for name, value in cell.get("aggregate", {}).items() if isinstance(value, int | float)}
+    """Scores that only the task's own aggregation makes: a number without an interval. A count is one only where
+    there is no headline score."""
+    kinds = float if cell["headline"] in cell["metrics"] else (int, float)
+    numbers = {
+        name: value
+        for name, value in cell.get("aggregate", {}).items()
+        if isinstance(value, kinds) and name not in cell["metrics"]
+    }
     return {name: {"mean": value, "ci95": [None, None], "n": cell["n"]} for name, value in numbers.items()}
 
 

@@ -35,11 +35,12 @@ def totals(rows: Sequence[Row], scoring: str, *, dataset: str) -> dict[str, Any]
 
 
 def reports(rows: Sequence[Row], scoring: str) -> dict[str, Any]:
-    """BLEU, ROUGE, METEOR and CIDEr of a set of reports; CIDEr is of the set, so it stands here alone."""
+    """BLEU, ROUGE, METEOR and CIDEr of a set of reports. CIDEr is of the set, not of a report: no row has it."""
     how = checked_scoring(scoring)
     scored = [row for row in rows if row["scored"]]
     references = [row["notes"]["reference"] for row in scored]
-    return {"total metrics": report_totals(references, [row["notes"]["reply"] for row in scored], how)}
+    found = report_totals(references, [row["notes"]["reply"] for row in scored], how)
+    return {"total metrics": found, "cider": found["cider"]}
 
 
 def _graded(row: Row) -> Graded:
