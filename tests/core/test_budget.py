@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PRICES = "player/solver: {picture: 1.0}\n"
 
 
@@ -21,13 +23,21 @@ def test_a_run_stops_cleanly_at_its_cost_limit_and_goes_on_when_told(tmp_path: P
     done = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"]
     assert 2 <= done < 6
     resumed = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "100")
-    assert resumed.returncode == 0
+    assert resumed.returncode == 0 and "12.0000 for the whole run" in resumed.stdout
     assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"] == 6
 
 
 def test_a_cost_limit_without_prices_is_refused(tmp_path: Path) -> None:
     refused = _run(tmp_path, "--max-cost", "4")
     assert refused.returncode == 2 and "--prices" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "limit", ["--max-cost=-1", "--time-limit=0", "--max-requests-per-minute=0", "--limit=0", "--concurrency=0"]
+)
+def test_a_limit_that_allows_nothing_is_refused(tmp_path: Path, limit: str) -> None:
+    refused = _run(tmp_path, limit)
+    assert refused.returncode == 2 and limit.partition("=")[0] in refused.stderr
 
 
 def test_a_dry_run_with_prices_says_what_it_would_cost(tmp_path: Path) -> None:

@@ -41,6 +41,14 @@ def test_after_success(tmp_path: Path) -> None:
     assert _found(tmp_path, done.stdout, done.stderr) == []
 
 
+def test_in_the_address_of_a_server(tmp_path: Path) -> None:
+    with serving(load_model("player/solver")) as url:
+        address = url.replace("http://", f"http://me:{KEY}@")
+        done = subprocess.run(_command(address, tmp_path, 2), env=_environment(""), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert _found(tmp_path, done.stdout, done.stderr) == []
+
+
 @pytest.mark.parametrize("fail", ["500:1", "429:1", "reset:1"])
 def test_after_failure(tmp_path: Path, fail: str) -> None:
     with serving(load_model("player/solver"), key=KEY, faults=Faults.parse(fail, "", seed=1)) as url:

@@ -41,8 +41,8 @@ import click
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--concurrency", "-c", type=click.IntRange(1), default=16, show_default=True, help="Episodes at once.")
 @click.option("--batch-size", default="", help="For local weights: N or auto.")
-@click.option("--time-limit", type=float, help="Seconds an episode may take.")
-@click.option("--max-requests-per-minute", type=int, help="Keep below the provider's limit.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds an episode may take.")
+@click.option("--max-requests-per-minute", type=click.IntRange(1), help="Keep below the provider's limit.")
 @click.option(
     "--on-draw-failure",
     type=click.Choice(["fail", "continue"]),
@@ -68,7 +68,7 @@ import click
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for cost per run.")
-@click.option("--max-cost", type=float, help="Stop cleanly once this much is spent (needs --prices).")
+@click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
 @click.option("--log-samples", is_flag=True, help="Accepted for lmms-eval users; samples are always logged.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(**options: Any) -> int:

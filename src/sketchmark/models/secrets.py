@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from sketchmark.errors import BadInput
 
@@ -83,8 +83,8 @@ def require_key(owner: str, names: Sequence[str]) -> str:
 def without_credentials(url: str) -> str:
     """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
     parts = urlsplit(url)
-    if parts.password:
-        remember(parts.password)
+    for secret in (parts.password or "", *(value for _, value in parse_qsl(parts.query))):
+        remember(secret)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
 
