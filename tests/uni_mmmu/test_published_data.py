@@ -86,6 +86,18 @@ def test_the_extracted_folder_brings_its_own_step_frames(tmp_path: Path) -> None
     assert first.frames()[0] == marked, "the frame on disk is the true one"
 
 
+def test_the_summary_says_which_of_the_sliding_puzzles_are_asked(tmp_path: Path) -> None:
+    folder = published.extracted_folder(tmp_path)
+    items = [{"steps_dir": f"data/sliding/demo_3x3_{number:05d}_steps"} for number in (2, 3)]
+    (folder / "sliding" / "summary_steps_le_8.json").write_text(json.dumps({"items": items}))
+    for demonstration in (False, True):
+        found = samples("uni_mmmu_sliding", folder, demonstration=demonstration)
+        assert [sample.id for sample in found] == ["00002", "00003"]
+    (folder / "sliding" / "summary_steps_le_8.json").write_text("[]")
+    with pytest.raises(BadInput, match="has no list of items"):
+        samples("uni_mmmu_sliding", folder)
+
+
 def test_jigsaw_completions_follow_the_candidates_and_not_right_and_wrong(tmp_path: Path) -> None:
     for sample, puzzle in zip(
         samples("uni_mmmu_jigsaw", published.extracted_folder(tmp_path)), published.JIGSAWS, strict=True

@@ -51,7 +51,7 @@ def slidings(
     moves_named_by: NamedBy = "tile",
 ) -> Iterator[Sample]:
     """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
-    found = folder.puzzles(data, "sliding")
+    found = folder.puzzles(data, "sliding", SLIDING_EXAMPLE if demonstration else "")
     if found is None:
         found = _puzzles(rows(data, **origin), "steps_words", 3)
     puzzles = list(found)

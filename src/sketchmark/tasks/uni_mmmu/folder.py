@@ -17,16 +17,34 @@ from sketchmark.tasks.uni_mmmu.values import moves_of
 
 _STEPS = re.compile(r"(?P<kind>maze|demo)_(?P<rows>\d+)x(?P<cols>\d+)_(?P<id>\d+)_steps")
 _JIGSAW = "jigsaw_dataset_2x2ref"
+_SUMMARY = "summary_steps_le_8.json"
 
 
-def puzzles(data: Path | None, kind: str) -> Iterator[Puzzle] | None:
-    """The puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder."""
+def puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle] | None:
+    """The puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder.
+
+    Where a summary lists the puzzles of the benchmark, others that lie beside them are left out, but for `example`.
+    """
     prefix = {"maze": "maze", "sliding": "demo"}[kind]
     folder = _find(data, kind, lambda place: any(place.glob(f"{prefix}_*_steps")))
     if folder is None:
         return None
     matches = (_STEPS.fullmatch(entry.name) for entry in sorted(folder.glob(f"{prefix}_*_steps")))
-    return (_puzzle(folder, match) for match in matches if match)
+    listed = _listed(folder / _SUMMARY)
+    chosen = (
+        match for match in matches if match and (listed is None or match[0] in listed or match["id"] == example)
+    )
+    return (_puzzle(folder, match) for match in chosen)
+
+
+def _listed(summary: Path) -> set[str] | None:
+    if not summary.exists():
+        return None
+    body = _read(summary)
+    items = body.get("items") if isinstance(body, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) and item.get("steps_dir") for item in items):
+        raise BadInput(f"{summary} has no list of items, each with its steps_dir")
+    return {PurePosixPath(str(item["steps_dir"]).replace("\\", "/")).name for item in items}
 
 
 def jigsaws(data: Path | None) -> Iterator[Row] | None:
