@@ -243,6 +243,18 @@ def test_a_run_can_be_started_where_an_event_loop_is_running(tmp_path: Path) -> 
     assert asyncio.run(notebook()).results()["tasks"]["maze.direct"]["n"] == 2
 
 
+def test_a_model_is_told_how_many_episodes_to_expect_at_once(tmp_path: Path) -> None:
+    class Told(Recorder):
+        at_once = 0
+
+        def expect(self, at_once: int) -> None:
+            self.at_once = at_once
+
+    model = Told()
+    _run(model, tmp_path / "run", limit=2, mode="direct", cache=tmp_path / "cache", manner=Manner(concurrency=40))
+    assert model.at_once == 40
+
+
 def test_a_model_made_by_name_is_closed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[str] = []
 

@@ -19,6 +19,17 @@ async def test_no_more_calls_run_at_once_than_allowed(far: FarEnd) -> None:
     assert far.load.most == 3
 
 
+async def test_a_run_of_many_episodes_at_once_is_not_held_to_the_default_unless_a_limit_is_given(far: FarEnd) -> None:
+    far.delay = 0.3
+    wide = OpenAI("m", base_url=f"{far.url}/v1")
+    wide.expect(24)
+    await asyncio.gather(*(wide.say(of(f"{i}?"), Options()) for i in range(24)))
+    assert far.load.most == 24
+    narrow = OpenAI("m", base_url=f"{far.url}/v1", max_concurrent=3)
+    narrow.expect(24)
+    assert narrow.pace.most == 3
+
+
 async def test_requests_start_no_faster_than_the_rate_asked_for(far: FarEnd) -> None:
     asked = OpenAI("m", base_url=f"{far.url}/v1", max_requests_per_minute=600)
     await asyncio.gather(*(asked.say(of(f"{i}?"), Options()) for i in range(6)))

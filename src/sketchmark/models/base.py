@@ -111,5 +111,8 @@ class Model:
         """Everything about this model that could change an answer: the cache key and run.json use it. No secrets."""
         return {"name": self.name}
 
+    def expect(self, at_once: int) -> None:
+        """Told before a run how many episodes will be under way at once, for models that ration their calls."""
+
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

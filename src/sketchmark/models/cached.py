@@ -65,6 +65,9 @@ class Cached(Model):
     def identity(self) -> dict[str, Any]:
         return self._model.identity()
 
+    def expect(self, at_once: int) -> None:
+        self._model.expect(at_once)
+
     async def close(self) -> None:
         await self._model.close()
 

@@ -24,9 +24,15 @@ class Endpoint(Model):
         self.api_key_env = args.text("api_key_env")
         self.timeout = args.above_zero("timeout") or 300.0
         self.max_retries = args.whole("max_retries", 6)
+        self._limit_is_given = args.text("max_concurrent") is not None
         self.pace = Pace(args.whole("max_concurrent", 16, least=1), args.above_zero("max_requests_per_minute"))
         self._call = Caller(self.name, self.pace, timeout=self.timeout, max_retries=self.max_retries)
         self._encoder = Encoder(self.formats)
+
+    def expect(self, at_once: int) -> None:
+        """`--concurrency 64` means 64 calls at once, unless `max_concurrent` says otherwise."""
+        if not self._limit_is_given:
+            self.pace.widen(at_once)
 
     def identity(self) -> dict[str, Any]:
         url = without_credentials(self.base_url) if self.base_url else None

@@ -44,6 +44,11 @@ class Pace:
         finally:
             self._leave()
 
+    def widen(self, most: int) -> None:
+        """Before the first call: room for more calls at once."""
+        self.most = max(self.most, most)
+        self.limit = float(self.most)
+
     def slow_down(self, turn: Turn) -> None:
         if turn.epoch == self._epoch:
             self._epoch += 1

@@ -72,6 +72,7 @@ async def run_plan(
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up."""
     lock = RunLock(path)
+    model.expect(manner.concurrency)
     try:
         folder = _prepare(request, cells, model, path, manner.fresh)
         for cell in cells:
