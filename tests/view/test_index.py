@@ -128,6 +128,18 @@ def test_a_run_is_running_until_its_results_are_newer_than_its_episodes(tmp_path
     assert run.state(played + 5) == "finished"
 
 
+def test_a_copied_run_is_finished_if_its_results_count_every_episode(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(2)
+    maker.finish()
+    played = max(maker.folder.episodes_file(name).stat().st_mtime for name in maker.cells)
+    os.utime(maker.folder.path / "results.json", (played - 1, played - 1))
+    run = index(maker)
+    assert run.state(played + 5) == run.state(played + 5_000) == "finished"
+    maker.fill(3)
+    run.refresh()
+    assert (run.state(played + 5), run.state(played + 5_000)) == ("running", "stopped")
+
+
 def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(2)
     before = {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}

@@ -61,6 +61,11 @@ def test_questions_stream_one_of_each_structure_in_turn_and_none_twice() -> None
     assert rules == list(range(1, 20)) * 3
 
 
+def test_structures_are_categories_and_never_a_degree_of_difficulty() -> None:
+    filed = [sample.filed["rule"] for sample in Catalog().task("voila").samples(limit=19)]
+    assert filed == sorted(filed) == [f"{rule:02}" for rule in range(1, 20)]
+
+
 class Watched(Model):
     """The solver without a hand, remembering what it was asked."""
 

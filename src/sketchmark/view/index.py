@@ -162,13 +162,23 @@ class RunIndex:
     def state(self, now: float) -> str:
         """`finished`, `running` or `stopped`, told from the files alone: looking must never touch a run's lock.
 
-        A finished run has aggregates newer than its last episode.
+        A finished run has aggregates newer than its last episode, or, where a copy has mixed up the times, aggregates
+        that count every episode.
         """
-        times = [_changed(self.folder.episodes_file(name)) for name in self.cells]
-        newest = max(times, default=0.0)
-        if newest and _changed(self.folder.path / "results.json") >= newest:
+        newest = max((_changed(self.folder.episodes_file(name)) for name in self.cells), default=0.0)
+        summed = _changed(self.folder.path / "results.json")
+        idle = now - max(newest, _changed(self.folder.run_file)) >= 120
+        copied = newest - summed < 5
+        if newest and (summed >= newest or ((idle or copied) and self._counted())):
             return "finished"
-        return "running" if now - max(newest, _changed(self.folder.run_file)) < 120 else "stopped"
+        return "stopped" if idle else "running"
+
+    def _counted(self) -> bool:
+        try:
+            tasks = json.loads(_inside(self.folder, self.folder.path / "results.json").read_bytes())["tasks"]
+            return all(tasks[name]["episodes"] == len(cell.episodes) for name, cell in self.cells.items())
+        except (SketchmarkError, OSError, ValueError, LookupError, TypeError, RecursionError):
+            return False
 
 
 def change(before: float | None, after: float | None) -> str | None:

@@ -126,8 +126,10 @@ def _question(descriptions: Sequence[str], rule: str, where: str) -> voila.Quest
 def _sample(
     name: str, question: voila.Question, pictures: Sequence[Picture], kind: str, input: str, frames: Any
 ) -> Sample:
+    """`rule` is filed as text: structures are kinds of question, not degrees of anything."""
     shown = [collage(pictures)] if input == "collage" else list(pictures)
     number, subject, action = voila.STRUCTURES[question.rule].letters.split()
+    filed = {"rule": f"{question.rule:02}", "number_rule": number, "subject_rule": subject, "action_rule": action}
     return Sample(
         id=name,
         pictures={"images": shown},
@@ -140,7 +142,7 @@ def _sample(
             "relations": voila.relations_text(question),
             "answer_text": question.answer.describe(),
         },
-        filed={"rule": question.rule, "number_rule": number, "subject_rule": subject, "action_rule": action},
+        filed=filed,
         frames=frames,
     )
 
