@@ -258,6 +258,15 @@ def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_
     assert json.loads(Path(done.output.strip()).read_text()) == {"test_Math_1": "B"}
 
 
+def test_the_run_says_where_the_submission_is_and_how_many_answers_are_withheld(tmp_path: Path) -> None:
+    data = fixtures.mmmu(tmp_path / "d")
+    asked = ["run", "--model", "player/random", "--tasks", "mmmu_test", "--task-args", "subjects=Math", "--no-cache"]
+    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    assert f"submission: {tmp_path}/run/submission/mmmu_test.direct/answers.json" in done.output
+    (line,) = [line for line in done.output.splitlines() if "withheld" in line]
+    assert line.split("│")[3].strip() == "1"
+
+
 def test_reports_are_exported_for_external_suites(tmp_path: Path) -> None:
     folder = play(
         Scripted("Findings: Clear. Impression: Normal."),

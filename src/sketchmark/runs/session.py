@@ -85,6 +85,9 @@ def _finish(folder: RunFolder, cells: list[Cell], manner: Manner, *, quiet: bool
         print_results(results)
         click.echo(f"run folder: {folder.path}")
         click.echo(f"report:     {report}")
+        for cell in cells:
+            for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
+                click.echo(f"submission: {file}")
         if manner.budget.price is not None:
             in_all = sum(manner.budget.price(cell["usage"]) for cell in results["tasks"].values())
             click.echo(f"cost:       {manner.budget.spent:.4f} now, {in_all:.4f} for the whole run")

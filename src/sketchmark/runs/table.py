@@ -115,7 +115,10 @@ def _own_numbers(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mean(found: dict[str, Any] | None) -> str:
-    return f"{found['mean']:.3f}" if found else "-"
+    if not found:
+        return "-"
+    mean = found["mean"]
+    return str(mean) if isinstance(mean, int) else f"{mean:.3f}"
 
 
 def _bounds(found: dict[str, Any] | None, style: str = ".3f") -> str:
