@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
+from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Choices, Task
 from sketchmark.task_files import MODES, code_named, is_group, members_of, mode_in, name_of, read_config, yaml_files
 
@@ -209,6 +210,7 @@ class Catalog:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
         model = factory(rest, **settings)
         model.name = model.name or name
+        model.arguments = to_write_down(settings)
         return model
 
     def _suggest(self, name: str, known: list[str]) -> str:

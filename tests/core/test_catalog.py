@@ -6,6 +6,9 @@ import pytest
 
 from sketchmark.catalog import Catalog, Pick, parse_arguments
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.models.base import Options
+from sketchmark.models.cached import call_key
+from sketchmark.parts import of
 from sketchmark.task import Choices
 from sketchmark.task_files import read_config
 
@@ -112,6 +115,21 @@ def test_arguments_are_typed_as_people_write_them() -> None:
     }  # fmt: skip
     with pytest.raises(BadInput, match="key=value"):
         parse_arguments("a")
+
+
+def test_a_model_of_ones_own_is_told_apart_by_its_class_and_arguments(tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(
+        "from sketchmark import Model\n\n"
+        "class A(Model):\n    def __init__(self, name='', level=0, url=''):\n        super().__init__(name)\n\n"
+        "class B(A):\n    pass\n"
+    )
+    catalog = Catalog((tmp_path / "two.py",))
+    models = [
+        catalog.model("a/x"), catalog.model("b/x"), catalog.model("a/y"),
+        catalog.model("a/x", {"level": 1}), catalog.model("a/x", {"level": 2}),
+    ]  # fmt: skip
+    assert len({call_key(model, "say", of("hello"), Options()) for model in models}) == 5
+    assert "s3cretive" not in str(catalog.model("a/x", {"url": "http://me:s3cretive@host/v1"}).identity())
 
 
 def test_an_argument_that_a_model_or_task_does_not_take_is_named() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sketchmark.errors import CannotPlay
@@ -88,6 +89,9 @@ class Model:
     """Set this for a model that stages drawing and answering itself: two-stage tasks then come as one prompt,
     `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and its reply carries both the picture and the text."""
 
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    """What it was made with (`--model_args`), as it may be written down; set by whoever makes it by name."""
+
     def __init__(self, name: str = "") -> None:
         self.name = name
 
@@ -108,8 +112,11 @@ class Model:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Everything about this model that could change an answer: the cache key and run.json use it. No secrets."""
-        return {"name": self.name}
+        """Everything about this model that could change an answer: the cache key and run.json use it. No secrets.
+
+        Unless a model knows better, all of its arguments count.
+        """
+        return {"name": self.name, "class": type(self).__name__, **self.arguments}
 
     def expect(self, at_once: int) -> None:
         """Told before a run how many episodes will be under way at once, for models that ration their calls."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
@@ -87,6 +87,14 @@ def without_credentials(url: str) -> str:
         remember(secret)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+
+
+def to_write_down(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's arguments without what may be in its addresses."""
+    return {
+        name: without_credentials(value) if isinstance(value, str) and "://" in value else value
+        for name, value in arguments.items()
+    }
 
 
 def _read_env_file(path: Path) -> dict[str, str]:

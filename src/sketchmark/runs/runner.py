@@ -14,7 +14,7 @@ from sketchmark import __version__
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.models.base import Model
-from sketchmark.models.secrets import without_credentials
+from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Sample
 from sketchmark.runs.engine import play_all
 from sketchmark.runs.grading import grade, usage_of
@@ -177,7 +177,4 @@ def _without_secrets(arguments: dict[str, Any]) -> dict[str, Any]:
     for name in arguments:
         if name in ("api_key", "token", "key", "password"):
             raise BadInput(f"--model_args {name}=… would be visible to others", "put the key in the environment")
-    return {
-        name: without_credentials(value) if isinstance(value, str) and "://" in value else value
-        for name, value in arguments.items()
-    }
+    return to_write_down(arguments)

@@ -151,7 +151,7 @@ def _model_arguments(options: dict[str, Any], request: Request) -> dict[str, Any
     size = options["batch_size"]
     provider = request.model.partition("/")[0]
     # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
-    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider == "hf"):
+    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider in ("hf", "janus")):
         arguments["batch_size"] = int(size) if size.isdigit() else size
     if options["max_requests_per_minute"]:
         arguments["max_requests_per_minute"] = options["max_requests_per_minute"]
