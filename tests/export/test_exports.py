@@ -15,7 +15,6 @@ from sketchmark.commands.export import command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
 from sketchmark.parts import Picture
-from sketchmark.runs.lines import read_lines
 from sketchmark.runs.store import RunFolder
 from tests.view import hostile
 from tests.view.making import HEADLINE, Maker, fail, play, sample
@@ -51,7 +50,8 @@ def test_lmms_eval_results_have_its_names_and_our_means(folder: RunFolder, tmp_p
 
 def test_lmms_eval_samples_hold_answers_scores_and_what_they_were_asked(folder: RunFolder, tmp_path: Path) -> None:
     files = {path.name: path for path in export(folder, "lmms-eval", tmp_path / "out")}
-    lines = list(read_lines(files["20260102_030405_samples_maze_visual_cot.jsonl"]))
+    text = files["20260102_030405_samples_maze_visual_cot.jsonl"].read_text("utf-8")
+    lines = [json.loads(line) for line in text.split("\n") if line]
     assert [line["doc_id"] for line in lines] == list(range(9))
     for line in lines[:8]:
         assert isinstance(line["target"], str) and line["filtered_resps"][0].startswith("<ANSWER_JSON>")
@@ -141,6 +141,8 @@ def test_wandb_gets_an_offline_run_with_numbers_and_tables(
     assert b"maze_visual_cot/maze_text_exact" in stored and b"gain/maze_visual_cot" in stored
     tables = list(run.rglob("*.table.json"))
     assert len(tables) == 3 and len(list(run.rglob("*.png"))) == 9 + 9 + 8
+    strips = [Picture.from_file(path).image() for path in run.rglob("maze_visual_cot/strips*.png")]
+    assert len(strips) == 9 and len({strip.size for strip in strips}) == 1, "W&B cuts pictures of unequal size"
 
 
 @pytest.mark.parametrize(("to", "module"), [("wandb", "wandb"), ("hf", "pyarrow")])
@@ -187,3 +189,10 @@ def test_the_command_prints_the_files_it_made(folder: RunFolder, tmp_path: Path)
     result = CliRunner().invoke(command, [str(folder.path), "--to", "lmms-eval", "--out", str(out)])
     assert result.exit_code == 0
     assert all(Path(line).is_file() for line in result.output.splitlines()) and len(result.output.splitlines()) == 4
+
+
+def test_without_a_folder_named_the_export_lies_beside_the_run(tmp_path: Path) -> None:
+    run = Maker(tmp_path / "run", cells=CELLS[:1]).fill(1).finish()
+    result = CliRunner().invoke(command, [str(run.path), "--to", "lmms_eval"])
+    assert result.exit_code == 0, result.output
+    assert all(Path(line).is_relative_to(tmp_path / "run-lmms-eval") for line in result.output.splitlines())

@@ -10,8 +10,8 @@ import click
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--to", "to", required=True, help="lmms-eval, inspect, wandb (offline) or hf.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
-def command(run: Path, to: str, out: Path) -> None:
+@click.option("--out", type=click.Path(path_type=Path), help="A new or empty folder [default: RUN-FORMAT].")
+def command(run: Path, to: str, out: Path | None) -> None:
     """Write RUN in another tool's format."""
     from sketchmark.export import export
     from sketchmark.runs.store import RunFolder

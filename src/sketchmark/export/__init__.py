@@ -18,8 +18,13 @@ FORMATS = tuple(_MODULES)
 Write = Callable[[RunIndex, Path], list[Path]]
 
 
-def export(folder: RunFolder, to: str, out: Path) -> list[Path]:
-    """Write the run to the folder `out` and return the files made. Nothing that is already there is overwritten."""
+def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
+    """Write the run to the folder `out` (RUN-FORMAT beside the run) and return the files made.
+
+    Nothing that is already there is overwritten.
+    """
+    to = to.replace("_", "-")
+    out = out or folder.path.resolve().with_name(f"{folder.path.resolve().name}-{to}")
     if to not in _MODULES:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

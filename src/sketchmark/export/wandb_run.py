@@ -67,16 +67,20 @@ def _table(wandb: Any, cell: CellIndex) -> Any:
 def _strips(wandb: Any, run: RunIndex, cell: CellIndex) -> list[Any]:
     """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
     staged outside of the run's folder, and lost when it is moved."""
+    records = [record for record, _ in islice(episodes(cell), MOST)]
+    shown = [[*inputs(record), *drawings(record)] for record in records]
+    places = max([1, *map(len, shown)])
     return [
-        wandb.Image(_strip(run.folder.pictures, [*inputs(record), *drawings(record)]), caption=_caption(record))
-        for record, _ in islice(episodes(cell), MOST)
+        wandb.Image(_strip(run.folder.pictures, names, places), caption=_caption(record))
+        for record, names in zip(records, shown, strict=True)
     ]
 
 
-def _strip(pictures: PictureStore, names: list[str]) -> Image.Image:
+def _strip(pictures: PictureStore, names: list[str], places: int) -> Image.Image:
+    """All strips of a cell are equally wide: of unequal pictures W&B shows only the part that all have."""
     from PIL import Image, ImageOps
 
-    strip = Image.new("RGB", (max(1, len(names)) * _SIDE, _SIDE), "white")
+    strip = Image.new("RGB", (places * _SIDE, _SIDE), "white")
     for number, name in enumerate(names):
         strip.paste(ImageOps.pad(pictures.load(name).image(), (_SIDE, _SIDE), color="white"), (number * _SIDE, 0))
     return strip
