@@ -17,6 +17,7 @@ from sketchmark.episode import Episode, Turn
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Sample
+from sketchmark.rows import json_lines
 from sketchmark.tasks.mmmu.data import filed_of, target_of
 from sketchmark.tasks.mmmu.subjects import subject_of
 
@@ -57,10 +58,7 @@ def _read_sets(path: Path) -> dict[str, list[Row]]:
 def _rows(path: Path) -> Iterator[Row]:
     try:
         text = path.read_text("utf-8-sig")
-        if path.suffix == ".jsonl":
-            found: Any = [json.loads(line) for line in text.splitlines() if line.strip()]
-        else:
-            found = json.loads(text)
+        found: Any = json_lines(text) if path.suffix == ".jsonl" else json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read as JSON: {error}") from error
     if isinstance(found, dict):

@@ -25,6 +25,9 @@ Row = dict[str, Any]
 _BATCH = 16
 """Rows decoded at once: a row may hold several megabytes of pictures."""
 
+LONGEST_CELL = 10_000_000
+"""Characters in one cell of a table; Python's own limit is shorter than some captions."""
+
 _READABLE = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 
@@ -147,22 +150,30 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 def _json(path: Path) -> Iterator[Row]:
     """A list of objects, or one object a line."""
-    text = path.read_text("utf-8")
     try:
-        found = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else None
-        found = json.loads(text) if found is None else found
-    except ValueError as error:
+        text = path.read_text("utf-8")
+        found = json_lines(text) if path.suffix == ".jsonl" else json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from error
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise BadInput(f"{path} is not a list of objects")
     yield from found
 
 
+def json_lines(text: str) -> list[Any]:
+    """The values of a JSONL text. Its lines end in a line feed alone: a reply may hold any other separator."""
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
+
+
 def _csv(path: Path) -> Iterator[Row]:
     import csv
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+    csv.field_size_limit(LONGEST_CELL)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+    except (csv.Error, ValueError) as error:
+        raise BadInput(f"{path} cannot be read as a table: {error}") from error
 
 
 def _is_saved(folder: Path) -> bool:

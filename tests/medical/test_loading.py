@@ -152,6 +152,14 @@ def test_mmmu_reads_every_picture_and_never_runs_the_options(tmp_path: Path) -> 
     assert withheld.target["gold"] is None
 
 
+def test_a_single_file_of_mmmu_is_read_once_and_its_ids_name_the_subjects(tmp_path: Path) -> None:
+    file = fixtures.mmmu(tmp_path) / "MMMU" / "Math" / "validation-00000-of-00001.parquet"
+    (sample,) = load("mmmu_val", file)
+    assert sample.id == "validation_Math_1" and sample.filed["subject"] == "Math"
+    with pytest.raises(BadInput, match="has no question of Basic_Medical_Science"):
+        load("mmmu_med", file)
+
+
 def test_mmmu_pro_sends_pictures_in_the_order_of_the_text(tmp_path: Path) -> None:
     samples = load("mmmu_pro_standard_10", fixtures.mmmu_pro(tmp_path))
     shuffled, twelve, single = usable(samples)
@@ -195,6 +203,12 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
         done = subprocess.run([*asked, task], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert "from the hub" in done.stderr and "--data" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_table_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "test_2.csv").write_text('header\n1,"' + "x" * 10_000_001 + '"\n')
+    with pytest.raises(BadInput, match="of the table cannot be read"):
+        load("pmc_vqa", tmp_path)
 
 
 def test_a_broken_archive_is_named(tmp_path: Path) -> None:

@@ -26,11 +26,31 @@ def test_text_files_give_rows(tmp_path: Path, name: str, text: str) -> None:
     assert list(rows(tmp_path / name, hub="o/n")) == [{"a": "1", "b": "é"}, {"a": "2", "b": ""}]
 
 
+def test_a_line_separator_inside_a_text_does_not_end_a_row(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"a": "one\u2028two\x85three"}\r\n{"a": "four"}\n', "utf-8")
+    assert [row["a"] for row in rows(tmp_path / "x.jsonl", hub="o/n")] == ["one\u2028two\x85three", "four"]
+
+
+def test_a_cell_may_be_longer_than_pythons_limit(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a\n" + "x" * 200_000 + "\n")
+    assert [len(row["a"]) for row in rows(tmp_path / "x.csv", hub="o/n")] == [200_000]
+
+
 @pytest.mark.parametrize(
-    ("name", "text"), [("x.json", "{}"), ("x.json", "[1]"), ("x.jsonl", "{"), ("x.parquet", "no"), ("data.tar", "")]
+    ("name", "text"),
+    [
+        ("x.json", b"{}"),
+        ("x.json", b"[1]"),
+        ("x.json", b"\xff\xfe"),
+        ("x.json", b"[" * 100_000),
+        ("x.jsonl", b"{"),
+        ("x.csv", b"a,b\n\xff,1\n"),
+        ("x.parquet", b"no"),
+        ("data.tar", b""),
+    ],
 )
-def test_a_file_that_holds_no_rows_is_named(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
+def test_a_file_that_holds_no_rows_is_named(tmp_path: Path, name: str, text: bytes) -> None:
+    (tmp_path / name).write_bytes(text)
     with pytest.raises(BadInput, match=name):
         list(rows(tmp_path / name, hub="o/n"))
 

@@ -17,13 +17,12 @@ from typing import Any
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
 from sketchmark.parts import Picture
-from sketchmark.rows import as_picture, inside, ways
+from sketchmark.rows import LONGEST_CELL, as_picture, inside, ways
 
 MAX_MEMBER = 256 * 1024 * 1024
 """No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
 
 _LONGEST_LITERAL = 100_000
-_CSV_FIELD = 10_000_000
 
 
 def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
@@ -167,10 +166,13 @@ def text_lines(data: bytes) -> Iterator[str]:
 
 def csv_rows(data: bytes) -> Iterator[list[str]]:
     """The rows below the header."""
-    csv.field_size_limit(_CSV_FIELD)
+    csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
-    next(reader, None)
-    return reader
+    try:
+        next(reader, None)
+        yield from reader
+    except csv.Error as error:
+        raise BadInput(f"line {reader.line_num} of the table cannot be read: {error}") from error
 
 
 def literal(value: Any) -> Any:

@@ -6,8 +6,7 @@ with them are not comparable on questions with several.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from sketchmark.rows import rows
 from sketchmark.tasks.medical.files import folder_of, literal, table_picture
 from sketchmark.tasks.medical.items import build_all, checked_letter, checked_options, text
 from sketchmark.tasks.mmmu.prompts import ProMode, Protocol, mmmu_prompt, pro_image_order, pro_prompt
-from sketchmark.tasks.mmmu.subjects import DOMAINS, SUBJECTS
+from sketchmark.tasks.mmmu.subjects import DOMAINS, SUBJECTS, subject_of
 
 WITHHELD = "?"
 _MOST_IMAGES = 7
@@ -59,11 +58,24 @@ def mmmu(
             filed=filed_of(subject, row),
         )
 
-    tables = (
-        ((subject, row) for row in rows(root, hub="MMMU/MMMU", config=subject, split=split))
-        for subject in chosen_subjects(subjects)
-    )
-    return build_all("mmmu", chain.from_iterable(tables), build)
+    return build_all("mmmu", _subject_rows(root, chosen_subjects(subjects), split), build)
+
+
+def _subject_rows(root: Path | None, subjects: Sequence[str], split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows with their subject. A single file, or what `datasets` saved, may hold any subjects: their ids tell."""
+    if root is not None and root.is_file():
+        found = False
+        for row in rows(root, hub="MMMU/MMMU", split=split):
+            if (subject := subject_of(str(row.get("id")))) in subjects:
+                found = True
+                yield subject, row
+        if not found:
+            raise BadInput(f"{root} has no question of {', '.join(subjects[:3])}…", "ids are like validation_Math_1")
+        return
+    for subject in subjects:
+        for row in rows(root, hub="MMMU/MMMU", config=subject, split=split):
+            if subject_of(str(row.get("id"))) in ("", subject):
+                yield subject, row
 
 
 def mmmu_pro(
