@@ -154,6 +154,18 @@ def test_the_report_fits_a_phone(folder: RunFolder, dark: bool) -> None:
         keep(page, f"report-390-{'dark' if dark else 'light'}")
 
 
+def test_a_report_read_in_the_dark_is_printed_on_white(folder: RunFolder) -> None:
+    path = write_report(folder)
+    with launched() as chromium, window(chromium, 800, dark=True, offline=True) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        background = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+        dark = page.evaluate(background)
+        page.emulate_media(media="print")
+        light = page.evaluate(background)
+    assert max(dark) < 64 and min(light) > 192
+
+
 def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> None:
     (folder.path / "report.html").unlink(missing_ok=True)
     result = CliRunner().invoke(command, [str(folder.path)])

@@ -120,7 +120,7 @@ export function bars(caption, rows) {
         return svg(
           "g",
           { class: `series-${one.series ?? 1}` },
-          label(0, y + nameAt, short(one.label, (nameAt < 0 ? width : left) / 6.8)),
+          label(nameAt < 0 ? left + 6 : 0, y + nameAt, short(one.label, (nameAt < 0 ? width : left) / 6.8)),
           one.mean === null
             ? label(left + 8, y + 5, "none", { class: "tick" })
             : [
