@@ -15,6 +15,7 @@ from sketchmark.parts import Sample
 from sketchmark.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
 from sketchmark.runs.grading import grade
 from sketchmark.runs.results import summarise
+from sketchmark.runs.session import default_cache, judge_named
 from sketchmark.task import Grading, Task
 
 _AT_ONCE = 16
@@ -30,18 +31,22 @@ def score_files(
     judge: str = "",
     judge_args: str = "",
 ) -> dict[str, Any]:
-    """Results in the form of results.json, one entry for each set of replies and scoring."""
+    """Results in the form of results.json, one entry for each set of replies; further scorings stand in it beside
+    the first."""
     catalog = Catalog()
     arguments = parse_arguments(task_args)
     tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
-    scorings = [name.strip() for name in scoring.split(",") if name.strip()]
-    judging = catalog.model(judge, parse_arguments(judge_args)) if judge else None
+    scorings = [name.strip() for name in scoring.split(",") if name.strip()] or ["strict"]
+    for how in scorings:
+        tasks[0].check_scoring(how)
+    judging = judge_named(catalog, judge, parse_arguments(judge_args), default_cache()) if judge else None
     results: dict[str, Any] = {}
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
-        for how in scorings:
-            summary = asyncio.run(_summary(tasks[0], matched, Grading(how, judging)))
-            results[f"{task}.{name}.{how}" if len(scorings) > 1 else f"{task}.{name}"] = summary
+        first, *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
+        if others:
+            first["scorings"] = {summary["scoring"]: summary for summary in others}
+        results[f"{task}.{name}"] = first
     return {"model": predictions.name, "tasks": results}
 
 

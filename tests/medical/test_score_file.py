@@ -42,11 +42,11 @@ def test_the_official_mmmu_folder_needs_no_data(tmp_path: Path) -> None:
     opened["id"] = "validation_Physics_1"
     fixtures.write_json(tmp_path / "llava" / "Physics" / "output.json", [opened])
     cells = scored("--task", "mmmu", "--predictions", str(tmp_path / "llava"), "--scoring", "strict,official")
-    strict = cells["mmmu.llava.strict"]
+    strict = cells["mmmu.llava"]
     assert strict["n"] == 4 and strict["failures"] == {"unparsed": 1}
     assert strict["aggregate"]["Overall"] == {"num": 4, "acc": 0.5}
     assert strict["aggregate"]["Physics"] == {"num": 1, "acc": 1.0}
-    assert cells["mmmu.llava.official"]["aggregate"]["Math"]["num"] == 3
+    assert strict["scorings"]["official"]["aggregate"]["Math"]["num"] == 3
 
 
 def test_mmmu_pro_outputs_are_scored_file_by_file(tmp_path: Path) -> None:
@@ -102,6 +102,16 @@ def test_the_data_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: p
     path.write_text(json.dumps({"vqa_rad-000000": "yes"}))
     (cell,) = scored("--task", "vqa_rad", "--predictions", str(path)).values()
     assert cell["n"] == 3
+
+
+def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps([official_item(1, "B", "B"), official_item(2, "A", "(B)")]))
+    asked = ["score-file", "--task", "mmmu", "--predictions", str(path), "--scoring", "strict,official"]
+    lines = CliRunner().invoke(cli, asked).output.splitlines()
+    assert "mmmu.replies: the same replies, scored 2 ways" in [line.strip() for line in lines]
+    (overall,) = [line for line in lines if "Overall / acc" in line]
+    assert overall.replace("│", " ").split()[-2:] == ["0.500", "0.500"]
 
 
 def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:

@@ -34,8 +34,10 @@ def command(**options: Any) -> int:
         click.echo(json.dumps(results, indent=1, ensure_ascii=False))
         return 0
     from sketchmark.runs.table import print_results
+    from sketchmark.scorings_table import print_scorings
 
     print_results(results)
+    print_scorings(results)
     for name, cell in results["tasks"].items():
         for what in ("unanswered", "unknown"):
             if cell[what]:
