@@ -140,6 +140,11 @@ def test_two_runs_are_compared_on_the_samples_they_share(client: TestClient) -> 
     assert better["total"] == found["difference"]["helped"]
 
 
+def test_a_cell_that_the_other_run_lacks_is_shown_beside_one_that_it_has(client: TestClient) -> None:
+    found = ask(client, "compare", a="alpha", b="beta", cell_a="maze.visual_cot.blank")
+    assert (found["a"]["cell"], found["b"]["cell"]) == ("maze.visual_cot.blank", "maze.direct")
+
+
 def test_a_wrong_drawing_is_described_cell_by_cell(client: TestClient) -> None:
     for item in ask(client, "samples", run="alpha", mode="visual_cot", canvas="own", outcome="wrong")["items"]:
         record = ask(client, "episode", run="alpha", cell=item["cell"], sample=item["sample"])["record"]

@@ -122,11 +122,12 @@ class Views:
     def compare(self, asked: Asked) -> dict[str, Any]:
         """Two cells, of two runs or of one, on the samples that both have."""
         left, right = self._run(asked, "a"), self._run(asked, "b")
-        names = [name for name in left.cells if name in right.cells] or list(left.cells)
-        if not names:
+        if not left.cells or not right.cells:
             raise BadInput("these runs have played nothing yet")
-        before = left.cell(asked.get("cell_a") or names[0])
-        after = right.cell(asked.get("cell_b") or asked.get("cell_a") or names[0])
+        shared = [name for name in left.cells if name in right.cells]
+        before = left.cell(asked.get("cell_a") or [*shared, *left.cells][0])
+        fitting = before.name if before.name in shared else next(iter(right.cells))
+        after = right.cell(asked.get("cell_b") or fitting)
         wanted = asked.get("change", "")
         with self._lock:
             difference = summary.paired(before, after)
