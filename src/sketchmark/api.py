@@ -47,7 +47,7 @@ def run(
     cells = plan(asked, catalog, played)
     how = replace(manner or Manner(), warnings=tuple(warn_of_leaks(cells)))
     for cell in cells:
-        cell.task.check_scoring(how.grading.scoring)
+        cell.task.check_scoring(how.grading.scoring, with_judge=how.grading.judge is not None)
 
     async def play() -> RunFolder:
         try:

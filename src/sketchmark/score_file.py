@@ -38,7 +38,7 @@ def score_files(
     tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
     scorings = [name.strip() for name in scoring.split(",") if name.strip()] or ["strict"]
     for how in scorings:
-        tasks[0].check_scoring(how)
+        tasks[0].check_scoring(how, with_judge=bool(judge))
     judging = judge_named(catalog, judge, parse_arguments(judge_args), default_cache()) if judge else None
     results: dict[str, Any] = {}
     for name, rows in reply_sets(predictions).items():

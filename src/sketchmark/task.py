@@ -150,12 +150,14 @@ class Task:
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.config["source"], "seed": seed}
 
-    def check_scoring(self, name: str) -> None:
+    def check_scoring(self, name: str, *, with_judge: bool) -> None:
         """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
         checks the name itself."""
         known: Mapping[str, str | None] = self.config.get("scorings", {name: None})
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
+        if name in self.config.get("judged_scorings", ()) and not with_judge:
+            raise BadInput(f"scoring {name!r} judges answers with a model", "give --judge, or use --scoring strict")
         extra = known[name]
         if extra and importlib.util.find_spec(extra) is None:
             raise MissingExtra(f"scoring {name}", extra)

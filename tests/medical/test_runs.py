@@ -184,6 +184,24 @@ def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_
     assert [line.split("│")[3].strip() for line in grouped if "│" in line] == ["closed", "open"]
 
 
+@pytest.mark.parametrize(
+    ("task", "prepare", "scoring", "words"),
+    [
+        ("vqa_rad", SETS[5][1], "nonsense", "there are: strict, code-upstream, code-fork, paper"),
+        ("vqa_rad", SETS[5][1], "strict, paper", "give --judge"),
+        ("iu_xray", SETS[8][1], "official", "has no scoring 'official'"),
+        ("mmmu_pro_vision", fixtures.mmmu_pro, "nonsense", "official"),
+    ],
+)
+def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
+    task: str, prepare: Prepare, scoring: str, words: str, tmp_path: Path
+) -> None:
+    asked = ["run", "--model", "player/random", "--tasks", task, "--scoring", scoring, "--no-cache"]
+    data = prepare(tmp_path / "data")
+    done = CliRunner().invoke(cli, [*asked, "--data", str(data), "--output_path", str(tmp_path / "run")])
+    assert words in str(done.exception) and not (tmp_path / "run").exists()
+
+
 async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -> None:
     data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
     folder = RunFolder(tmp_path / "run")

@@ -41,7 +41,7 @@ async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[s
     """Score everything anew. The first scoring becomes the run's own; the others stand beside it."""
     for task in tasks.values():
         for scoring in scorings:
-            task.check_scoring(scoring)
+            task.check_scoring(scoring, with_judge=grading.judge is not None)
     for cell, task in tasks.items():
         for number, scoring in enumerate(scorings):
             how = Grading(scoring=scoring, judge=grading.judge)

@@ -27,9 +27,10 @@ def run_session(**options: Any) -> int:
     catalog = Catalog(request.include, request.trust_code)
     model = catalog.model(request.model, _model_arguments(options, request))
     cells = plan(request, catalog, model)
+    scorings = [name.strip() for name in options["scoring"].split(",") if name.strip()] or ["strict"]
     for cell in cells:
-        for scoring in options["scoring"].split(","):
-            cell.task.check_scoring(scoring)
+        for scoring in scorings:
+            cell.task.check_scoring(scoring, with_judge=bool(options["judge"]))
     warnings = warn_of_leaks(cells, strict=options["strict_leaks"])
     if not options["judge"]:
         judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
@@ -48,18 +49,17 @@ def run_session(**options: Any) -> int:
         time_limit=options["time_limit"],
         retry_failed=options["retry_failed"],
         fresh=options["fresh"],
-        grading=Grading(options["scoring"].split(",")[0], _judge(catalog, options)),
+        grading=Grading(scorings[0], _judge(catalog, options)),
         budget=_budget(options, request.model),
         warnings=tuple(warnings),
     )
     folder = asyncio.run(_play(request, cells, played, path, manner, quiet=options["quiet"]))
-    more = options["scoring"].split(",")
-    if len(more) > 1:
+    if len(scorings) > 1:
         from sketchmark.runs.rescore import aggregate, rescore
 
         tasks = {cell.name: cell.task for cell in cells}
-        asyncio.run(rescore(folder, tasks, more, manner.grading))
-        aggregate(folder, tasks, request.seed, more)
+        asyncio.run(rescore(folder, tasks, scorings, manner.grading))
+        aggregate(folder, tasks, request.seed, scorings)
     return _finish(folder, cells, manner, quiet=options["quiet"])
 
 
