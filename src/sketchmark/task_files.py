@@ -26,20 +26,23 @@ def yaml_files(folder: Path) -> list[Path]:
 
 
 @cache
-def read_config(path: Path) -> dict[str, Any]:
-    """A YAML file with its `include:` files merged beneath it."""
+def read_config(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A YAML file with its `include:` files merged beneath it. `above` are the files that include it."""
     import yaml
+
+    if path in above:
+        raise BadInput(f"task file {path} includes itself")
 
     try:
         config = yaml.load(path.read_text("utf-8"), Loader=_loader())
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadInput(f"cannot read task file {path}: {error}") from error
     if not isinstance(config, dict):
         raise BadInput(f"task file {path} is not a mapping")
     base: dict[str, Any] = {}
     includes = config.pop("include", [])
     for name in [includes] if isinstance(includes, str) else includes:
-        base = merged(base, read_config((path.parent / name).resolve()))
+        base = merged(base, read_config((path.parent / name).resolve(), (*above, path.resolve())))
     return merged(base, config)
 
 

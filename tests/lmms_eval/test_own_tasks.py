@@ -122,6 +122,33 @@ def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
     assert "1.000" in line
 
 
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("def doc_to_text(doc):\n    return doc['no such column']\n", "doc_to_text of document 0 of .* KeyError"),
+        ("def doc_to_visual(doc):\n    raise ValueError('no picture')\n", "doc_to_visual .* ValueError: no picture"),
+        ("def worst_shade(results):\n    return 1 / 0\n", "the aggregation of by_shade .* ZeroDivisionError"),
+    ],
+)
+def test_an_error_in_a_users_function_is_one_line_that_names_it(
+    folder: Path, tmp_path: Path, broken: str, message: str
+) -> None:
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{broken}")
+    with pytest.raises(BadInput, match=message):
+        run(folder, "shades", Eye(), tmp_path / "out")
+
+
+def test_a_task_file_that_includes_itself_or_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("include: b.yaml\n")
+    (tmp_path / "b.yaml").write_text("include: a.yaml\n")
+    with pytest.raises(BadInput, match="includes itself"):
+        Catalog((tmp_path / "a.yaml",))
+    (tmp_path / "c.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInput, match=r"cannot read task file .*c\.yaml"):
+        Catalog((tmp_path / "c.yaml",))
+
+
 def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: Path) -> None:
     catalog = Catalog((folder,), trust_code=True)
     assert [pick.task for pick in catalog.pick("shades_both")] == ["shades", "shades_plain"]

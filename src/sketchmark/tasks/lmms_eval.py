@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from sketchmark import one_prompt
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, DataMissing
+from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.parts import Picture, Sample
 from sketchmark.protocols import PROTOCOLS
 from sketchmark.rows import as_picture, datasets_library
@@ -137,7 +138,8 @@ def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, task_file: str) -
         results = [row["notes"].get("results", {}).get(name) for row in rows]
         if FUNCTION in aggregation:
             reduce = function(aggregation, task.folder)
-            found[name] = reduce([result for result in results if result is not None])
+            with _blamed(f"the aggregation of {name} in {task_file}"):
+                found[name] = reduce([result for result in results if result is not None])
     return found
 
 
@@ -148,7 +150,8 @@ class _Opened:
         self.config, self.folder = config, path.parent
         self.docs = _load(config, self.folder)
         if "process_docs" in config:
-            self.docs = self.call("process_docs", self.docs)
+            with _blamed(f"process_docs of {path}"):
+                self.docs = self.call("process_docs", self.docs)
 
     def call(self, key: str, *arguments: Any) -> Any:
         return function(self.config[key], self.folder)(*arguments)
@@ -157,7 +160,7 @@ class _Opened:
         """A function, a column's name, or a template with `{{column}}`."""
         entry = self.config[key]
         if isinstance(entry, Mapping):
-            return str(self._with_settings(key, doc, settings))
+            return str(self._with_settings(key, doc, settings, where))
         if str(entry) in doc:
             return str(doc[str(entry)])
 
@@ -175,14 +178,31 @@ class _Opened:
         entry = self.config.get("doc_to_visual")
         if entry is None:
             return []
-        found = self._with_settings("doc_to_visual", doc, settings) if isinstance(entry, Mapping) else doc[str(entry)]
+        if isinstance(entry, Mapping):
+            found = self._with_settings("doc_to_visual", doc, settings, where)
+        elif str(entry) in doc:
+            found = doc[str(entry)]
+        else:
+            raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
         pictures = found if isinstance(found, (list, tuple)) else [found]
         return [as_picture(one, where, self.folder) for one in pictures if one is not None]
 
-    def _with_settings(self, key: str, doc: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    def _with_settings(self, key: str, doc: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> Any:
         """lmms-eval passes the prompt settings as a second argument to those who take one."""
         takes = len(inspect.signature(function(self.config[key], self.folder)).parameters)
-        return self.call(key, doc, settings) if takes > 1 else self.call(key, doc)
+        with _blamed(f"{key} of {where}"):
+            return self.call(key, doc, settings) if takes > 1 else self.call(key, doc)
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """An error in the user's code is one line that says where."""
+    try:
+        yield
+    except SketchmarkError:
+        raise
+    except Exception as error:  # the user's code: anything may come
+        raise BadInput(f"{what} failed: {type(error).__name__}: {error}") from error
 
 
 @cache
