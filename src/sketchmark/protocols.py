@@ -26,6 +26,9 @@ class Protocol:
     """How many drawings an episode asks for (0: none)."""
 
     must_draw: bool = False
+    skips_drawing: bool = False
+    """A model that does not draw plays the rest, and the run says so."""
+
     in_one_prompt: bool = False
     """A model that stages drawing and answering itself (`Model.one_prompt`) plays this in a single call."""
 
@@ -92,7 +95,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "steps_then_answer": Protocol(steps_then_answer, draws=lambda script: len(_steps(script)), must_draw=True),
     "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda script: 2, must_draw=True),
     "draw_then_answer": Protocol(draw_then_answer, draws=lambda script: 1, must_draw=True, in_one_prompt=True),
-    "four_steps": Protocol(four_steps, draws=lambda script: 1),
+    "four_steps": Protocol(four_steps, draws=lambda script: 1, skips_drawing=True),
 }
 
 

@@ -4,13 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.cli import root
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Context
+from sketchmark.runs.store import RunFolder
 from sketchmark.task import Choices
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank, file_prefix
@@ -90,6 +93,19 @@ def test_every_step_sees_the_pictures_and_the_models_own_earlier_answers(tmp_pat
     assert third[:6] == second and third[6].startswith("Number ") and third[7] == SPEC_STEP_3_ND
     record = next(folder.episodes("voila.stepwise"))
     assert record["turns"][-1]["act"] == "skip" and "does not draw" in record["turns"][-1]["note"]
+
+
+def test_a_run_says_before_and_after_that_a_model_which_does_not_draw_skips_step_4(tmp_path: Path) -> None:
+    (tmp_path / "mute.py").write_text(
+        "from sketchmark import Model, Reply\n\n\nclass Mute(Model):\n"
+        "    async def say(self, context, options):\n        return Reply('one cat')\n"
+    )
+    asked = ["run", "--include", tmp_path / "mute.py", "--model", "mute", "--tasks", "voila", "--mode"]
+    asked += ["visual_cot,text_cot", "--limit", 1, "--output_path", tmp_path / "run", "--cache", tmp_path / "cache"]
+    said = CliRunner().invoke(root, [str(word) for word in asked])
+    line = "voila.visual_cot: mute does not draw, so its drawing step is skipped"
+    assert f"warning: {line}" in said.stderr and "voila.text_cot: mute" not in said.stderr
+    assert RunFolder.open(tmp_path / "run").results()["warnings"] == [line]
 
 
 def test_the_wording_of_step_3_follows_distraction_and_the_prompt_set() -> None:
