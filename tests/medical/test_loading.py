@@ -205,6 +205,12 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
         assert "from the hub" in done.stderr and "--data" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_without_the_hub_client_the_three_ways_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(DataMissing, match=r"no data for BoKelvin/SLAKE here \(give --data PATH, or set"):
+        list(Catalog().task("slake").samples())
+
+
 def test_a_table_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "test_2.csv").write_text('header\n1,"' + "x" * 10_000_001 + '"\n')
     with pytest.raises(BadInput, match="of the table cannot be read"):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
+from sketchmark.errors import BadInput, BadPicture, DataMissing
 from sketchmark.parts import Picture
 from sketchmark.rows import LONGEST_CELL, as_picture, inside, ways
 
@@ -52,7 +52,7 @@ def _download(repo: str, patterns: Sequence[str]) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise MissingExtra(f"downloading {repo}", "data") from error
+        raise DataMissing(f"there is no data for {repo} here", ways(repo)) from error
     try:
         return Path(snapshot_download(repo, repo_type="dataset", allow_patterns=list(patterns)))
     except Exception as error:  # the hub client raises many kinds, its own and its transport's
