@@ -27,7 +27,7 @@ class Protocol:
 
     must_draw: bool = False
     skips_drawing: bool = False
-    """A model that does not draw plays the rest, and the run says so."""
+    """The drawing comes last: a model that does not draw plays the rest, and the run says so."""
 
     in_one_prompt: bool = False
     """A model that stages drawing and answering itself (`Model.one_prompt`) plays this in a single call."""

@@ -108,6 +108,13 @@ def test_a_run_says_before_and_after_that_a_model_which_does_not_draw_skips_step
     assert RunFolder.open(tmp_path / "run").results()["warnings"] == [line]
 
 
+def test_a_canvas_that_nothing_would_look_at_is_not_dropped_in_silence(tmp_path: Path) -> None:
+    asked = ["run", "--model", "player/solver", "--tasks", "voila", "--mode", "visual_cot", "--canvas", "own,blank"]
+    asked += ["--limit", "1", "--quiet", "--output_path", str(tmp_path / "run"), "--cache", str(tmp_path / "cache")]
+    said = CliRunner().invoke(root, asked)
+    assert "warning: voila.visual_cot: the drawing comes last, so --canvas changes nothing" in said.stderr
+
+
 def test_the_wording_of_step_3_follows_distraction_and_the_prompt_set() -> None:
     catalog = Catalog()
     texts = {}

@@ -35,9 +35,13 @@ def run_session(**options: Any) -> int:
     if not options["judge"]:
         judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
         warnings += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
+    drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
-        skipping = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
-        warnings += [f"{name}: {request.model} does not draw, so its drawing step is skipped" for name in skipping]
+        warnings += [
+            f"{name}: {request.model} does not draw, so its drawing step is skipped" for name in drawing_last
+        ]
+    elif set(request.canvases) - {"own"}:
+        warnings += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
     for line in warnings:
         click.echo(f"warning: {line}", err=True)
     if options["dry_run"]:
