@@ -6,12 +6,14 @@ Everything here comes from the texts and pixels of the context. A player has no 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
 from sketchmark.parts import Context, Part, Picture
+from sketchmark.worlds import boards
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
 
@@ -103,13 +105,31 @@ def labelled(context: Context, label: str) -> Picture | None:
 @lru_cache(maxsize=512)
 def read_maze(picture: Picture) -> mazes.Maze | None:
     """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
-    for rows, cols in _SQUARE + _OBLONG:
+    for rows, cols in _likely_sizes(picture):
         reading = mazes.read(picture, rows, cols)
         cells = [cell for row in reading.grid for cell in row]
         marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
         if "?" not in cells and marks in ((1, 1, 0), (0, 0, 1)):
             return mazes.to_maze(reading)
     return None
+
+
+def _likely_sizes(picture: Picture) -> Iterator[tuple[int, int]]:
+    """First what the goal's green frame tells: it is nearly as wide as its cell. Where nothing is green, no size."""
+    pixels = boards.pixels_of(picture)
+    content, page = boards.rgb01(mazes.WALL, mazes.START, mazes.GOAL), boards.rgb01(mazes.PAGE, mazes.FLOOR)
+    goal = boards.nearest(pixels, boards.rgb01(mazes.FLOOR, mazes.WALL, mazes.START, mazes.GOAL)) == 3
+    columns = goal.any(axis=0).nonzero()[0]
+    if not len(columns):
+        return
+    width = (columns[-1] - columns[0] + 1) / 0.92
+    box = boards.find_board(pixels, content, page, 0.003, square=False)
+    first = [
+        (round((box.bottom - box.top) / cell), round((box.right - box.left) / cell))
+        for cell in (round(width), width, round(width) - 1, round(width) + 1)
+        if cell >= 1
+    ]
+    yield from (size for size in dict.fromkeys(first + _SQUARE + _OBLONG) if 1 <= min(size) <= max(size) <= 100)
 
 
 @lru_cache(maxsize=512)

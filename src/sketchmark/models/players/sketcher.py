@@ -7,8 +7,8 @@ would have without drawing. It is the harness's control: a positive drawing gain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
@@ -57,25 +57,20 @@ class Sketcher(Model):
         found = _maze_seen(context)
         if found is None:
             return None
-        _, states = found
-        now = states[-1]
+        done, now = found
+        ahead = (mazes.solve(now) or [])[: self._lookahead]
         if sight.wanted(context) == "plan":
-            if now.start == now.goal:
-                return "DONE"
-            return sight.next_move_words((mazes.solve(now) or ["up"])[0])
+            return sight.next_move_words(ahead[0]) if ahead else "DONE"
         if sight.wanted(context) == "describe":
             return "I see the maze before me, but I cannot picture the next one."
-        moves = _read_off(states, _maze_move)
-        ahead = (mazes.solve(now) or [])[: self._lookahead]
         at = mazes.replay(now, ahead)[-1] if ahead else now.start
-        return tagged_moves(moves + ahead + _grope(at, now.goal))
+        return tagged_moves(done + ahead + _grope(at, now.goal))
 
     def _sliding_say(self, context: Context) -> str | None:
         found = _sliding_seen(context)
         if found is None:
             return None
-        states, goal = found
-        now = states[-1]
+        done, now, goal = found
         ahead = slidings.solve(now, goal)[: self._lookahead]
         if sight.wanted(context) == "plan":
             return sight.next_move_words(ahead[0]) if ahead else "DONE"
@@ -84,7 +79,7 @@ class Sketcher(Model):
         for move in ahead:
             now = slidings.apply(now, move) or now
         rng = Random(sum(place * tile for place, tile in enumerate(now)))
-        return tagged_moves(_read_off(states, _sliding_move) + ahead + _shuffle(now, goal, rng))
+        return tagged_moves(done + ahead + _shuffle(now, goal, rng))
 
     def _jigsaw_say(self, context: Context) -> str | None:
         pieces = jigsaw_pieces(context)
@@ -101,49 +96,48 @@ class Sketcher(Model):
         return tagged_choice(coin.randrange(2), "at a glance both fit")
 
 
-def _maze_seen(context: Context) -> tuple[sight.Board, list[mazes.Maze]] | None:
-    """The maze at the start and after each drawing that shows this very maze."""
+def _maze_seen(context: Context) -> tuple[list[str], mazes.Maze] | None:
+    """The moves its drawings show, and the maze as the last of them shows it."""
     board = sight.board_of(context)
     first = sight.read_maze(board.initial) if board else None
     if board is None or first is None:
         return None
-    states = [first]
-    for picture in board.drawings:
-        state = sight.read_maze(picture)
-        if state is not None and (state.walls, state.goal) == (first.walls, first.goal):
-            states.append(state)
-    return board, states
+
+    def after(maze: mazes.Maze, move: str) -> mazes.Maze:
+        return replace(maze, start=mazes.step(maze, maze.start, move))
+
+    return _followed(first, board, sight.read_maze, after)
 
 
-def _sliding_seen(context: Context) -> tuple[list[slidings.State], slidings.State] | None:
-    """The puzzle at the start and after each drawing that follows from the one before by one move."""
+def _sliding_seen(context: Context) -> tuple[list[str], slidings.State, slidings.State] | None:
+    """The moves its drawings show, the puzzle as the last of them shows it, and the goal."""
     found = read_sliding_board(context)
     if found is None:
         return None
     board, first, goal = found
-    states = [first]
-    for picture in board.drawings:
-        state = sight.read_sliding(picture)
-        if state is not None and (state == states[-1] or _sliding_move(states[-1], state)):
-            states.append(state)
-    return states, goal
+    done, now = _followed(first, board, sight.read_sliding, lambda state, move: slidings.apply(state, move) or state)
+    return done, now, goal
 
 
-def _read_off(states: Sequence[State], move: Callable[[State, State], str | None]) -> list[str]:
-    """The moves between one drawing and the next; two alike are no move."""
-    steps = (move(before, after) for before, after in pairwise(states))
-    return [step for step in steps if step]
+def _followed(
+    first: State,
+    board: sight.Board,
+    read: Callable[[Picture], State | None],
+    after: Callable[[State, str], State],
+) -> tuple[list[str], State]:
+    """How far the drawings show what was planned, and where that leads.
 
-
-def _maze_move(before: mazes.Maze, after: mazes.Maze) -> str | None:
-    for name, change in mazes.MOVES.items():
-        if (before.start[0] + change[0], before.start[1] + change[1]) == after.start:
-            return name
-    return None
-
-
-def _sliding_move(before: slidings.State, after: slidings.State) -> str | None:
-    return next((move for move in slidings.legal_moves(before) if slidings.apply(before, move) == after), None)
+    The first one that shows anything else (a slip of the hand, white paper, another puzzle) ends it: a page that does
+    not fit is not trusted, nor are those behind it.
+    """
+    done, now = list[str](), first
+    for move, picture in zip(board.plans, board.drawings, strict=False):
+        expected = after(now, move)
+        if read(picture) != expected:
+            break
+        done.append(move)
+        now = expected
+    return done, now
 
 
 def _grope(at: tuple[int, int], goal: tuple[int, int]) -> list[str]:
@@ -167,21 +161,23 @@ def _maze_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
     found = _maze_seen(context)
     if found is None:
         return None
-    board, states = found
-    now = states[-1]
-    planned = board.plans[-1] if board.plans else "up"
-    move = rng.choice(list(mazes.MOVES)) if shaky else planned
+    now = found[1]
+    move = rng.choice(list(mazes.MOVES)) if shaky else _planned(context)
     return mazes.render(now, mazes.step(now, now.start, move))
 
 
 def _sliding_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
-    found, board = _sliding_seen(context), sight.board_of(context)
-    if found is None or board is None:
+    found = _sliding_seen(context)
+    if found is None:
         return None
-    now = found[0][-1]
-    planned = board.plans[-1] if board.plans else "up"
-    move = rng.choice(slidings.legal_moves(now)) if shaky else planned
+    now = found[1]
+    move = rng.choice(slidings.legal_moves(now)) if shaky else _planned(context)
     return slidings.render(slidings.apply(now, move) or now)
+
+
+def _planned(context: Context) -> str:
+    board = sight.board_of(context)
+    return board.plans[-1] if board and board.plans else "up"
 
 
 def _jigsaw_draw(context: Context, shaky: bool, rng: Random) -> Picture | None:
