@@ -87,7 +87,7 @@ def test_equal_ways_are_counted_and_a_walled_goal_has_none() -> None:
     seed=st.integers(0, 2**32),
     rows=st.integers(1, 10),
     cols=st.integers(2, 10),
-    cell=st.integers(24, 90),
+    cell=st.integers(maze.MIN_CELL, 90),
     jpeg=st.booleans(),
 )
 def test_every_frame_of_an_episode_reads_back_as_drawn(
@@ -107,6 +107,20 @@ def test_every_frame_of_an_episode_reads_back_as_drawn(
     assert seen.grid[made.goal[0]][made.goal[1]] == "SG"
 
 
+@pytest.mark.parametrize("cell", [maze.MIN_CELL, maze.MIN_CELL + 1])
+@pytest.mark.parametrize("side", [3, 6, 12, 17, 29, 50])
+def test_the_smallest_cells_are_read_on_boards_of_any_size_even_when_they_differ_from_all_around(
+    side: int, cell: int
+) -> None:
+    for odd in (0, 1):
+        for lone in (True, False):
+            walls = tuple(tuple((row % 2 == col % 2 == odd) is lone for col in range(side)) for row in range(side))
+            floor = [(row, col) for row in range(side) for col in range(side) if not walls[row][col]]
+            if len(floor) > 1:
+                made = maze.Maze(walls, floor[0], floor[-1])
+                assert maze.to_maze(maze.read(maze.render(made, size=cell), side, side)) == made
+
+
 @pytest.mark.parametrize("quality", [25, 50, 95])
 def test_a_badly_compressed_maze_is_still_read(quality: int) -> None:
     for seed in range(20):
@@ -116,7 +130,7 @@ def test_a_badly_compressed_maze_is_still_read(quality: int) -> None:
 
 def test_cells_too_small_to_read_are_refused() -> None:
     with pytest.raises(BadInput, match="too small"):
-        maze.render(OPEN, size=23)
+        maze.render(OPEN, size=maze.MIN_CELL - 1)
 
 
 def test_expected_grids_start_from_what_was_read() -> None:

@@ -44,8 +44,9 @@ _PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
-MIN_CELL = 24
-"""Below this many pixels a cell, the outline and the reader's two spare pixels take too much of a corner cell."""
+MIN_CELL = 32
+"""Below this many pixels a cell, the outline, the reader's two spare pixels and the one by which it shifts a board of
+even side take too much of the first cells: of 29 pixels, some are read as unclear."""
 
 
 def step(maze: Maze, at: Position, move: str) -> Position:
@@ -102,7 +103,7 @@ def default_cell(maze: Maze) -> int:
 
 
 def render(maze: Maze, agent: Position | None = None, size: int | None = None) -> Picture:
-    """The picture of a maze with the agent somewhere (None: at the start). `size` is pixels a cell, 24 or more."""
+    """The picture of a maze with the agent somewhere (None: at the start). `size` is pixels a cell, 32 or more."""
     cell = size or default_cell(maze)
     if cell < MIN_CELL:
         raise BadInput(f"maze cells of {cell} pixels are too small to be read back", f"at least {MIN_CELL}")
