@@ -172,6 +172,11 @@ def test_an_unknown_canvas_or_steps_is_named(tmp_path: Path) -> None:
         _run("player/solver", tmp_path / "run", steps="mine")
 
 
+def test_no_canvas_named_means_the_models_own(tmp_path: Path) -> None:
+    folder = _run("player/solver", tmp_path / "run", canvas=(), mode="visual_cot", limit=2)
+    assert folder.results()["tasks"]["maze.visual_cot"]["canvas"] == "own"
+
+
 def test_the_other_canvas_shows_the_neighbours_drawings_at_the_same_step(tmp_path: Path) -> None:
     own = _run("player/solver", tmp_path / "own", mode="visual_cot", limit=3)
     other = _run("player/solver", tmp_path / "other", mode="visual_cot", limit=3, canvas="other")

@@ -107,7 +107,7 @@ def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
         for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
-            for canvas in request.canvases if draws else ("own",):
+            for canvas in (request.canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
                 if draws and len(request.canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
