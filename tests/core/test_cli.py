@@ -140,3 +140,16 @@ def test_two_processes_do_not_share_a_run_folder(tmp_path: Path) -> None:
     done = sketchmark("run", "--model", "player/solver", "--tasks", "maze", "--output_path", "out", cwd=tmp_path)
     lock.release()
     assert done.returncode == 2 and "another process" in done.stderr
+
+
+def test_a_run_may_be_scored_by_several_rules_at_once(tmp_path: Path) -> None:
+    (tmp_path / "loose.py").write_text(
+        "from sketchmark import Model, Reply\n\nclass Loose(Model):\n"
+        "    async def say(self, context, options):\n        return Reply(text='up it is: [\"up\"]')\n"
+    )
+    arguments = "run --include loose.py --model loose --tasks maze --limit 2 --scoring strict,lenient -o out"
+    done = sketchmark(*arguments.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    cell = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["maze.direct"]
+    assert cell["failures"] == {"unparsed": 2}
+    assert cell["scorings"]["lenient"]["failures"] == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sketchmark.runs.engine import play_all
@@ -28,7 +29,7 @@ async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Gra
             if (record["sample"]["id"], record["started"]) not in scored
         ]
         if missing:
-            await _score(folder, cell, cell, task, grading, set(missing))
+            await _score(folder, cell, "", task, grading, set(missing))
 
 
 def _stands(row: Mapping[str, Any], grading: Grading) -> bool:
@@ -43,18 +44,25 @@ async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[s
         for scoring in scorings:
             task.check_scoring(scoring, with_judge=grading.judge is not None)
     for cell, task in tasks.items():
-        for number, scoring in enumerate(scorings):
-            how = Grading(scoring=scoring, judge=grading.judge)
-            path = folder.scores_file(cell, "" if number == 0 else scoring)
-            path.unlink(missing_ok=True)
-            await _score(folder, cell, path.stem, task, how, None)
+        folder.scores_file(cell).unlink(missing_ok=True)
+        await _score(folder, cell, "", task, replace(grading, scoring=scorings[0]))
+    await score_beside(folder, tasks, scorings[1:], grading)
+
+
+async def score_beside(
+    folder: RunFolder, tasks: Mapping[str, Task], scorings: Sequence[str], grading: Grading
+) -> None:
+    """The same episodes by other rules, each in a file of its own."""
+    for cell, task in tasks.items():
+        for scoring in scorings:
+            folder.scores_file(cell, scoring).unlink(missing_ok=True)
+            await _score(folder, cell, scoring, task, replace(grading, scoring=scoring))
 
 
 async def _score(
-    folder: RunFolder, cell: str, stem: str, task: Task, grading: Grading, only: set[str] | None
+    folder: RunFolder, cell: str, suffix: str, task: Task, grading: Grading, only: set[str] | None = None
 ) -> None:
-    name, _, scoring = stem.partition("~")
-    writer = LineWriter(folder.scores_file(name, scoring))
+    writer = LineWriter(folder.scores_file(cell, suffix))
 
     async def one(record: dict[str, Any]) -> None:
         episode = unpack_episode(record, folder.pictures.load)

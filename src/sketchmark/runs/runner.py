@@ -22,7 +22,7 @@ from sketchmark.runs.lines import LineWriter
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.play import play
 from sketchmark.runs.record import pack_episode, picture_names
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.rescore import aggregate, fill_scores, score_beside
 from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences, write_json
 from sketchmark.submission import write_submissions
 from sketchmark.task import Grading
@@ -62,6 +62,9 @@ class Manner:
     retry_failed: bool = False
     fresh: bool = False
     grading: Grading = field(default_factory=Grading)
+    scored_beside: tuple[str, ...] = ()
+    """Other scorings of the same episodes, to stand beside the run's own."""
+
     budget: Budget = field(default_factory=Budget)
     warnings: tuple[str, ...] = ()
     """What the checks before the first call found; it goes into the summary."""
@@ -81,7 +84,9 @@ async def run_plan(
                 break
         tasks = {cell.name: cell.task for cell in cells}
         await fill_scores(folder, tasks, manner.grading)
-        aggregate(folder, tasks, request.seed, [manner.grading.scoring], manner.warnings)
+        await score_beside(folder, tasks, manner.scored_beside, manner.grading)
+        scorings = [manner.grading.scoring, *manner.scored_beside]
+        aggregate(folder, tasks, request.seed, scorings, manner.warnings)
         write_submissions(folder, tasks)
         return folder
     finally:

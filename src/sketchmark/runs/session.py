@@ -31,17 +31,7 @@ def run_session(**options: Any) -> int:
     for cell in cells:
         for scoring in scorings:
             cell.task.check_scoring(scoring, with_judge=bool(options["judge"]))
-    warnings = warn_of_leaks(cells, strict=options["strict_leaks"])
-    if not options["judge"]:
-        judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
-        warnings += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
-    drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
-    if not model.abilities.draw:
-        warnings += [
-            f"{name}: {request.model} does not draw, so its drawing step is skipped" for name in drawing_last
-        ]
-    elif set(request.canvases) - {"own"}:
-        warnings += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
+    warnings = [*warn_of_leaks(cells, strict=options["strict_leaks"]), *_warnings(cells, request, model, options)]
     for line in warnings:
         click.echo(f"warning: {line}", err=True)
     if options["dry_run"]:
@@ -57,17 +47,26 @@ def run_session(**options: Any) -> int:
         retry_failed=options["retry_failed"],
         fresh=options["fresh"],
         grading=Grading(scorings[0], _judge(catalog, options)),
+        scored_beside=tuple(scorings[1:]),
         budget=_budget(options, request.model),
         warnings=tuple(warnings),
     )
     folder = asyncio.run(_play(request, cells, played, path, manner, quiet=options["quiet"]))
-    if len(scorings) > 1:
-        from sketchmark.runs.rescore import aggregate, rescore
-
-        tasks = {cell.name: cell.task for cell in cells}
-        asyncio.run(rescore(folder, tasks, scorings, manner.grading))
-        aggregate(folder, tasks, request.seed, scorings)
     return _finish(folder, cells, manner, quiet=options["quiet"])
+
+
+def _warnings(cells: list[Cell], request: Request, model: Model, options: dict[str, Any]) -> list[str]:
+    """What will not be as the user may think, said before the first call and again in the summary."""
+    found = []
+    if not options["judge"]:
+        judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
+        found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
+    drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
+    if not model.abilities.draw:
+        found += [f"{name}: {request.model} does not draw, so its drawing step is skipped" for name in drawing_last]
+    elif set(request.canvases) - {"own"}:
+        found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
+    return found
 
 
 async def _play(
