@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
-class ChatEndpoint(Endpoint):
+class ChatEndpoint(Endpoint, ABC):
     """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
 
     extra: ClassVar[str] = "openai"
@@ -45,8 +46,9 @@ class ChatEndpoint(Endpoint):
         except ImportError:
             raise MissingExtra(f"model {self.name}", self.extra) from None
 
+    @abstractmethod
     def _read_arguments(self, name: str, args: Arguments) -> None:
-        raise NotImplementedError
+        """Take from `args` what this provider knows; what is left over is refused by name."""
 
     @property
     def _on_openai(self) -> bool:
