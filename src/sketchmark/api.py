@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 from sketchmark.catalog import Catalog
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
+from sketchmark.rows import data_path
 from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.progress import Silent
@@ -83,5 +83,4 @@ def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _paths(request: dict[str, Any]) -> dict[str, Any]:
-    data = request.get("data") or os.environ.get("SKETCHMARK_DATA")
-    return {**request, "data": Path(data) if data else None}
+    return {**request, "data": data_path(request.get("data"))}

@@ -31,6 +31,12 @@ LONGEST_CELL = 10_000_000
 _READABLE = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 
+def data_path(named: Path | str | None) -> Path | None:
+    """The user's own copy: the path that was named, else SKETCHMARK_DATA, else none (and the hub is asked)."""
+    found = named or os.environ.get("SKETCHMARK_DATA")
+    return Path(found) if found else None
+
+
 def rows(
     data: Path | None, *, hub: str, config: str | None = None, split: str = "test", files: str | None = None
 ) -> Iterator[Row]:

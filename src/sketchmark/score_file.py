@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
 from sketchmark.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
+from sketchmark.rows import data_path
 from sketchmark.runs.grading import grade
 from sketchmark.runs.results import summarise
 from sketchmark.runs.session import default_cache, judge_named
@@ -60,12 +60,9 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
     if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
         raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
 
-    if data is None and os.environ.get("SKETCHMARK_DATA"):
-        data = Path(os.environ["SKETCHMARK_DATA"])
-
     def samples() -> Iterator[Sample]:
         for task in tasks:
-            yield from task.samples(data=data)
+            yield from task.samples(data=data_path(data))
 
     return match(samples(), rows)
 

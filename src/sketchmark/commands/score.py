@@ -45,7 +45,15 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     grading = Grading(
         judge=judge_named(catalog, judge, parse_arguments(judge_args), default_cache()) if judge else None
     )
-    asyncio.run(rescore(folder, tasks, scorings, grading))
+
+    async def anew() -> None:
+        try:
+            await rescore(folder, tasks, scorings, grading)
+        finally:
+            if grading.judge:
+                await grading.judge.close()
+
+    asyncio.run(anew())
     aggregate(folder, tasks, about["seed"], scorings)
     write_report(folder)
     print_results(folder.results())

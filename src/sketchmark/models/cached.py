@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from sketchmark.models.base import Abilities, Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.pictures import PictureStore
 from sketchmark.runs.record import pack_reply, unpack_reply
+from sketchmark.runs.whole import write_whole
 
 
 class CallCache:
@@ -38,13 +37,8 @@ class CallCache:
             return None
 
     def put(self, key: str, reply: Reply) -> None:
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
         packed = pack_reply(reply, self._pictures.save)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(json.dumps(packed, ensure_ascii=False).encode())
-        Path(temporary).rename(path)
+        write_whole(self._path(key), json.dumps(packed, ensure_ascii=False).encode())
 
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
+from sketchmark.runs.whole import write_whole
 
 _NAME = re.compile(r"([0-9a-f]{64})\.([a-z]{3,4})")
 
@@ -20,15 +19,10 @@ class PictureStore:
         self.folder = folder
 
     def save(self, picture: Picture) -> str:
-        """The picture's name; written to the side and renamed, so that a name always stands for whole bytes."""
+        """The picture's name."""
         name = f"{picture.digest}.{picture.format}"
-        path = self.path(name)
         if not self.holds(name):  # a crash of the machine can leave an empty file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-            with os.fdopen(handle, "wb") as file:
-                file.write(picture.data)
-            Path(temporary).rename(path)
+            write_whole(self.path(name), picture.data)
         return name
 
     def load(self, name: str) -> Picture:

@@ -14,6 +14,7 @@ from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model
 from sketchmark.models.cached import Cached, CallCache
+from sketchmark.rows import data_path
 from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
@@ -128,7 +129,6 @@ def _without_verdict(folder: RunFolder, cell: str) -> int:
 
 
 def _request(options: dict[str, Any]) -> Request:
-    data = options["data"] or (Path(os.environ["SKETCHMARK_DATA"]) if os.environ.get("SKETCHMARK_DATA") else None)
     return Request(
         model=options["model"],
         tasks=options["tasks"],
@@ -138,7 +138,7 @@ def _request(options: dict[str, Any]) -> Request:
         prompts=options["prompts"],
         limit=options["limit"],
         seed=options["seed"],
-        data=data,
+        data=data_path(options["data"]),
         model_args=parse_arguments(options["model_args"]),
         task_args=parse_arguments(options["task_args"]),
         generation=parse_arguments(options["gen_kwargs"]),

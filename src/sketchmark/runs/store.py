@@ -13,6 +13,7 @@ from typing import Any
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.runs.lines import read_lines
 from sketchmark.runs.pictures import PictureStore
+from sketchmark.runs.whole import write_whole
 
 FORMAT = 1
 _CELL = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)+(~[a-z\-]+)?")
@@ -79,11 +80,7 @@ class RunFolder:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all: a reader never sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
-    temporary.replace(path)
+    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import sight
@@ -23,38 +24,12 @@ class Solver(Model):
         super().__init__("player/solver")
 
     async def say(self, context: Context, options: Options) -> Reply:
-        return said(self._answer(context) or guess(context, dice(context, 0)))
+        answer = _ANSWERS.get(sight.world_of(context), _nothing)(context)
+        return said(answer or guess(context, dice(context, 0)))
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(self._picture(context) or scribble(context, dice(context, 0)))
-
-    def _answer(self, context: Context) -> str | None:
-        world = sight.world_of(context)
-        if world == "maze":
-            return _maze_answer(context)
-        if world == "sliding":
-            return _sliding_answer(context)
-        if world == "jigsaw":
-            return _jigsaw_answer(context)
-        if world == "voila":
-            from sketchmark.models.players.analogy import solve_step
-
-            return solve_step(context)
-        return None
-
-    def _picture(self, context: Context) -> Picture | None:
-        world = sight.world_of(context)
-        if world == "maze":
-            return _maze_picture(context)
-        if world == "sliding":
-            return _sliding_picture(context)
-        if world == "jigsaw":
-            return _jigsaw_picture(context)
-        if world == "voila":
-            from sketchmark.models.players.analogy import draw_answer
-
-            return draw_answer(context)
-        return None
+        picture = _PICTURES.get(sight.world_of(context), _nothing)(context)
+        return drawn(picture or scribble(context, dice(context, 0)))
 
 
 def tagged_moves(moves: list[str]) -> str:
@@ -155,3 +130,33 @@ def _jigsaw_picture(context: Context) -> Picture | None:
 def asked_candidate(context: Context) -> int:
     found = re.search(r"Candidate (\d)", context.texts[-1])
     return int(found[1]) if found and found[1] in "01" else 0
+
+
+def _voila_answer(context: Context) -> str | None:
+    from sketchmark.models.players.analogy import solve_step
+
+    return solve_step(context)
+
+
+def _voila_picture(context: Context) -> Picture | None:
+    from sketchmark.models.players.analogy import draw_answer
+
+    return draw_answer(context)
+
+
+def _nothing(context: Context) -> None:
+    """A world the solver does not know."""
+
+
+_ANSWERS: Mapping[str, Callable[[Context], str | None]] = {
+    "maze": _maze_answer,
+    "sliding": _sliding_answer,
+    "jigsaw": _jigsaw_answer,
+    "voila": _voila_answer,
+}
+_PICTURES: Mapping[str, Callable[[Context], Picture | None]] = {
+    "maze": _maze_picture,
+    "sliding": _sliding_picture,
+    "jigsaw": _jigsaw_picture,
+    "voila": _voila_picture,
+}

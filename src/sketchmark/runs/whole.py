@@ -1,0 +1,15 @@
+"""Files that are there whole or not at all, for readers in other processes and after a kill."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Written to the side and renamed: the name never stands for half a file, whoever else writes it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
