@@ -13,7 +13,6 @@ from pathlib import Path
 
 import sketchmark
 from sketchmark.catalog import load_model
-from sketchmark.runs.runner import Manner
 from sketchmark.serve import Faults, serving
 
 
@@ -26,7 +25,7 @@ def seconds(url: str, folder: Path, samples: int, concurrency: int) -> float:
         limit=samples,
         output_path=folder / str(concurrency),
         model_args={"base_url": url},
-        manner=Manner(concurrency=concurrency),
+        concurrency=concurrency,
     )
     assert run.results()["tasks"]["maze.visual_cot"]["metrics"]["maze_img_exact"]["mean"] == 1.0
     return time.perf_counter() - started

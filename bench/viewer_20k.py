@@ -21,7 +21,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
-from sketchmark.runs.lines import LineWriter, read_lines
+from sketchmark.files.lines import LineWriter, read_lines
 from sketchmark.runs.store import RunFolder
 
 SAMPLES, COPIES = 250, 40

@@ -19,11 +19,11 @@ _PLACES = {
     "Picture": "sketchmark.parts",
     "Sample": "sketchmark.parts",
     "Desk": "sketchmark.desk",
-    "Script": "sketchmark.script",
+    "Script": "sketchmark.task_files.prompts",
     "Episode": "sketchmark.episode",
     "Scores": "sketchmark.task",
     "Task": "sketchmark.task",
-    "get_image_index_info": "sketchmark.image_index",
+    "get_image_index_info": "sketchmark.tasks.image_index",
     "SketchmarkError": "sketchmark.errors",
 }
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from sketchmark.desk import Desk as Desk
     from sketchmark.episode import Episode as Episode
     from sketchmark.errors import SketchmarkError as SketchmarkError
-    from sketchmark.image_index import get_image_index_info as get_image_index_info
     from sketchmark.models.base import Model as Model
     from sketchmark.models.base import Options as Options
     from sketchmark.models.base import Reply as Reply
@@ -42,9 +41,10 @@ if TYPE_CHECKING:
     from sketchmark.parts import Picture as Picture
     from sketchmark.parts import Sample as Sample
     from sketchmark.runs.store import RunFolder as RunFolder
-    from sketchmark.script import Script as Script
     from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task
+    from sketchmark.task_files.prompts import Script as Script
+    from sketchmark.tasks.image_index import get_image_index_info as get_image_index_info
 
 
 def __getattr__(name: str) -> Any:

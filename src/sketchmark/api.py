@@ -1,62 +1,188 @@
-"""The same as `sketchmark run`, from Python."""
+"""The one way to start a run: `sketchmark.run(...)` in Python, and behind every command that plays.
+
+`prepare` turns what was asked for into a checked run; `PreparedRun.play` plays it. Whatever a run needs (the
+catalogue, the model, its cache, the judge, the budget) is put together here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
-from sketchmark.catalog import Catalog
+from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
+from sketchmark.errors import BadInput
+from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
-from sketchmark.models.cached import Cached, CallCache
-from sketchmark.rows import data_path
-from sketchmark.runs.leaks import warn_of_leaks
-from sketchmark.runs.plan import Request, plan
-from sketchmark.runs.progress import Silent
-from sketchmark.runs.runner import Manner, run_plan
+from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.report import write_report
+from sketchmark.runs.options import Budget, Price, RunOptions
+from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.progress import Watcher, watcher
+from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder
+from sketchmark.runs.warnings import warnings_of
+from sketchmark.task import Grading
+
+P = ParamSpec("P")
+
+Names = str | Sequence[str]
+"""One name, several with commas, or a list of them."""
+
+Arguments = str | Mapping[str, Any]
+"""`"rows=8,max_steps=20"` as on the command line, or a mapping."""
+
+Folder = str | Path | None
 
 
-def run(
+@dataclass(frozen=True)
+class PreparedRun:
+    """A run that was checked and has not begun."""
+
+    request: Request
+    cells: list[Cell]
+    model: Model
+    path: Path
+    options: RunOptions
+    quiet: bool = True
+    _owned: tuple[Model, ...] = ()
+    """Models made by name here; an instance is its maker's to close."""
+
+    def play(self) -> RunFolder:
+        """Play what is missing, score it, sum it up and write the report."""
+
+        async def play() -> RunFolder:
+            try:
+                with watcher(self.quiet) as looking:
+                    return await self._play(looking)
+            finally:
+                for model in self._owned:
+                    await model.close()
+
+        folder = _finish(play())
+        write_report(folder)
+        return folder
+
+    async def _play(self, looking: Watcher) -> RunFolder:
+        return await run_plan(self.request, self.cells, self.model, self.path, self.options, looking)
+
+
+def prepare(
     model: str | Model,
-    tasks: str | Sequence[str],
+    tasks: Names,
     *,
-    mode: str | Sequence[str] = ("direct",),
-    canvas: str | Sequence[str] = ("own",),
-    output_path: str | Path = "",
-    cache: str | Path | None = None,
-    manner: Manner | None = None,
-    **request: Any,
-) -> RunFolder:
-    """Play `tasks` with `model` and return the run folder: `run("player/solver", "maze", limit=20).results()`.
+    mode: Names = "direct",
+    canvas: Names = "own",
+    steps: str = "truth",
+    limit: int | None = None,
+    seed: int = 0,
+    output_path: Folder = None,
+    model_args: Arguments = "",
+    task_args: Arguments = "",
+    gen_kwargs: Arguments = "",
+    prompts: str = "",
+    data: Folder = None,
+    scoring: Names = "strict",
+    judge: str | Model = "",
+    judge_args: Arguments = "",
+    concurrency: int = 16,
+    batch_size: int | str = "",
+    time_limit: float | None = None,
+    max_requests_per_minute: int | None = None,
+    on_draw_failure: str = "fail",
+    retry_failed: bool = False,
+    fresh: bool = False,
+    cache: Folder = None,
+    no_cache: bool = False,
+    include: Sequence[str | Path] = (),
+    trust_code: bool = False,
+    strict_leaks: bool = False,
+    prices: Folder = None,
+    max_cost: float | None = None,
+    quiet: bool = True,
+) -> PreparedRun:
+    """A checked run, not begun: everything that can be refused is refused here, before the first call.
 
-    `model` is a name or an instance of your own; `request` takes what `sketchmark.runs.plan.Request` has (limit,
-    seed, steps, prompts, data, model_args, task_args…). `cache` is a folder for the call cache; None: no cache.
+    The parameters are the options of `sketchmark run`, with the same names, spellings and defaults; only the progress
+    is off unless `quiet=False`. `model` and `judge` are names, or instances of your own (see `run`).
     """
     name = model if isinstance(model, str) else model.name or type(model).__name__.lower()
-    asked = Request(
-        model=name, tasks=_joined(tasks), modes=_listed(mode), canvases=_listed(canvas), **_paths(request)
+    request = Request(
+        model=name,
+        tasks=",".join(_names(tasks)),
+        modes=_words(mode),
+        canvases=_words(canvas),
+        steps=steps,
+        prompts=prompts,
+        limit=limit,
+        seed=seed,
+        data=data_path(data),
+        model_args=_arguments(model_args) if isinstance(model, str) else dict(model.arguments),
+        task_args=_arguments(task_args),
+        generation=_arguments(gen_kwargs),
+        on_draw_failure=on_draw_failure,
+        include=tuple(Path(path) for path in include),
+        trust_code=trust_code,
     )
-    catalog = Catalog(asked.include, asked.trust_code)
-    player = catalog.model(name, asked.model_args) if isinstance(model, str) else model
-    played = Cached(player, CallCache(Path(cache))) if cache else player
-    folder = Path(output_path) if output_path else default_folder(name)
-    cells = plan(asked, catalog, played)
-    how = replace(manner or Manner(), warnings=tuple(warn_of_leaks(cells)))
+    catalog = Catalog(request.include, request.trust_code)
+    kept = None if no_cache else Path(cache) if cache else default_cache()
+    kept_for_model = kept if cache or isinstance(model, str) else None
+    if isinstance(model, str):
+        model = catalog.model(name, _model_arguments(request, batch_size, max_requests_per_minute))
+        owned: tuple[Model, ...] = (model,)
+    else:
+        owned = ()
+    cells = plan(request, catalog, model)
+    scorings = list(_names(scoring)) or ["strict"]
     for cell in cells:
-        cell.task.check_scoring(how.grading.scoring, with_judge=how.grading.judge is not None)
+        for how in scorings:
+            cell.task.check_scoring(how, with_judge=bool(judge))
+    if isinstance(judge, str) and judge:
+        judge = with_cache(catalog.model(judge, _arguments(judge_args)), kept)
+        owned += (judge,)
+    options = RunOptions(
+        concurrency=concurrency,
+        time_limit=time_limit,
+        retry_failed=retry_failed,
+        fresh=fresh,
+        grading=Grading(scorings[0], judge or None),
+        scored_beside=tuple(scorings[1:]),
+        budget=_budget(prices, max_cost, name),
+        warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
+    )
+    path = Path(output_path) if output_path else default_folder(name)
+    return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, quiet, owned)
 
-    async def play() -> RunFolder:
-        try:
-            return await run_plan(asked, cells, played, folder, how, Silent())
-        finally:
-            if isinstance(model, str):  # an instance is its maker's to close
-                await played.close()
 
-    return _finish(play())
+def _played(prepared: Callable[P, PreparedRun]) -> Callable[P, RunFolder]:
+    """`run` takes what `prepare` takes, spelled out once."""
+
+    @wraps(prepared)
+    def run(*args: P.args, **kwargs: P.kwargs) -> RunFolder:
+        return prepared(*args, **kwargs).play()
+
+    return run
+
+
+run = _played(prepare)
+run.__name__ = run.__qualname__ = "run"
+run.__doc__ = """Play `tasks` with `model` and return the run folder.
+
+    sketchmark.run("player/solver", "maze", limit=20).results()
+
+The same as `sketchmark run`, with the same names, spellings, checks, cache and report; only the progress is off
+unless `quiet=False`. `model` and `judge` are names, or instances of your own: those stay yours to close, and their
+calls are cached only where you name a `cache` folder, since two instances of one class may answer differently.
+"""
+
+
+def default_folder(model: str) -> Path:
+    """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
+    return Path("runs") / "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
 
 
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
@@ -69,18 +195,41 @@ def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
         return aside.submit(asyncio.run, work).result()
 
 
-def default_folder(model: str) -> Path:
-    """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    return Path("runs") / "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+def _names(names: Names) -> tuple[str, ...]:
+    listed = names.split(",") if isinstance(names, str) else names
+    return tuple(part.strip() for part in listed if part.strip())
 
 
-def _joined(names: str | Sequence[str]) -> str:
-    return names if isinstance(names, str) else ",".join(names)
+def _words(names: Names) -> tuple[str, ...]:
+    """Modes and canvases may be spelled with dashes."""
+    return tuple(name.replace("-", "_") for name in _names(names))
 
 
-def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
-    return tuple(part.strip() for part in names.split(",")) if isinstance(names, str) else tuple(names)
+def _arguments(given: Arguments) -> dict[str, Any]:
+    return parse_arguments(given) if isinstance(given, str) else dict(given)
 
 
-def _paths(request: dict[str, Any]) -> dict[str, Any]:
-    return {**request, "data": data_path(request.get("data"))}
+def _model_arguments(request: Request, batch_size: int | str, max_requests_per_minute: int | None) -> dict[str, Any]:
+    arguments = dict(request.model_args)
+    size = str(batch_size)
+    provider = request.model.partition("/")[0]
+    # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
+    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider in ("hf", "janus")):
+        arguments["batch_size"] = int(size) if size.isdigit() else size
+    if max_requests_per_minute:
+        arguments["max_requests_per_minute"] = max_requests_per_minute
+    return arguments
+
+
+def _budget(prices: Folder, max_cost: float | None, model: str) -> Budget:
+    if max_cost is not None and not prices:
+        raise BadInput("--max-cost needs to know prices", "add --prices FILE")
+    return Budget(max_cost, _price(prices, model))
+
+
+def _price(prices: Folder, model: str) -> Price | None:
+    if not prices:
+        return None
+    from sketchmark.models.prices import price_of
+
+    return price_of(Path(prices), model)

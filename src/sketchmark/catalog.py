@@ -23,7 +23,16 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Choices, Task
-from sketchmark.task_files import MODES, code_named, is_group, members_of, mode_in, name_of, read_config, yaml_files
+from sketchmark.task_files.reading import (
+    MODES,
+    code_named,
+    is_group,
+    members_of,
+    mode_in,
+    name_of,
+    read_config,
+    yaml_files,
+)
 
 MODELS = {
     "player": "sketchmark.models.players:make",

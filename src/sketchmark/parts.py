@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -99,6 +100,11 @@ class Picture:
                 return image.convert("RGB")
             except (OSError, ValueError, SyntaxError) as error:
                 raise BadPicture(f"broken {self.format} picture: {error}") from error
+
+    @property
+    def data_url(self) -> str:
+        """As web APIs and pages take it: `data:image/png;base64,…`."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode('ascii')}"
 
     def _open(self) -> Image.Image:
         from PIL import Image as images

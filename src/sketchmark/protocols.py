@@ -9,10 +9,10 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sketchmark import one_prompt
 from sketchmark.desk import Desk
 from sketchmark.errors import UnknownName
-from sketchmark.script import Script
+from sketchmark.models import combined_prompt as one_prompt
+from sketchmark.task_files.prompts import Script
 
 Play = Callable[[Desk, Script], Awaitable[None]]
 

@@ -15,8 +15,8 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import Protocol, protocol
-from sketchmark.script import Script
-from sketchmark.task_files import merged
+from sketchmark.task_files.prompts import Script
+from sketchmark.task_files.reading import merged
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 

@@ -98,14 +98,12 @@ class DiesAt(Model):
 
 
 def test_an_episode_interrupted_at_step_7_pays_only_for_what_is_left(tmp_path: Path) -> None:
-    from sketchmark.runs.runner import Manner
-
     settings = {"tasks": "maze", "mode": "visual_cot", "limit": 1, "task_args": {"min_steps": 9, "max_steps": 9}}
     common = {**settings, "cache": tmp_path / "cache", "output_path": tmp_path / "run"}
     first = DiesAt(14)
     sketchmark.run(first, **common)  # type: ignore[arg-type]
     second = DiesAt(1000)
-    folder = sketchmark.run(second, manner=Manner(retry_failed=True), **common)  # type: ignore[arg-type]
+    folder = sketchmark.run(second, retry_failed=True, **common)  # type: ignore[arg-type]
     assert folder.results()["tasks"]["maze.visual_cot"]["metrics"]["maze_img_exact"]["mean"] == 1.0
     assert second.made == 9 * 2 + 1 - 14
 

@@ -10,7 +10,7 @@ from sketchmark.models.base import Options
 from sketchmark.models.cached import call_key
 from sketchmark.parts import of
 from sketchmark.task import Choices
-from sketchmark.task_files import read_config
+from sketchmark.task_files.reading import read_config
 
 TASK = """
 about: a task of my own

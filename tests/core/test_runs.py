@@ -12,14 +12,12 @@ from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.runs.runner import Manner
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
 from tests.core.helpers import Flaky, Recorder, episodes, without_times
 
 
 def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
-    settings: dict[str, Any] = {"tasks": "maze", "mode": "direct,visual_cot", "limit": 4}
+    settings: dict[str, Any] = {"tasks": "maze", "mode": "direct,visual_cot", "limit": 4, "no_cache": "cache" not in more}
     return sketchmark.run(model, output_path=path, **{**settings, **more})
 
 
@@ -47,8 +45,8 @@ def test_a_larger_limit_goes_on_from_what_is_there(tmp_path: Path) -> None:
 
 
 def test_concurrency_changes_no_result(tmp_path: Path) -> None:
-    one = _run("player/sketcher", tmp_path / "one", manner=Manner(concurrency=1), canvas="own,other", limit=6)
-    many = _run("player/sketcher", tmp_path / "many", manner=Manner(concurrency=32), canvas="own,other", limit=6)
+    one = _run("player/sketcher", tmp_path / "one", concurrency=1, canvas="own,other", limit=6)
+    many = _run("player/sketcher", tmp_path / "many", concurrency=32, canvas="own,other", limit=6)
     for cell in one.cells:
         assert episodes(one.path, cell) == episodes(many.path, cell)
     timeless = [_without_usage(folder.results()) for folder in (one, many)]
@@ -79,7 +77,7 @@ def test_a_changed_run_is_refused_and_what_changed_is_said(
     with pytest.raises(RunConflict, match=named) as refused:
         _run("player/sketcher", tmp_path / "run", limit=2, **change)
     assert "--fresh" in str(refused.value)
-    _run("player/sketcher", tmp_path / "run", limit=2, manner=Manner(fresh=True), **change)
+    _run("player/sketcher", tmp_path / "run", limit=2, fresh=True, **change)
 
 
 def test_a_torn_last_line_is_redone(tmp_path: Path) -> None:
@@ -114,7 +112,7 @@ def test_a_failing_episode_is_recorded_and_only_failures_are_retried(tmp_path: P
     model.broken = False
     again = _run(model, tmp_path / "run", limit=12, mode="direct").results()["tasks"]["maze.direct"]
     assert again["failures"] == {"connection": failed}, "without --retry-failed a failure stays"
-    healed = _run(model, tmp_path / "run", limit=12, mode="direct", manner=Manner(retry_failed=True))
+    healed = _run(model, tmp_path / "run", limit=12, mode="direct", retry_failed=True)
     cell = healed.results()["tasks"]["maze.direct"]
     assert cell["failures"] == {} and cell["n"] == cell["episodes"] == 12
     lines = (tmp_path / "run/episodes/maze.direct.jsonl").read_text().splitlines()
@@ -225,11 +223,10 @@ def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tm
     settings: dict[str, Any] = {"tasks": "jigsaw", "mode": "direct", "limit": 12}
     strict = _run(loose, tmp_path / "run", **settings).results()["tasks"]["jigsaw.direct"]
     assert strict["failures"] == {"unparsed": 12} and strict["metrics"]["jigsaw_text_acc"]["mean"] == 0
-    lenient = Manner(grading=Grading("lenient"))
-    cell = _run(loose, tmp_path / "run", manner=lenient, **settings).results()["tasks"]["jigsaw.direct"]
+    cell = _run(loose, tmp_path / "run", scoring="lenient", **settings).results()["tasks"]["jigsaw.direct"]
     assert cell["scoring"] == "lenient" and cell["failures"] == {} and cell["metrics"]["jigsaw_text_acc"]["mean"] > 0
     assert len(loose.calls) == 12, "nothing was played again"
-    _run(loose, tmp_path / "run", manner=Manner(grading=Grading("lenient", Recorder())), **settings)
+    _run(loose, tmp_path / "run", scoring="lenient", judge=Recorder(), **settings)
     assert {row["judge"] for row in RunFolder(tmp_path / "run").scores("jigsaw.direct")} == {"recorder"}
 
 
@@ -237,7 +234,7 @@ def test_starting_afresh_touches_nothing_in_a_folder_that_is_no_run(tmp_path: Pa
     mine = tmp_path / "home/pictures/wedding.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("precious")
-    _run("player/solver", tmp_path / "home", limit=2, manner=Manner(fresh=True))
+    _run("player/solver", tmp_path / "home", limit=2, fresh=True)
     assert mine.read_text() == "precious"
 
 
@@ -256,7 +253,7 @@ def test_a_model_is_told_how_many_episodes_to_expect_at_once(tmp_path: Path) -> 
             self.at_once = at_once
 
     model = Told()
-    _run(model, tmp_path / "run", limit=2, mode="direct", cache=tmp_path / "cache", manner=Manner(concurrency=40))
+    _run(model, tmp_path / "run", limit=2, mode="direct", cache=tmp_path / "cache", concurrency=40)
     assert model.at_once == 40
 
 

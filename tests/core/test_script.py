@@ -4,7 +4,7 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.script import Script
+from sketchmark.task_files.prompts import Script
 from tests.core.helpers import colour
 
 RED, BLUE = colour("red"), colour("blue")

@@ -11,11 +11,11 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.commands._results_table import print_results
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
-from sketchmark.runs.table import print_results
 
 SHADES = Path(__file__).parent / "shades"
 

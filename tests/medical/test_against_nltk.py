@@ -109,7 +109,7 @@ def test_the_stems_that_only_nltk_joins(pair: Sequence[str]) -> None:
 def test_reports_are_scored_where_nltk_is_not_installed() -> None:
     program = (
         "import sys; sys.modules['nltk'] = None\n"
-        "from sketchmark.scoring.report_metrics import report_scores\n"
+        "from sketchmark.tasks.medical.radiology_metrics import report_scores\n"
         "print(*report_scores('Lungs clear.', 'Lung is clear.'))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -120,7 +120,7 @@ def test_reports_are_scored_where_nltk_is_not_installed() -> None:
 
 def test_with_nltk_and_wordnet_on_disk_meteor_knows_synonyms(tmp_path: Path) -> None:
     program = (
-        "from sketchmark.scoring.report_metrics import report_scores\n"
+        "from sketchmark.tasks.medical.radiology_metrics import report_scores\n"
         "print(report_scores('A tumor.', 'A neoplasm.')['meteor'])"
     )
     tiny_wordnet(tmp_path / "corpora" / "wordnet", ("tumor", "neoplasm"))

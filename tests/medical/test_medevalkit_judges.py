@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.scoring.medevalkit.extract import box_or_tag, boxed, parse_response, tagged
-from sketchmark.scoring.medevalkit.judges import judge_choice, judge_closed, judge_yes_no
+from sketchmark.scoring.marked import boxed, tagged
+from sketchmark.tasks.medical.medevalkit.extract import box_or_tag, parse_response
+from sketchmark.tasks.medical.medevalkit.judges import judge_choice, judge_closed, judge_yes_no
 
 
 @pytest.mark.parametrize(

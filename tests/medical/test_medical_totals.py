@@ -9,12 +9,12 @@ from pytest import approx
 
 from sketchmark.errors import BadInput
 from sketchmark.scoring.graded import Graded, Scoring
-from sketchmark.scoring.medevalkit import Code
-from sketchmark.scoring.medevalkit.replies import fork_key, fork_replies
-from sketchmark.scoring.medevalkit.vqa import VqaSet, grade_vqa, prepared
-from sketchmark.scoring.medical_totals import choice_totals, radrestruct_totals, vqa_totals
 from sketchmark.scoring.open_answers import open_scores
 from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.tasks.medical.medevalkit import Code
+from sketchmark.tasks.medical.medevalkit.replies import fork_key, fork_replies
+from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared
+from sketchmark.tasks.medical.set_totals import choice_totals, radrestruct_totals, vqa_totals
 
 SETS: tuple[VqaSet, ...] = ("vqa_rad", "path_vqa", "slake")
 OPEN_ANSWERS = (("pneumothorax", "pneumothorax"), ("right lobe", "the right lobe"))

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from sketchmark.scoring.mmmu_official import (
+from sketchmark.tasks.mmmu.official import (
     find_numbers,
     normalise,
     open_is_right,

@@ -4,7 +4,7 @@ import pytest
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.scoring.open_judge import judge_open, judge_prompt, read_verdict
+from sketchmark.tasks.medical.open_judge import judge_open, judge_prompt, read_verdict
 
 TEXT = (
     "\nYour task is to determine whether the user's answer is correct based on the provided questions and standard "

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.image_index import (
+from sketchmark.tasks.image_index import (
     add_image_index_to_prompt,
     add_image_index_to_report_prompt,
     get_image_index_info,

@@ -15,7 +15,7 @@ from sketchmark.cli import root as cli
 from sketchmark.errors import MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.scoring.report_metrics import (
+from sketchmark.tasks.medical.radiology_metrics import (
     TEXT_METRICS,
     meteor_name,
     reference_report,
@@ -23,7 +23,7 @@ from sketchmark.scoring.report_metrics import (
     report_totals,
     write_report_files,
 )
-from sketchmark.scoring.report_models import ADAPTERS, model_scores
+from sketchmark.tasks.medical.radiology_models import ADAPTERS, model_scores
 from tests.medical import fixtures
 
 REFERENCE = reference_report(

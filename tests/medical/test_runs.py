@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sketchmark import submission
 from sketchmark.api import run
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root as cli
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
+from sketchmark.runs import submissions as submission
+from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
-from sketchmark.runs.runner import Manner
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading
 from tests.medical import fixtures
@@ -76,7 +76,7 @@ SETS: list[tuple[str, Prepare, int, int]] = [
 
 
 def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct", **request: Any) -> RunFolder:
-    return run(model, task, mode=mode, data=data, output_path=out, manner=Manner(concurrency=1), **request)
+    return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request)
 
 
 async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, Any]:
@@ -313,4 +313,4 @@ async def _played(model: Model, task: str, data: Path, out: Path, **request: Any
     from sketchmark.runs.runner import run_plan
 
     asked = Request(model=model.name, tasks=task, modes=("direct",), data=data, **request)
-    await run_plan(asked, plan(asked, Catalog(), model), model, out, Manner(concurrency=1), Silent())
+    await run_plan(asked, plan(asked, Catalog(), model), model, out, RunOptions(concurrency=1), Silent())

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from sketchmark.cli import root as cli
 from sketchmark.errors import BadInput
-from sketchmark.score_file import score_files
+from sketchmark.runs.score_file import score_files
 from tests.medical import fixtures
 
 

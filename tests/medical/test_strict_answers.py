@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from sketchmark.scoring.mmmu_answers import number, open_verdict
 from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
 from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.tasks.mmmu.open_answers import number, open_verdict
 
 
 @pytest.mark.parametrize(

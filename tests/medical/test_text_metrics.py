@@ -6,9 +6,9 @@ import pytest
 from pytest import approx
 
 from sketchmark.scoring.bleu import bleu
-from sketchmark.scoring.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
 from sketchmark.scoring.meteor import meteor, wordnet
 from sketchmark.scoring.text_metrics import Overlap, cider, rouge, token_overlap, words
+from sketchmark.tasks.medical.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
 
 SPEC_TABLE = [
     ("right lobe", "right lobe", 1, 1, 1, 1, 1, 1, 1, 1, 1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sketchmark import one_prompt
+from sketchmark.models import combined_prompt as one_prompt
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from tests.mmsi.published import scene

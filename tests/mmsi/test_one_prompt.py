@@ -8,7 +8,7 @@ import pytest
 
 import sketchmark
 from sketchmark.errors import CannotPlay
-from sketchmark.one_prompt import join, split
+from sketchmark.models.combined_prompt import join, split
 from tests.mmsi.one_prompt_model import OnePrompt
 from tests.mmsi.published import row, scene, write
 

@@ -11,14 +11,14 @@ import pytest
 
 from sketchmark.parts import Picture
 from sketchmark.serve import serving
-from sketchmark.serve.bodies import MAX_PICTURE_BYTES, data_url
+from sketchmark.serve.bodies import MAX_PICTURE_BYTES
 from tests.serve.models import Mirror, Moody, Painter, Speaker, painted
 
 RED, BLUE = painted("red"), painted("blue")
 
 
 def shown(picture: Picture) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": data_url(picture)}}
+    return {"type": "image_url", "image_url": {"url": picture.data_url}}
 
 
 def text(words: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def test_a_picture_can_be_streamed(mirror: str) -> None:
     assert contents[0][-1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-BROKEN = data_url(RED).replace("base64,", "base64,!")
+BROKEN = RED.data_url.replace("base64,", "base64,!")
 
 
 @pytest.mark.parametrize(

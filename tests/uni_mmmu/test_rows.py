@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.rows import as_picture, inside, rows
+from sketchmark.files.tables import as_picture, inside, rows
 from sketchmark.worlds import maze
 from tests.uni_mmmu import published
 

@@ -15,7 +15,6 @@ from sketchmark.errors import CannotPlay, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import make
 from sketchmark.parts import Context, Picture, Sample
-from sketchmark.runs.runner import Manner
 from sketchmark.task import Grading
 from sketchmark.tasks.uni_mmmu import scoring
 from sketchmark.worlds import jigsaw, maze
@@ -178,7 +177,7 @@ def test_a_scoring_that_cannot_be_done_is_refused_before_the_first_call(
             "uni_mmmu_jigsaw100",
             data=data["parquet"],
             output_path=tmp_path / "run",
-            manner=Manner(grading=Grading(name)),
+            scoring=name,
         )
     assert recorder.requests == []
 
@@ -232,7 +231,7 @@ def test_geometry_is_judged_in_text_and_in_the_drawn_lines(problems: Path, tmp_p
         "uni_mmmu_geometry_visual_cot",
         data=problems,
         output_path=tmp_path / "run",
-        manner=Manner(grading=Grading(judge=judge)),
+        judge=judge,
     ).results()["tasks"]["uni_mmmu_geometry.visual_cot"]
     assert {name: found["mean"] for name, found in cell["metrics"].items()} == {
         "geometry_text_acc": 1.0,
@@ -248,9 +247,12 @@ def test_geometry_without_a_judge_is_not_scored_and_says_why(problems: Path, tmp
 
 
 def test_a_judge_that_gives_no_verdict_scores_nothing_and_is_counted(problems: Path, tmp_path: Path) -> None:
-    manner = Manner(grading=Grading(judge=Judge("It is 100% right, 1 of 1.")))
     folder = sketchmark.run(
-        Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run", manner=manner
+        Geometer("geometer"),
+        "uni_mmmu_geometry",
+        data=problems,
+        output_path=tmp_path / "run",
+        judge=Judge("It is 100% right, 1 of 1."),
     )
     cell = folder.results()["tasks"]["uni_mmmu_geometry.direct"]
     assert cell["metrics"] == {} and cell["failures"]["judge_failed"] == cell["episodes"]

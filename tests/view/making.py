@@ -10,13 +10,14 @@ from random import Random
 from typing import Any
 
 from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Picture, Sample
 from sketchmark.runs.grading import grade
-from sketchmark.runs.lines import LineWriter
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.results import drawing_gains, summarise
-from sketchmark.runs.store import FORMAT, RunFolder, write_json
+from sketchmark.runs.store import FORMAT, RunFolder
 from sketchmark.task import Grading, Scores, Task
 from sketchmark.worlds import maze
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import BadInput
+from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
-from sketchmark.view.index import RunIndex
 from sketchmark.view.shelf import Shelf
 from tests.view.making import Maker, fail, play, sample
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import openai
 import pytest
 
-from sketchmark.batch import JobFiles, Request, Result, connect, run_job
-from sketchmark.batch.files import State
-from sketchmark.batch.lines import digest
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.batch import JobFiles, Request, Result, connect, run_job
+from sketchmark.models.batch.files import State
+from sketchmark.models.batch.lines import digest
 from sketchmark.parts import Context
 from sketchmark.serve import Faults, serving
 from sketchmark.serve.batches import Fate

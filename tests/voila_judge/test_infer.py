@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.commands._voila_inference import Inference, infer
 from sketchmark.commands.voila import command
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
 from sketchmark.serve import serving
-from sketchmark.tasks.voila.inferring import Inference, infer
-from sketchmark.tasks.voila.marking import by_judge, by_rule
+from sketchmark.tasks.voila.marks import by_judge, by_rule
 from sketchmark.tasks.voila.results_file import pair
 from sketchmark.worlds.voila.make import Order, make
 from tests.voila_judge.making import Judge

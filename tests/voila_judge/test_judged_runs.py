@@ -11,10 +11,8 @@ import pytest
 from sketchmark.api import run
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.runs.runner import Manner
-from sketchmark.task import Grading
 from sketchmark.tasks import voila
-from sketchmark.tasks.voila.agreeing import agreement
+from sketchmark.tasks.voila.agreement import agreement
 from tests.voila_judge.making import Judge
 
 JUDGED = [
@@ -30,11 +28,16 @@ class Dumb(Model):
 
 def metrics(folder: Path, judge: Model | None, mode: str = "stepwise", limit: int = 4) -> dict[str, Any]:
     task = folder / "judged.yaml"
-    scorers = ["voila.scoring:by_rule", "voila.judged:score"]
+    scorers = ["voila.scoring:by_rule", "voila.judge_scores:score"]
     task.write_text(json.dumps({"include": str(Path(voila.__path__[0]) / "voila.yaml"), "scorers": scorers}))
-    manner = Manner(grading=Grading(judge=judge))
     done = run(
-        "player/solver", "judged", mode=mode, limit=limit, output_path=folder / "run", manner=manner, include=(task,)
+        "player/solver",
+        "judged",
+        mode=mode,
+        limit=limit,
+        output_path=folder / "run",
+        judge=judge or "",
+        include=(task,),
     )
     return {name: found["mean"] for name, found in done.results()["tasks"][f"judged.{mode}"]["metrics"].items()}
 
@@ -93,7 +96,6 @@ def test_without_a_judge_no_agreement_is_reported() -> None:
 
 
 def test_a_judged_run_reports_the_agreement(tmp_path: Path) -> None:
-    manner = Manner(grading=Grading(judge=Judge()))
-    done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", manner=manner)
+    done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", judge=Judge())
     found = done.results()["tasks"]["voila.stepwise"]["aggregate"]
     assert (found["voila_agreement_step2"], found["voila_agreement_step3"]) == (1.0, 1.0)

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from sketchmark.parts import Picture
-from sketchmark.scoring.voila_judge import (
+from sketchmark.tasks.voila.judge import (
     Inquiry,
     Truth,
     drawing_prompt,

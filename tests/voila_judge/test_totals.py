@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from sketchmark.scoring.voila_judge import Marks, Verdict, nothing_right
-from sketchmark.tasks.voila.marking import Marked, by_judge, by_rule
+from sketchmark.tasks.voila.judge import Marks, Verdict, nothing_right
+from sketchmark.tasks.voila.marks import Marked, by_judge, by_rule
 from sketchmark.tasks.voila.totals import agreement, summarise
 from tests.voila_judge.making import Judge, items, questions, right_answers
 

@@ -8,7 +8,7 @@ import pytest
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.scoring.voila_judge import Inquiry, Verdict, ask, forgive_any, nothing_right, read_verdict
+from sketchmark.tasks.voila.judge import Inquiry, Verdict, ask, forgive_any, nothing_right, read_verdict
 from sketchmark.worlds.voila import Scene
 
 

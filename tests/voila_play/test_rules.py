@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from sketchmark.scoring import voila_rules as rules
+from sketchmark.tasks.voila import rules as rules
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import Scene
+from sketchmark.worlds.voila.statement import read_statement
 
 TWO_HAMSTERS_WALKING = Scene(2, 8, 3)
 
@@ -21,7 +22,7 @@ def test_the_ground_truth_of_any_question_is_read_as_right_in_every_step() -> No
         answer = question.answer
         words = (answer.number_word, answer.subject_word, answer.action_word)
         said = "The answer is number = {}, subject = {}, action = {}.".format(*words)
-        step3 = rules.right_step3(rules.read_step3(said), answer)
+        step3 = rules.right_step3(read_statement(said), answer)
         for scores in (step1, step2, step3):
             assert set(scores.values()) == {1.0}, question
 
@@ -84,7 +85,7 @@ def test_step_2_is_read_property_by_property_however_the_sentences_are_cut(text:
 def test_a_reply_of_nothing_but_filler_is_read_at_once(filler: str) -> None:
     text = "number = " + 50_000 * filler + "x"
     began = time.process_time()
-    assert rules.read_step3(text) is None
+    assert read_statement(text) is None
     assert rules.right_step1(rules.read_step1(text), [Scene(1, 1, 1)] * 3)["overall"] == 0.0
     assert rules.right_step2(rules.read_step2(text), Scene(2, 5, 3), Scene(4, 5, 3))["overall"] == 0.0
     assert time.process_time() - began < 5
@@ -134,18 +135,18 @@ def test_step_2_wants_the_right_relation_and_nothing_that_contradicts_the_pictur
     ],
 )  # fmt: skip
 def test_step_3_takes_the_last_answer_of_the_form(text: str, right: tuple[int, int, int]) -> None:
-    found = rules.right_step3(rules.read_step3(text), TWO_HAMSTERS_WALKING)
+    found = rules.right_step3(read_statement(text), TWO_HAMSTERS_WALKING)
     assert (found["number"], found["subject"], found["action"]) == right
 
 
 def test_any_counts_only_where_it_is_due() -> None:
     due = Scene(None, 8, 3)
-    said = rules.read_step3("number = any, subject = hamsters, action = walking")
+    said = read_statement("number = any, subject = hamsters, action = walking")
     assert rules.right_step3(said, due)["overall"] == 1.0
-    said = rules.read_step3("number = two, subject = hamsters, action = walking")
+    said = read_statement("number = two, subject = hamsters, action = walking")
     assert rules.right_step3(said, due)["overall"] == 0.0
 
 
 def test_an_answer_without_the_form_is_unread_and_wrong() -> None:
-    assert rules.read_step3("Two hamsters walking, obviously.") is None
+    assert read_statement("Two hamsters walking, obviously.") is None
     assert rules.right_step3(None, TWO_HAMSTERS_WALKING)["overall"] == 0.0

@@ -43,7 +43,7 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
     """
     from sketchmark.catalog import parse_arguments
-    from sketchmark.tasks.voila.inferring import Inference, infer
+    from sketchmark.commands._voila_inference import Inference, infer
 
     asked = Inference(distraction=distraction == "yes", model_args=parse_arguments(model_args), **options)
     path, failed = infer(asked)

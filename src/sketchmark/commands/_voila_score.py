@@ -64,7 +64,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     """
     import json
 
-    from sketchmark.tasks.voila.scoring_file import Order, score_file
+    from sketchmark.commands._voila_scoring import Order, score_file
     from sketchmark.tasks.voila.tables import lines
 
     if open_api_key:

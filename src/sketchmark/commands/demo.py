@@ -16,6 +16,6 @@ def command(limit: int, output_path: Path) -> int:
     `random` sits at chance, `solver` is always right, and `sketcher` sees only a few moves ahead: drawing helps it,
     and a blank canvas takes the help away.
     """
-    from sketchmark.runs.demo import play_demo
+    from sketchmark.commands._demo import play_demo
 
     return play_demo(limit, output_path)

@@ -21,7 +21,7 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
 
     from sketchmark.errors import BadInput
     from sketchmark.runs.store import RunFolder
-    from sketchmark.scoring.report_models import model_scores
+    from sketchmark.tasks.medical.radiology_models import model_scores
 
     folder = RunFolder.open(run)
     found = {}

@@ -80,6 +80,7 @@ def command(**options: Any) -> int:
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
     Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used.
     """
-    from sketchmark.runs.session import run_session
+    from sketchmark.commands._run import run_and_print
 
-    return run_session(**options)
+    options.pop("log_samples")
+    return run_and_print(**options)

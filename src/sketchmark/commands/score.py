@@ -29,12 +29,12 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     import asyncio
 
     from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.commands._results_table import print_results
+    from sketchmark.commands._scorings_table import print_scorings
+    from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
     from sketchmark.runs.rescore import aggregate, rescore
-    from sketchmark.runs.session import default_cache, judge_named
     from sketchmark.runs.store import RunFolder
-    from sketchmark.runs.table import print_results
-    from sketchmark.scorings_table import print_scorings
     from sketchmark.task import Grading
 
     folder = RunFolder.open(run)
@@ -43,7 +43,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
     grading = Grading(
-        judge=judge_named(catalog, judge, parse_arguments(judge_args), default_cache()) if judge else None
+        judge=with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
     )
 
     async def anew() -> None:

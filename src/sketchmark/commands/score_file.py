@@ -25,7 +25,7 @@ def command(**options: Any) -> int:
       sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
       sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
     """
-    from sketchmark.score_file import score_files
+    from sketchmark.runs.score_file import score_files
 
     results = score_files(**{name: value for name, value in options.items() if name != "as_json"})
     if options["as_json"]:
@@ -33,8 +33,8 @@ def command(**options: Any) -> int:
 
         click.echo(json.dumps(results, indent=1, ensure_ascii=False))
         return 0
-    from sketchmark.runs.table import print_results
-    from sketchmark.scorings_table import print_scorings
+    from sketchmark.commands._results_table import print_results
+    from sketchmark.commands._scorings_table import print_scorings
 
     print_results(results)
     print_scorings(results)

@@ -19,7 +19,7 @@ def command(run: Path) -> int:
     from sketchmark.catalog import Catalog
     from sketchmark.errors import BadInput
     from sketchmark.runs.store import RunFolder
-    from sketchmark.submission import write_submissions
+    from sketchmark.runs.submissions import write_submissions
 
     folder, catalog = RunFolder.open(run), Catalog()
     cells = folder.about()["cells"]

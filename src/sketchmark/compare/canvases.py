@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sketchmark.compare.findings import CanvasScore, CanvasTable
 from sketchmark.compare.pairing import pair
-from sketchmark.compare.played import Cell, Item, trouble
 from sketchmark.compare.wording import points, span
+from sketchmark.runs.scored import Cell, Item, trouble
 from sketchmark.stats import Difference, holm, interval
 
 ORDER = ("own", "blank", "other", "oracle")

@@ -13,8 +13,8 @@ from sketchmark.compare.canvases import canvas_table
 from sketchmark.compare.drawings import split_by_drawing
 from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Row, Side
 from sketchmark.compare.pairing import Pairs, pair
-from sketchmark.compare.played import Cell, Filed, Item, cells_of, trouble
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.runs.scored import Cell, Filed, Item, cells_of, trouble
 from sketchmark.stats import Interval, Pilot, holm
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))

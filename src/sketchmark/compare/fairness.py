@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sketchmark.compare.played import Cell, Item
+from sketchmark.runs.scored import Cell, Item
 from sketchmark.runs.store import differences
 
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")

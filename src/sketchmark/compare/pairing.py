@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchmark.compare.played import Filed, Item
+from sketchmark.runs.scored import Filed, Item
 from sketchmark.stats import Difference, Interval, interval, paired_difference
 
 

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
-from sketchmark.view.index import RunIndex
 
 __all__ = ["FORMATS", "export"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sketchmark.errors import MissingExtra
 from sketchmark.export.played import Record, drawings, episodes, inputs, said
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.view.index import CellIndex, RunIndex
+from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.index import CellIndex, RunIndex
 
 _ROWS = 32
 """A row group: few enough that its pictures fit in memory."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.export.played import Record, episodes, means, name_of, said
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.view.index import CellIndex, RunIndex
+from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.index import CellIndex, RunIndex
 
 _STOP = {"length": "max_tokens", "refused": "content_filter"}
 

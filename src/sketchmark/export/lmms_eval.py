@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.export.played import Record, asked, drawings, episodes, inputs, means, name_of, said
-from sketchmark.runs.lines import LineWriter
-from sketchmark.runs.store import write_json
-from sketchmark.view.index import CellIndex, RunIndex
+from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import LineWriter
+from sketchmark.runs.index import CellIndex, RunIndex
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 """What lmms-eval replaces in names of models."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sketchmark.view.index import CellIndex
+from sketchmark.runs.index import CellIndex
 
 Record = Mapping[str, Any]
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
 from sketchmark.export.played import Record, drawings, episodes, inputs, means, name_of, said
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.view import summary
-from sketchmark.view.index import CellIndex, RunIndex
+from sketchmark.files.pictures import PictureStore
+from sketchmark.runs import summary
+from sketchmark.runs.index import CellIndex, RunIndex
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -78,7 +78,7 @@ class Abilities:
     """How many input pictures a call may carry; None: any number."""
 
     one_prompt: bool = False
-    """Draws and answers in one `say`, from the combined prompt of `sketchmark.one_prompt`."""
+    """Draws and answers in one `say`, from the combined prompt of `sketchmark.models.combined_prompt`."""
 
 
 class Model:

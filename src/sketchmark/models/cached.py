@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.files.atomic import write_atomic
+from sketchmark.files.pictures import PictureStore
 from sketchmark.models.base import Abilities, Model, Options, Reply
+from sketchmark.models.reply_record import pack_reply, unpack_reply
 from sketchmark.parts import Context
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.runs.record import pack_reply, unpack_reply
-from sketchmark.runs.whole import write_whole
 
 
 class CallCache:
@@ -38,7 +39,7 @@ class CallCache:
 
     def put(self, key: str, reply: Reply) -> None:
         packed = pack_reply(reply, self._pictures.save)
-        write_whole(self._path(key), json.dumps(packed, ensure_ascii=False).encode())
+        write_atomic(self._path(key), json.dumps(packed, ensure_ascii=False).encode())
 
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"
@@ -87,3 +88,13 @@ def call_key(model: Model, act: str, context: Context, options: Options) -> str:
     (which includes the canvas, since what a model sees of a drawing is part of its context)."""
     body = [model.identity(), act, options.key(), context.key()]
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def with_cache(model: Model, folder: Path | None) -> Model:
+    """The model behind a cache in `folder`; as it is where there is none."""
+    return Cached(model, CallCache(folder)) if folder else model
+
+
+def default_cache() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "sketchmark"

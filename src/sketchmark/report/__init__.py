@@ -15,7 +15,7 @@ __all__ = ["write_report"]
 def write_report(folder: RunFolder) -> Path:
     """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
     from sketchmark.report.page import page
-    from sketchmark.view.index import RunIndex
+    from sketchmark.runs.index import RunIndex
 
     run = RunIndex(folder, folder.path.name)
     run.refresh()

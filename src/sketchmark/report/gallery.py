@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sketchmark.errors import SketchmarkError
+from sketchmark.files.pictures import small
 from sketchmark.report.markup import Html, join, tag, words
+from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.store import RunFolder
-from sketchmark.view.index import CellIndex, RunIndex, change
-from sketchmark.view.pictures import small
-from sketchmark.view.query import outcome
 
 EACH = 6
 """Episodes a heading. A report is to be sent by mail: the viewer shows the rest."""

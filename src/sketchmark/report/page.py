@@ -14,8 +14,8 @@ from sketchmark.report.gallery import gallery
 from sketchmark.report.headline import headline, verdict
 from sketchmark.report.markup import Child, Html, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
-from sketchmark.view import summary
-from sketchmark.view.index import RunIndex
+from sketchmark.runs import summary
+from sketchmark.runs.index import RunIndex
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """Even if something slipped through, a browser would run nothing and ask nobody."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
@@ -57,33 +54,6 @@ def estimate(cells: list[Cell]) -> dict[str, dict[str, int]]:
         return counts
 
     return asyncio.run(count())
-
-
-def print_estimate(cells: list[Cell], price: Callable[[dict[str, int]], float] | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="A dry run: nothing was asked. At most:", title_justify="left")
-    columns = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
-    table.add_column("task.mode")
-    for name in columns:
-        table.add_column(name.replace("_", " "), justify="right")
-    if price:
-        table.add_column("cost", justify="right")
-    total: Counter[str] = Counter()
-    for name, usage in estimate(cells).items():
-        total.update(usage)
-        table.add_row(name, *_row(usage, columns, price))
-    table.add_section()
-    table.add_row("total", *_row(total, columns, price))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-
-
-def _row(
-    usage: dict[str, Any], columns: tuple[str, ...], price: Callable[[dict[str, int]], float] | None
-) -> list[str]:
-    cells = [f"{usage.get(name, 0):,}" for name in columns]
-    return [*cells, f"{price(usage):.2f}"] if price else cells
 
 
 def _white() -> Picture:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _EVERY = 5.0
+
+
+class Watcher(Protocol):
+    """Someone who looks on while a run plays."""
+
+    def begin(self, cell: str, total: int | None, done: int) -> None: ...
+    def played(self, cell: str, failed: bool) -> None: ...
+    def end(self, cell: str) -> None: ...
 
 
 def watcher(quiet: bool = False) -> Plain | Live | Silent:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.models.base import Reply, Usage
+from sketchmark.models.reply_record import Load, Save, pack_reply, unpack_reply
 from sketchmark.parts import Part, Picture, Sample
-
-Save = Callable[[Picture], str]
-Load = Callable[[str], Picture]
 
 
 def pack_episode(episode: Episode, index: int, save: Save) -> dict[str, Any]:
@@ -105,29 +102,6 @@ def _unpack_turn(turn: Mapping[str, Any], load: Load) -> Turn:
         reply=unpack_reply(turn["reply"], load) if "reply" in turn else None,
         seconds=turn.get("seconds", 0.0),
         note=turn.get("note", ""),
-    )
-
-
-def pack_reply(reply: Reply, save: Save) -> dict[str, Any]:
-    usage = {key: value for key, value in vars(reply.usage).items() if value}
-    packed: dict[str, Any] = {"text": reply.text, "finish": reply.finish, "usage": usage}
-    if reply.picture:
-        packed["picture"] = save(reply.picture)
-    if reply.left_out:
-        packed["left_out"] = list(reply.left_out)
-    if reply.raw is not None:
-        packed["raw"] = reply.raw
-    return packed
-
-
-def unpack_reply(record: Mapping[str, Any], load: Load) -> Reply:
-    return Reply(
-        text=record["text"],
-        picture=load(record["picture"]) if record.get("picture") else None,
-        finish=record["finish"],
-        usage=Usage(**{"calls": 0, **record["usage"]}),
-        left_out=tuple(record.get("left_out", ())),
-        raw=record.get("raw"),
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sketchmark.runs.engine import play_all
+from sketchmark.engines.local import play_all
+from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import LineWriter
 from sketchmark.runs.grading import grade
-from sketchmark.runs.lines import LineWriter
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import drawing_gains, summarise
-from sketchmark.runs.store import RunFolder, write_json
+from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Task
 
 _AT_ONCE = 16

@@ -6,87 +6,46 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sketchmark import __version__
+from sketchmark.engines.local import play_all
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Sample
-from sketchmark.runs.engine import play_all
 from sketchmark.runs.grading import grade, usage_of
-from sketchmark.runs.lines import LineWriter
+from sketchmark.runs.options import Budget, RunOptions
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.play import play
+from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores, score_beside
-from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences, write_json
-from sketchmark.submission import write_submissions
-from sketchmark.task import Grading
-
-
-class Watcher(Protocol):
-    """Someone who looks on: a progress display."""
-
-    def begin(self, cell: str, total: int | None, done: int) -> None: ...
-    def played(self, cell: str, failed: bool) -> None: ...
-    def end(self, cell: str) -> None: ...
-
-
-@dataclass
-class Budget:
-    """Stops a run cleanly once it has cost `limit`; what is played stays, and the run can be resumed."""
-
-    limit: float | None = None
-    price: Any = None
-    spent: float = 0.0
-
-    def charge(self, usage: dict[str, int]) -> None:
-        if self.price is not None:
-            self.spent += self.price(usage)
-
-    @property
-    def used_up(self) -> bool:
-        return self.limit is not None and self.spent >= self.limit
-
-
-@dataclass(frozen=True)
-class Manner:
-    """How to run, as opposed to what: none of this may change a result."""
-
-    concurrency: int = 16
-    time_limit: float | None = None
-    retry_failed: bool = False
-    fresh: bool = False
-    grading: Grading = field(default_factory=Grading)
-    scored_beside: tuple[str, ...] = ()
-    """Other scorings of the same episodes, to stand beside the run's own."""
-
-    budget: Budget = field(default_factory=Budget)
-    warnings: tuple[str, ...] = ()
-    """What the checks before the first call found; it goes into the summary."""
+from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences
+from sketchmark.runs.submissions import write_submissions
 
 
 async def run_plan(
-    request: Request, cells: list[Cell], model: Model, path: Path, manner: Manner, watcher: Watcher
+    request: Request, cells: list[Cell], model: Model, path: Path, options: RunOptions, watcher: Watcher
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up."""
     lock = RunLock(path)
-    model.expect(manner.concurrency)
+    model.expect(options.concurrency)
     try:
-        folder = _prepare(request, cells, model, path, manner.fresh)
+        folder = _prepare(request, cells, model, path, options.fresh)
         for cell in cells:
-            await _run_cell(folder, cell, model, manner, watcher)
-            if manner.budget.used_up:
+            await _run_cell(folder, cell, model, options, watcher)
+            if options.budget.used_up:
                 break
         tasks = {cell.name: cell.task for cell in cells}
-        await fill_scores(folder, tasks, manner.grading)
-        await score_beside(folder, tasks, manner.scored_beside, manner.grading)
-        scorings = [manner.grading.scoring, *manner.scored_beside]
-        aggregate(folder, tasks, request.seed, scorings, manner.warnings)
+        await fill_scores(folder, tasks, options.grading)
+        await score_beside(folder, tasks, options.scored_beside, options.grading)
+        scorings = [options.grading.scoring, *options.scored_beside]
+        aggregate(folder, tasks, request.seed, scorings, options.warnings)
         write_submissions(folder, tasks)
         return folder
     finally:
@@ -129,8 +88,8 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     return folder
 
 
-async def _run_cell(folder: RunFolder, cell: Cell, model: Model, manner: Manner, watcher: Watcher) -> None:
-    done = _done(folder, cell, manner.retry_failed)
+async def _run_cell(folder: RunFolder, cell: Cell, model: Model, options: RunOptions, watcher: Watcher) -> None:
+    done = _done(folder, cell, options.retry_failed)
     total = cell.request.limit or cell.task.config.get("default_limit")
     watcher.begin(cell.name, total, len(done))
     episodes = LineWriter(folder.episodes_file(cell.name))
@@ -138,16 +97,16 @@ async def _run_cell(folder: RunFolder, cell: Cell, model: Model, manner: Manner,
 
     async def one(job: tuple[int, Sample, Sample | None]) -> Episode:
         index, sample, donor = job
-        episode = await play(model, cell, sample, donor, manner.time_limit)
+        episode = await play(model, cell, sample, donor, options.time_limit)
         episodes.write(pack_episode(episode, index, folder.pictures.save))
         await episodes.settle()
-        scores.write(await grade(cell.task, episode, index, manner.grading))
+        scores.write(await grade(cell.task, episode, index, options.grading))
         return episode
 
     try:
-        jobs = _missing(cell, done, manner.budget)
-        async for episode in play_all(jobs, one, manner.concurrency):
-            manner.budget.charge(usage_of(episode))
+        jobs = _missing(cell, done, options.budget)
+        async for episode in play_all(jobs, one, options.concurrency):
+            options.budget.charge(usage_of(episode))
             watcher.played(cell.name, episode.failure is not None)
     finally:
         episodes.close()

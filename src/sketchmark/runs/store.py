@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.lines import read_lines
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.runs.whole import write_whole
+from sketchmark.files.lines import read_lines
+from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.record import unpack_episode
 
 FORMAT = 1
 _CELL = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)+(~[a-z\-]+)?")
@@ -69,6 +70,11 @@ class RunFolder:
             if newest[record["sample"]["id"]] == number:
                 yield record
 
+    def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
+        """(the sample's number, its episode), in the order of the samples."""
+        for record in sorted(self.episodes(cell), key=lambda record: int(record["index"])):
+            yield int(record["index"]), unpack_episode(record, self.pictures.load)
+
     def scores(self, cell: str, scoring: str = "") -> Iterator[dict[str, Any]]:
         """One row a sample, in the order of the samples, whatever order they finished in."""
         rows = {row["sample"]: row for row in read_lines(self.scores_file(cell, scoring))}
@@ -77,10 +83,6 @@ class RunFolder:
     def results(self) -> dict[str, Any]:
         path = self.path / "results.json"
         return dict(json.loads(path.read_bytes())) if path.exists() else {}
-
-
-def write_json(path: Path, value: Any) -> None:
-    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

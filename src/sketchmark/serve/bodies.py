@@ -58,10 +58,6 @@ def picture_from_url(url: object, param: str) -> Picture:
     return picture(data, param)
 
 
-def data_url(shown: Picture) -> str:
-    return f"data:{shown.media_type};base64,{base64.b64encode(shown.data).decode('ascii')}"
-
-
 def number(body: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
     value = body.get(name)
     if value is None:

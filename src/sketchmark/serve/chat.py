@@ -62,7 +62,7 @@ def _content(reply: Reply) -> str | list[dict[str, Any]]:
     """A picture makes the content a list, as vLLM-Omni has it."""
     if reply.picture is None:
         return reply.text
-    image = {"type": "image_url", "image_url": {"url": bodies.data_url(reply.picture)}}
+    image = {"type": "image_url", "image_url": {"url": reply.picture.data_url}}
     return [{"type": "text", "text": reply.text}, image] if reply.text else [image]
 
 

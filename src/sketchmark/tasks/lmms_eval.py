@@ -17,16 +17,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sketchmark import one_prompt
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
+from sketchmark.files.tables import as_picture, datasets_library
+from sketchmark.models import combined_prompt as one_prompt
 from sketchmark.parts import Picture, Sample
 from sketchmark.protocols import PROTOCOLS
-from sketchmark.rows import as_picture, datasets_library
-from sketchmark.script import Script
 from sketchmark.task import Grading, Scores, for_model
-from sketchmark.task_code import FUNCTION, function, functions_in
+from sketchmark.task_files.functions import FUNCTION, function, functions_in
+from sketchmark.task_files.prompts import Script
 
 _TRUSTED: set[Path] = set()
 """Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
@@ -38,7 +38,7 @@ _NOT_FOR_LOADING = ("token", "video", "create_link", "force_download", "force_un
 
 def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
-    from sketchmark.task_files import read_config
+    from sketchmark.task_files.reading import read_config
 
     config = read_config(path)
     _check(path, config)
@@ -207,7 +207,7 @@ def _blamed(what: str) -> Iterator[None]:
 
 @cache
 def _opened(path: Path) -> _Opened:
-    from sketchmark.task_files import read_config
+    from sketchmark.task_files.reading import read_config
 
     if path.resolve() not in _TRUSTED:
         raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")

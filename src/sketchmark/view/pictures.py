@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from collections import OrderedDict
 
+from sketchmark.files.pictures import small
 from sketchmark.parts import Picture
 from sketchmark.runs.store import RunFolder
 
@@ -39,15 +39,6 @@ class Thumbnails:
             while self._bytes > self._budget:
                 self._bytes -= len(self._made.popitem(last=False)[1])
         return data
-
-
-def small(picture: Picture, side: int) -> bytes:
-    """At most `side` pixels wide and high."""
-    image = picture.image()
-    image.thumbnail((side, side))
-    buffer = io.BytesIO()
-    image.save(buffer, "WEBP", quality=82, method=0)
-    return buffer.getvalue()
 
 
 def original(folder: RunFolder, name: str) -> tuple[bytes, str]:

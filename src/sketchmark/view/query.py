@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.view.index import CellIndex, Row, RunIndex, change
+from sketchmark.runs.index import CellIndex, Row, RunIndex, change, outcome
 from sketchmark.view.search import matching
 
 PAGE = 48
@@ -72,13 +72,6 @@ class Query:
             if self.change and became != self.change:
                 continue
             yield Hit(cell, sample, row, value, became)
-
-
-def outcome(row: Row | None, value: float | None) -> str:
-    """`unscored` where there is nothing to say about the model; `partly` for scores between none and all."""
-    if row is None or value is None:
-        return "unscored"
-    return "right" if value >= 1 else "wrong" if value <= 0 else "partly"
 
 
 def _order(hit: Hit, name: str) -> tuple[Any, ...]:

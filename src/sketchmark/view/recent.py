@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-from sketchmark.view.index import RunIndex
+from sketchmark.runs.index import RunIndex
 
 Made = TypeVar("Made")
 _KEPT = 16

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sketchmark.view.index import CellIndex
+from sketchmark.runs.index import CellIndex
 
 _FORMAT = (
     "index sample id fingerprint fields pictures target filed steps frames mode canvas turns act added by task model "

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
-from sketchmark.view.index import RunIndex
 
 DEPTH = 3
 

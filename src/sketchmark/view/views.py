@@ -11,10 +11,11 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
-from sketchmark.view import differences, summary
-from sketchmark.view.index import CellIndex, RunIndex, change
+from sketchmark.runs import summary
+from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
+from sketchmark.view import differences
 from sketchmark.view.pictures import Thumbnails, original
-from sketchmark.view.query import PAGE, Hit, Query, facets, outcome
+from sketchmark.view.query import PAGE, Hit, Query, facets
 from sketchmark.view.recent import Recent
 from sketchmark.view.shelf import Shelf
 

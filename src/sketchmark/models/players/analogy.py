@@ -6,9 +6,9 @@ from functools import lru_cache
 from random import Random
 
 from sketchmark.parts import Context, Picture
-from sketchmark.scoring.voila_rules import read_step3
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank, reader
+from sketchmark.worlds.voila.statement import read_statement
 
 
 def solve_step(context: Context) -> str | None:
@@ -27,7 +27,7 @@ def guess_step(context: Context, rng: Random) -> str:
 
 def draw_answer(context: Context) -> Picture | None:
     """The scene that the prompt describes; what is `any` is the player's choice."""
-    found = read_step3(context.texts[-1])
+    found = read_statement(context.texts[-1])
     if found is None:
         return None
     number, subject, action = (found[name] for name in ("number", "subject", "action"))

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
+from sketchmark.files.tables import rows, ways
 from sketchmark.parts import Sample
-from sketchmark.rows import rows, ways
-from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.files import (
     Files,
     csv_rows,
@@ -35,6 +34,7 @@ from sketchmark.tasks.medical.items import (
     sample_of,
     text,
 )
+from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol
 
 _PREFIX = re.compile(r"\s*[A-D]\s*:\s*")

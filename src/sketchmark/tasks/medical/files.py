@@ -1,4 +1,4 @@
-"""Sets that are published as files (JSON, CSV, zip archives). Those published as tables are read by sketchmark.rows.
+"""Sets that are published as files (JSON, CSV, zip archives). Tables are read by `files.tables`.
 
 From the hub, the files are downloaded and then read like a folder of the user's, so there is one way of reading.
 Archives are read in place: nothing is unpacked, so nothing can be written outside a folder.
@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing
+from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways
 from sketchmark.parts import Picture
-from sketchmark.rows import LONGEST_CELL, as_picture, inside, ways
 
 MAX_MEMBER = 256 * 1024 * 1024
 """No picture or question file of these sets comes near this; an archive that claims so is not one of them."""

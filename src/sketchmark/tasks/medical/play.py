@@ -7,7 +7,7 @@ from dataclasses import replace
 from sketchmark.desk import Desk
 from sketchmark.errors import CallFailed
 from sketchmark.protocols import Protocol, protocol
-from sketchmark.script import Script
+from sketchmark.task_files.prompts import Script
 
 
 def _guarded(name: str) -> Protocol:

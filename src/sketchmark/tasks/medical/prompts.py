@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sketchmark.image_index import (
+from sketchmark.tasks.image_index import (
     add_image_index_to_prompt,
     add_image_index_to_report_prompt,
     get_image_index_info,

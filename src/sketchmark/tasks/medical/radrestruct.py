@@ -13,7 +13,6 @@ from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Sample
-from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.files import Files, find_root, json_list, json_value
 from sketchmark.tasks.medical.items import (
     Asked,
@@ -25,6 +24,7 @@ from sketchmark.tasks.medical.items import (
     sample_of,
     text,
 )
+from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Kind, Protocol
 
 _HOW = (

@@ -11,15 +11,15 @@ from sketchmark.parts import Sample
 from sketchmark.scoring.choices import read_choice, read_choices
 from sketchmark.scoring.final_answer import Parsed, plain
 from sketchmark.scoring.graded import Graded, Scoring
-from sketchmark.scoring.medevalkit import Code
-from sketchmark.scoring.medevalkit.extract import tagged
-from sketchmark.scoring.medevalkit.judges import judge_choice, judge_yes_no
-from sketchmark.scoring.medevalkit.vqa import VqaSet, grade_vqa, prepared
+from sketchmark.scoring.marked import tagged
 from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
-from sketchmark.scoring.open_judge import judge_open
-from sketchmark.scoring.report_metrics import has_words, report_scores
 from sketchmark.scoring.yesno import read_yes_no
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.medical.medevalkit import Code
+from sketchmark.tasks.medical.medevalkit.judges import judge_choice, judge_yes_no
+from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared
+from sketchmark.tasks.medical.open_judge import judge_open
+from sketchmark.tasks.medical.radiology_metrics import has_words, report_scores
 
 VQA_SETS = get_args(VqaSet)
 _TAGS_FIRST = ("medxpertqa", "omnimedvqa")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from sketchmark.scoring.graded import Graded
-from sketchmark.scoring.medevalkit.open_end import METRICS
-from sketchmark.scoring.medevalkit.replies import fork_replies
-from sketchmark.scoring.medical_totals import choice_totals, radrestruct_totals, vqa_totals
-from sketchmark.scoring.report_metrics import report_totals
+from sketchmark.tasks.medical.medevalkit.open_end import METRICS
+from sketchmark.tasks.medical.medevalkit.replies import fork_replies
+from sketchmark.tasks.medical.radiology_metrics import report_totals
 from sketchmark.tasks.medical.scoring import VQA_SETS, checked_scoring, grade
+from sketchmark.tasks.medical.set_totals import choice_totals, radrestruct_totals, vqa_totals
 
 GROUPINGS = {
     "medxpertqa": {"question type metrics": "question_type", "task type metrics": "medical_task"},

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import rows, ways
 from sketchmark.parts import Sample
-from sketchmark.rows import rows, ways
-from sketchmark.scoring.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.files import Files, find_root, folder_of, json_list, table_picture
 from sketchmark.tasks.medical.items import Asked, Style, build_all, filing, sample_of, text
+from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Kind, Language, Protocol
 
 

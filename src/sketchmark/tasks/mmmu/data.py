@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import rows
 from sketchmark.parts import Picture, Sample
-from sketchmark.rows import rows
 from sketchmark.tasks.medical.files import folder_of, literal, table_picture
 from sketchmark.tasks.medical.items import build_all, checked_letter, checked_options, text
 from sketchmark.tasks.mmmu.prompts import ProMode, Protocol, mmmu_prompt, pro_image_order, pro_prompt

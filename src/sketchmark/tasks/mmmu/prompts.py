@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Literal
 
-from sketchmark.image_index import get_image_index_info
+from sketchmark.tasks.image_index import get_image_index_info
 from sketchmark.tasks.medical.prompts import instruction
 
 Protocol = Literal["indexed", "upstream", "official"]

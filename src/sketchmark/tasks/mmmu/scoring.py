@@ -15,8 +15,9 @@ from sketchmark.errors import UnknownName
 from sketchmark.parts import Sample
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.graded import Graded
-from sketchmark.scoring.mmmu_answers import open_verdict
-from sketchmark.scoring.mmmu_official import (
+from sketchmark.task import Grading, Scores
+from sketchmark.tasks.mmmu.data import lettering
+from sketchmark.tasks.mmmu.official import (
     open_is_right,
     open_is_right_medevalkit,
     parse_choice,
@@ -24,9 +25,8 @@ from sketchmark.scoring.mmmu_official import (
     parse_choice_pro,
     parse_open,
 )
-from sketchmark.scoring.mmmu_totals import medevalkit_totals, official_totals
-from sketchmark.task import Grading, Scores
-from sketchmark.tasks.mmmu.data import lettering
+from sketchmark.tasks.mmmu.open_answers import open_verdict
+from sketchmark.tasks.mmmu.totals import medevalkit_totals, official_totals
 
 SCORINGS = ("strict", "official", "paper", "code-upstream", "code-fork")
 SEED = 42

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sketchmark.episode import Episode
-from sketchmark.runs.store import write_json
+from sketchmark.files.atomic import write_json
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.open_answers import read_answer
 

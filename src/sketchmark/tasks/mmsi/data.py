@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import Row, as_picture, rows
 from sketchmark.parts import Picture, Sample
-from sketchmark.rows import Row, as_picture, rows
 
 _DASHES = re.compile(r"\s*[-\u2010-\u2015\u2212]\s*")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import Row, as_picture, rows
 from sketchmark.parts import Picture, Pictures, Sample
-from sketchmark.rows import Row, as_picture, rows
 from sketchmark.tasks.uni_mmmu import folder
 from sketchmark.tasks.uni_mmmu.naming import NamedBy, as_tile_moves, shared_goal
 from sketchmark.tasks.uni_mmmu.puzzle import Puzzle

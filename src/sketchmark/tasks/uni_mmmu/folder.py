@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import Row, inside
 from sketchmark.parts import Picture
-from sketchmark.rows import Row, inside
 from sketchmark.tasks.uni_mmmu.puzzle import Puzzle
 from sketchmark.tasks.uni_mmmu.values import moves_of
 

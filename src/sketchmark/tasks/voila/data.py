@@ -87,7 +87,7 @@ def _find(folders: Sequence[Path], name: str, where: str) -> Picture:
 
 def _from_hub(kind: str, input: str) -> Iterator[Sample]:
     """Fields image1..image3 are known; the texts are found by their form, because the card does not name them."""
-    from sketchmark.rows import as_picture, rows
+    from sketchmark.files.tables import as_picture, rows
 
     for number, row in enumerate(rows(None, hub="nlylmz/VOILA", config=None, split="train")):
         where = f"nlylmz/VOILA, row {number}"

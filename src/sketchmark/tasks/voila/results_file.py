@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
+from sketchmark.files.atomic import write_json
+from sketchmark.files.pictures import PictureStore
 from sketchmark.parts import Picture
-from sketchmark.runs.store import RunFolder, write_json
-from sketchmark.scoring.voila_judge import Truth
+from sketchmark.tasks.voila.judge import Truth
 from sketchmark.worlds.voila import Scene, parse_description
 from sketchmark.worlds.voila.table import Row, read_table
 
@@ -61,35 +63,34 @@ class Paired:
     """Answers without a row."""
 
 
-def write_results(folder: RunFolder, cell: str, path: Path) -> list[int]:
-    """The episodes of a run as a results file; returns the questions that failed, which are not in it: a broken
+def write_results(episodes: Iterable[tuple[int, Episode]], pictures: PictureStore, path: Path) -> list[int]:
+    """Numbered episodes as a results file; returns the questions that failed, which are not in it: a broken
     connection says nothing about the model."""
     elements: list[dict[str, Any]] = []
     failed: list[int] = []
-    for record in sorted(folder.episodes(cell), key=lambda record: record["index"]):
-        failure = record["failure"]
-        if failure and not failure["blames_model"]:
-            failed.append(record["index"])
+    for index, episode in episodes:
+        if episode.failure and not episode.failure.blames_model:
+            failed.append(index)
         else:
-            elements.append(_element(record, folder, path))
+            elements.append(_element(index, episode, pictures, path))
     write_json(path, elements)
     return failed
 
 
-def _element(record: Mapping[str, Any], folder: RunFolder, path: Path) -> dict[str, Any]:
-    number = {"question": record["index"], "row_index": record["index"]}
+def _element(index: int, episode: Episode, pictures: PictureStore, path: Path) -> dict[str, Any]:
+    number = {"question": index, "row_index": index}
     element: dict[str, Any] = {}
     query = ""
-    for turn in record["turns"]:
-        if turn["act"] == "show":
-            query = turn["added"][-1].get("text", "")
-        elif turn["act"] == "say":
-            element[_STEPS[len(element)]] = {**number, "query": query, "generated_text": [turn["reply"]["text"]]}
-        elif turn["act"] == "draw":
-            name = turn["reply"].get("picture")
-            drawn = os.path.relpath(folder.pictures.path(name), path.parent) if name else None
-            text = [turn["reply"]["text"]]
-            element[_DRAWING] = {**number, "query": turn["suffix"], "generated_text": text, "picture": drawn}
+    for turn in episode.turns:
+        if turn.act == "show":
+            query = turn.added[-1].text or ""
+        elif turn.act == "say" and turn.reply:
+            element[_STEPS[len(element)]] = {**number, "query": query, "generated_text": [turn.reply.text]}
+        elif turn.act == "draw" and turn.reply:
+            picture = turn.reply.picture
+            drawn = os.path.relpath(pictures.path(pictures.name_of(picture)), path.parent) if picture else None
+            text = [turn.reply.text]
+            element[_DRAWING] = {**number, "query": turn.suffix, "generated_text": text, "picture": drawn}
     return {**{step: {**number, "query": "", "generated_text": [""]} for step in _STEPS}, **element}
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
-from sketchmark.scoring import voila_rules as rules
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.voila import rules as rules
 from sketchmark.worlds.voila import Scene
+from sketchmark.worlds.voila.statement import read_statement
 
 
 def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -25,7 +26,7 @@ def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if stepwise:
         values |= _named(1, rules.right_step1(rules.read_step1(says[1]), (first, second, third)))
         values |= _named(2, rules.right_step2(rules.read_step2(says[2]), first, second))
-    final = rules.read_step3(says[3])
+    final = read_statement(says[3])
     values |= _named(3, rules.right_step3(final, answer))
     notes |= {"answer": dict(final) if final else None, "expected": sample.target["answer_text"]}
     if episode.draw_attempts:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sketchmark.scoring.voila_judge import PROPERTIES, Verdict
 from sketchmark.stats import interval
-from sketchmark.tasks.voila.marking import Marked
+from sketchmark.tasks.voila.judge import PROPERTIES, Verdict
+from sketchmark.tasks.voila.marks import Marked
 from sketchmark.tasks.voila.results_file import Item
 
 

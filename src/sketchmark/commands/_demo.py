@@ -1,0 +1,85 @@
+"""The demonstration: three players, three worlds, all modes, and the canvas controls for the one they say most of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sketchmark.api import run
+from sketchmark.runs.store import RunFolder
+
+_CANVASES = {"player/sketcher": "own,blank,other,oracle"}
+
+
+def play_demo(limit: int, path: Path) -> int:
+    folders = []
+    for name in ("player/random", "player/solver", "player/sketcher"):
+        click.echo(f"{name} …", err=True)
+        folders.append(_play(name, limit, path / name.partition("/")[2], path / "cache"))
+    _print(folders)
+    click.echo(f"run folders: {path}")
+    click.echo(f"report:      {folders[-1].path / 'report.html'}")
+    click.echo(f"look closer: sketchmark view {path}")
+    return 0
+
+
+def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
+    return run(
+        name,
+        "maze,sliding,jigsaw",
+        mode="direct,visual_cot,text_cot",
+        canvas=_CANVASES.get(name, "own"),
+        limit=limit,
+        output_path=path,
+        cache=cache,
+        quiet=False,
+    )
+
+
+def _print(folders: list[RunFolder]) -> None:
+    """One table for all: the headline score of each mode and what drawing changed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Does drawing help? Headline scores with 95 % intervals", title_justify="left")
+    for name in ("player", "world", "direct", "text_cot", "visual_cot", "drawing gain", "blank canvas", "trouble"):
+        table.add_column(name)
+    for folder in folders:
+        results = folder.results()
+        for world in ("maze", "sliding", "jigsaw"):
+            cells = results["tasks"]
+            table.add_row(
+                results["model"],
+                world,
+                *(_score(cells.get(f"{world}.{mode}")) for mode in ("direct", "text_cot", "visual_cot")),
+                _gain(results["gains"], world, "own"),
+                _gain(results["gains"], world, "blank"),
+                _trouble(cells, world),
+            )
+        table.add_section()
+    Console(width=160).print(table)
+
+
+def _score(cell: dict[str, Any] | None) -> str:
+    if not cell:
+        return ""
+    found = cell["metrics"][cell["headline"]]
+    return f"{found['mean']:.2f} [{found['ci95'][0]:.2f}, {found['ci95'][1]:.2f}]"
+
+
+def _gain(gains: list[dict[str, Any]], world: str, canvas: str) -> str:
+    for gain in gains:
+        if (gain["task"], gain["mode"], gain["canvas"]) == (world, "visual_cot", canvas):
+            return f"{gain['gain']:+.2f} [{gain['ci95'][0]:+.2f}, {gain['ci95'][1]:+.2f}]"
+    return ""
+
+
+def _trouble(cells: dict[str, Any], world: str) -> str:
+    counts: dict[str, int] = {}
+    for name, cell in cells.items():
+        if name.startswith(f"{world}."):
+            for kind, count in cell["failures"].items():
+                counts[kind] = counts.get(kind, 0) + count
+    return ", ".join(f"{kind} {count}" for kind, count in counts.items()) or "none"

@@ -1,0 +1,111 @@
+"""`sketchmark voila score`: a results file and its CSV in, all that can be said about them out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.errors import BadInput
+from sketchmark.models.batch import connect
+from sketchmark.models.batch.job import Tell
+from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.secrets import remember
+from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule
+from sketchmark.tasks.voila.results_file import Item, pair
+from sketchmark.tasks.voila.totals import agreement, summarise
+
+_KEY = "OPENAI_API_KEY"
+
+
+@dataclass(frozen=True)
+class Order:
+    results: Path
+    table: Path
+    distraction: bool
+    judge: str = ""
+    judge_args: str = ""
+    batch: bool = False
+    sent: Path = Path("batch")
+    output: Path = Path("results")
+    key: str | None = field(default=None, repr=False)
+    answered_only: bool = False
+    cache: Path | None = None
+    no_cache: bool = False
+    concurrency: int = 16
+
+
+def score_file(order: Order, tell: Tell) -> dict[str, Any]:
+    if order.batch and not order.judge:
+        raise BadInput("--batch needs a judge", "add --judge openai/gpt-4o-2024-08-06")
+    paired = pair(order.results, order.table)
+    missing = set(paired.missing)
+    items = [item for item in paired.items if not (order.answered_only and item.question in missing)]
+    if not items or len(missing) == len(paired.items):
+        raise BadInput(f"no answer in {order.results} belongs to a row of {order.table}")
+    ruled = by_rule(items)
+    summary: dict[str, Any] = {
+        "questions": len(items),
+        "missing": paired.missing,
+        "missing_count_as_0": not order.answered_only,
+        "surplus": paired.surplus,
+        "rule": summarise(items, ruled),
+    }
+    if order.judge:
+        with _lent(order.key):
+            judged = _judged(order, items, tell)
+        asked = [item for item in items if item.question not in missing]
+        summary["judge"] = {"model": order.judge, "batch": order.batch, **summarise(items, judged)}
+        summary["agreement"] = agreement(_only(ruled, asked), _only(judged, asked))
+    return summary
+
+
+def _only(marked: Marked, items: list[Item]) -> Marked:
+    """Rows without an answer are 0 by both and would make the two agree more than they do."""
+    return {step: {item.question: verdicts[item.question] for item in items} for step, verdicts in marked.items()}
+
+
+def _judged(order: Order, items: list[Item], tell: Tell) -> Marked:
+    arguments = parse_arguments(order.judge_args)
+    if order.batch:
+        connection = connect(order.judge, arguments)
+
+        async def through_batch() -> Marked:
+            try:
+                return await by_batch(connection, items, order.distraction, order.sent, order.output, tell)
+            finally:
+                await connection.close()
+
+        return asyncio.run(through_batch())
+    kept = None if order.no_cache else order.cache or default_cache()
+    judge = with_cache(Catalog().model(order.judge, arguments), kept)
+
+    async def live() -> Marked:
+        try:
+            return await by_judge(judge, items, order.distraction, order.concurrency)
+        finally:
+            await judge.close()
+
+    return asyncio.run(live())
+
+
+@contextmanager
+def _lent(key: str | None) -> Iterator[None]:
+    """A key from the command line is put where keys are looked for, for as long as they are needed."""
+    if key is None:
+        yield
+        return
+    before = os.environ.get(_KEY)
+    os.environ[_KEY] = remember(key)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_KEY]
+        else:
+            os.environ[_KEY] = before

@@ -1,0 +1,11 @@
+"""OpenAI's Batch API: many requests in one job that may take a day, and survives whoever waits for it.
+
+results = await run_job(connect("openai/gpt-4o", {}), requests, JobFiles.named(Path("batch"), Path("results")), print)
+"""
+
+from sketchmark.models.batch.connection import Connection, connect
+from sketchmark.models.batch.files import JobFiles
+from sketchmark.models.batch.job import run_job
+from sketchmark.models.batch.lines import Request, Result
+
+__all__ = ["Connection", "JobFiles", "Request", "Result", "connect", "run_job"]

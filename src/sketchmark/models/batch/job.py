@@ -1,0 +1,159 @@
+"""One batch job from requests to results: sent once, waited for by as many processes as it takes.
+
+The published scorer polls for ever when a job fails or expires (Q21). Here every end of a job is an end: results, or
+an error that says what was kept and what to type next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sketchmark.errors import CallFailed, RunConflict
+from sketchmark.models.batch.connection import Connection
+from sketchmark.models.batch.files import JobFiles, State, write_bytes
+from sketchmark.models.batch.lines import ENDPOINT, Request, Result, digest, encode
+from sketchmark.models.secrets import redact
+
+if TYPE_CHECKING:
+    from openai.types import Batch
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 60.0
+_ENDS = ("completed", "failed", "expired", "cancelled")
+Tell = Callable[[str], None]
+
+
+async def run_job(
+    connection: Connection, requests: Sequence[Request], files: JobFiles, tell: Tell
+) -> dict[str, Result]:
+    """The results by custom id. Called again after a kill it goes on with the job that is under way; after a job
+    that expired it sends what is still missing; after one that completed it only reads."""
+    wanted = [request.custom_id for request in requests]
+    state = _state(connection, requests, files)
+    while not state.completed:
+        if state.batch_id is None:
+            left = [request for request in requests if request.custom_id not in files.answered()]
+            if not left:
+                state = replace(state, completed=True)
+                files.save_state(state)
+                break
+            state = await _send(connection, left, files, state, tell)
+        job = await _wait(connection, state, files, tell)
+        await _collect(connection, job, files)
+        done = job.status == "completed"
+        state = replace(state, completed=done, file_id=None, batch_id=None)
+        files.save_state(state)
+        if not done:
+            raise CallFailed(f"batch_{job.status}", _end(job, files, len(wanted)))
+    return files.results(wanted)
+
+
+def _state(connection: Connection, requests: Sequence[Request], files: JobFiles) -> State:
+    now = State(digest(requests), connection.server)
+    known = files.load_state()
+    if known is None:
+        if files.output.exists():
+            raise RunConflict(
+                f"{files.output} is there already, and no state of a batch that wrote it", "choose other file names"
+            )
+        return now
+    if known.requests != now.requests:
+        raise RunConflict(
+            f"{files.state} belongs to a batch of other requests",
+            "choose other names with --batch_jsonl_file and --output_batch_job_file",
+        )
+    if known.server != now.server and not known.completed:
+        raise RunConflict(f"{files.state} belongs to a batch at {known.server}, not {now.server}")
+    return known
+
+
+async def _send(
+    connection: Connection, requests: Sequence[Request], files: JobFiles, state: State, tell: Tell
+) -> State:
+    """Upload and create. The state is saved in between, so that a kill at any point costs at most an unused file."""
+    client = connection.client
+    may_exist = state.file_id is not None
+    if state.file_id is None:
+        data = encode(requests)
+        write_bytes(files.sent, data)
+        uploaded = await connection(lambda: client.files.create(file=(files.sent.name, data), purpose="batch"))
+        state = replace(state, file_id=uploaded.id)
+        files.save_state(state)
+        tell(f"{files.sent.name}: uploaded {len(requests)} requests")
+    file_id = str(state.file_id)
+
+    async def create() -> Batch:
+        # An answer that was lost on the way, or a kill, may have left a job behind: it is not paid for twice.
+        nonlocal may_exist
+        newest = (await client.batches.list(limit=100)).data if may_exist else []
+        for job in newest:
+            if job.input_file_id == file_id:
+                return job
+        may_exist = True
+        return await client.batches.create(input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h")
+
+    job = await connection(create)
+    state = replace(state, batch_id=job.id)
+    files.save_state(state)
+    return state
+
+
+async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tell) -> Batch:
+    """Poll until the job has come to an end, more and more rarely, telling whatever changes."""
+    batch_id, wait, told = str(state.batch_id), FIRST_WAIT, ""
+    while True:
+        try:
+            job = await connection(lambda: connection.client.batches.retrieve(batch_id))
+        except CallFailed as error:
+            hint = "the same command goes on with it"
+            if error.kind == "not_found":
+                hint = f"if it is gone for good, delete {files.state} to send the requests again"
+            raise CallFailed(error.kind, f"cannot ask about job {batch_id}: {error}", hint=hint) from None
+        seen = f"{files.sent.name}: {job.status}{_counts(job)}"
+        if seen != told:
+            tell(seen)
+            told = seen
+        if job.status in _ENDS:
+            return job
+        await asyncio.sleep(wait)
+        wait = min(LONGEST_WAIT, wait * 1.5)
+
+
+def _counts(job: Batch) -> str:
+    counts = job.request_counts
+    if not counts or not counts.total:
+        return ""
+    failed = f", {counts.failed} failed" if counts.failed else ""
+    return f", {counts.completed} of {counts.total} done{failed}"
+
+
+async def _collect(connection: Connection, job: Batch, files: JobFiles) -> None:
+    """Both files of the job, also of one that expired: its finished part is paid for."""
+    if job.output_file_id:
+        files.add_output(await _content(connection, job.output_file_id))
+    elif job.status == "completed" and not files.output.exists():
+        write_bytes(files.output, b"")
+    if job.error_file_id:
+        write_bytes(files.errors, await _content(connection, job.error_file_id))
+
+
+async def _content(connection: Connection, file_id: str) -> bytes:
+    async def fetch() -> bytes:
+        return (await connection.client.files.content(file_id)).content
+
+    return await connection(fetch)
+
+
+def _end(job: Batch, files: JobFiles, wanted: int) -> str:
+    problems = job.errors.data if job.errors and job.errors.data else []
+    why = "; ".join(redact(f"{problem.code}: {problem.message}") for problem in problems[:3])
+    kept = len(files.answered())
+    held = f"; {kept} of {wanted} answers are kept in {files.output}" if kept else ""
+    end = f"was {job.status}" if job.status == "cancelled" else str(job.status)
+    return (
+        f"batch job {job.id} ({files.sent.name}) {end}{f': {why}' if why else ''}{held}; "
+        "the same command sends what is missing as a new job"
+    )

@@ -1,0 +1,84 @@
+"""Scores of replies that were produced elsewhere: the same scorers, tables and intervals as a run's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput
+from sketchmark.files.tables import data_path
+from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.parts import Sample
+from sketchmark.runs.grading import grade
+from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
+from sketchmark.runs.results import summarise
+from sketchmark.task import Grading, Task
+
+_AT_ONCE = 16
+"""Questions to a judge in flight at the same time."""
+
+
+def score_files(
+    task: str,
+    predictions: Path,
+    scoring: str = "strict",
+    data: Path | None = None,
+    task_args: str = "",
+    judge: str = "",
+    judge_args: str = "",
+) -> dict[str, Any]:
+    """Results in the form of results.json, one entry for each set of replies; further scorings stand in it beside
+    the first."""
+    catalog = Catalog()
+    arguments = parse_arguments(task_args)
+    tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
+    scorings = [name.strip() for name in scoring.split(",") if name.strip()] or ["strict"]
+    for how in scorings:
+        tasks[0].check_scoring(how, with_judge=bool(judge))
+    judging = with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
+    results: dict[str, Any] = {}
+    for name, rows in reply_sets(predictions).items():
+        matched = _matched(tasks, rows, data)
+        first, *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
+        if others:
+            first["scorings"] = {summary["scoring"]: summary for summary in others}
+        results[f"{task}.{name}"] = first
+    return {"model": predictions.name, "tasks": results}
+
+
+def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
+    """A group's members share their scorer, so their samples are scored as one set.
+
+    Replies that hold their questions need no data, wherever SKETCHMARK_DATA points.
+    """
+    if tasks[0].name.startswith("mmmu") and data is None and self_contained(rows):
+        return episodes_of(rows)
+    if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
+        raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
+
+    def samples() -> Iterator[Sample]:
+        for task in tasks:
+            yield from task.samples(data=data_path(data))
+
+    return match(samples(), rows)
+
+
+async def _summary(task: Task, matched: Matched, grading: Grading) -> dict[str, Any]:
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def row(index: int, episode: Episode) -> dict[str, Any]:
+        async with free:
+            return await grade(task, episode, index, grading)
+
+    rows = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
+    summary = summarise(rows, task)
+    summary["headline"] = task.headline
+    summary["scoring"] = grading.scoring
+    summary["unanswered"], summary["unknown"] = matched.unanswered, matched.unknown
+    if task.aggregate:
+        summary["aggregate"] = dict(task.aggregate(rows, grading.scoring))
+    return summary

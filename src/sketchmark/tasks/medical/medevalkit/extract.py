@@ -1,0 +1,38 @@
+"""How MedEvalKit finds the answer in a reply (spec medical.md §1.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sketchmark.scoring.marked import boxed, tagged
+
+_PATTERNS = (
+    "**answer**:",
+    "**answer**",
+    "*answer*:",
+    "**answer:**",
+    "answer is",
+    "answer:",
+    "答案:",
+    "final answer",
+    "final answer is",
+)
+"""Applied in this order, each on what the one before left over; the order is part of the arithmetic (§1.4)."""
+
+
+def parse_response(response: str) -> str:
+    """The lowercased reply, cut down to what follows the answer patterns. Not stripped."""
+    text = response.lower()
+    if "boxed" in text:
+        text = boxed(text)
+    elif "<answer>" in text:
+        text = tagged(text, "answer")
+    for pattern in _PATTERNS:
+        text = text.rpartition(pattern)[2]
+    return text
+
+
+def box_or_tag(response: Any) -> str:
+    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges (§2.5): box, else tag, else all."""
+    text = response if isinstance(response, str) else ""
+    return boxed(text) if "\\boxed" in text else tagged(text, "answer")

@@ -1,0 +1,73 @@
+"""MedEvalKit's open-answer metrics (spec medical.md §1.8)."""
+
+from __future__ import annotations
+
+from sketchmark.errors import BadInput
+from sketchmark.scoring.bleu import bleu
+from sketchmark.scoring.text_metrics import Rouge, rouge, token_overlap
+from sketchmark.tasks.medical.medevalkit import Code
+from sketchmark.tasks.medical.medevalkit.extract import parse_response
+
+METRICS = (
+    "em",
+    "bleu1",
+    "bleu2",
+    "bleu3",
+    "bleu4",
+    "rouge1",
+    "rouge2",
+    "rougel",
+    "precision",
+    "recall",
+    "f1",
+)
+
+_FORK_ROUGE_WORDS = 500
+
+
+class UpstreamStops(BadInput):
+    """The published code raises here and ends its whole run; there is no number to reproduce for this item."""
+
+
+def open_metrics(gold: str, response: str, *, code: Code = "upstream") -> dict[str, float]:
+    """The metrics of one open answer, by the names the original gives them.
+
+    The names of the last three are rotated: `precision` holds F1, `recall` precision, `f1` recall (§5.1 #4).
+    """
+    wanted, reply = gold.lower(), parse_response(response)
+    overlap = token_overlap(wanted.split(), reply.split())
+    rouges = _rouge(wanted, reply, code)
+    return dict(
+        zip(
+            METRICS,
+            (
+                float(reply == wanted),
+                *bleu(_bleu_tokens(wanted), _bleu_tokens(reply)),
+                rouges.rouge1,
+                rouges.rouge2,
+                rouges.rougel,
+                overlap.f1,
+                overlap.precision,
+                overlap.recall,
+            ),
+            strict=True,
+        )
+    )
+
+
+def _bleu_tokens(text: str) -> list[str]:
+    """Split at single spaces, so empty tokens are kept and count (§1.8)."""
+    return text.lower().replace(".", " .").split(" ")
+
+
+def _rouge(wanted: str, reply: str, code: Code) -> Rouge:
+    """An answer without words stops the main branch; the fork gives 0, and reads 500 words at most (§3)."""
+    if code == "fork":
+        reply_words = reply.split(" ")
+        reply = " ".join(reply_words[:_FORK_ROUGE_WORDS])
+    try:
+        return rouge(wanted, reply)
+    except ValueError as error:
+        if code == "fork":
+            return Rouge()
+        raise UpstreamStops(f"MedEvalKit stops at this item: {error}") from error

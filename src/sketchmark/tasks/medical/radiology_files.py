@@ -1,0 +1,14 @@
+"""The two CSV files that external report-metric suites take (spec medical.md §2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sketchmark.episode import Episode
+from sketchmark.tasks.medical.radiology_metrics import write_report_files
+
+
+def write(episodes: Iterable[Episode], folder: Path) -> list[Path]:
+    pairs = [(episode.sample.target["reference"], episode.answer) for episode in episodes if episode.sample.target]
+    return list(write_report_files(folder, [reference for reference, _ in pairs], [reply for _, reply in pairs]))

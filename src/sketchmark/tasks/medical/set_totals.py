@@ -1,0 +1,110 @@
+"""The totals of the medical data sets, under the keys their own reports use, in every scoring mode.
+
+`strict` has one verdict an item and one denominator a table. The accidents of the `code-` modes are the functions
+that cite the spec (medical.md §3, §5.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.scoring.counting import Table, share, table
+from sketchmark.scoring.graded import Graded, Scoring
+from sketchmark.tasks.medical.medevalkit.open_end import METRICS
+from sketchmark.tasks.medical.medevalkit.vqa import VqaSet
+
+
+def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Totals of a multiple-choice set. `groupings` maps a table's key to the entry of `filed` it is split by:
+    `{"question type metrics": "question_type"}`."""
+    totals: dict[str, Any] = {"total metrics": _counted(items)}
+    for key, by in (groupings or {}).items():
+        names = dict.fromkeys(item.filed[by] for item in items)
+        totals[key] = {name: _counted([item for item in items if item.filed[by] == name]) for name in names}
+    return totals | _oddities(items)
+
+
+def radrestruct_totals(items: Sequence[Graded]) -> dict[str, Any]:
+    """`multiple_choice` also holds the six fixed_choice items, as upstream (§2.12)."""
+    single = [item for item in items if item.filed["answer_type"] == "single_choice"]
+    multiple = [item for item in items if item.filed["answer_type"] != "single_choice"]
+    return {
+        "total metrics": _counted(items),
+        "single_choice": _counted(single),
+        "multiple_choice": _counted(multiple),
+        **_oddities(items),
+    }
+
+
+def vqa_totals(
+    items: Sequence[Graded], dataset: VqaSet, scoring: Scoring = "strict", *, with_judge: bool = False
+) -> dict[str, Any]:
+    """Totals of VQA_RAD, PATH_VQA and SLAKE: all items, the open ones with their metrics, the closed ones."""
+    if scoring == "paper" and not with_judge:
+        raise BadInput("scoring `paper` judges open answers with a model", "give --judge, or use --scoring strict")
+    opened = [item for item in items if not item.closed]
+    closed = [item for item in items if item.closed]
+    open_right, close_right = _rights(opened, closed, dataset, scoring, with_judge)
+    open_table: Table = {"total": len(opened), "right": open_right}
+    for name in METRICS:
+        open_table[name] = sum(item.metrics[name] for item in opened) / len(opened) if opened else 0.0
+    open_table["acc"] = share(open_right, len(opened))
+    if scoring in ("code-upstream", "code-fork"):
+        open_table["acc"] = _divided_again(open_table["acc"], len(opened))
+    return {
+        "total metrics": table(open_right + close_right, len(items)),
+        "open": open_table,
+        "close": table(close_right, len(closed)),
+        **_oddities(items),
+    }
+
+
+def _rights(
+    opened: Sequence[Graded], closed: Sequence[Graded], dataset: VqaSet, scoring: Scoring, with_judge: bool
+) -> tuple[int, int]:
+    by_rule = sum(item.right for item in closed)
+    if not with_judge:
+        return sum(item.right for item in opened), by_rule
+    if scoring == "code-fork":
+        return _fork_judged(opened), _fork_judged(closed) if dataset == "slake" else by_rule
+    by_judge = sum(item.judged is True for item in opened)
+    if scoring == "code-upstream" and dataset == "slake":
+        return by_judge, _slake_closed_twice(closed)
+    if scoring == "code-upstream" and dataset == "path_vqa":
+        return by_judge, _path_vqa_closed_forgotten()
+    return by_judge, by_rule
+
+
+def _fork_judged(items: Sequence[Graded]) -> int:
+    """The fork falls back to the rule where the judge gave no verdict (§1.9, §3)."""
+    return sum(item.right if item.judged is None else item.judged for item in items)
+
+
+def _slake_closed_twice(closed: Sequence[Graded]) -> int:
+    """SLAKE on the main branch adds the judge's verdicts on closed items to the rule's: accuracy passes 1 (#1)."""
+    return sum(item.right for item in closed) + sum(item.judged is True for item in closed)
+
+
+def _path_vqa_closed_forgotten() -> int:
+    """PATH_VQA on the main branch zeroes the closed items when a judge is used (§5.1 #2)."""
+    return 0
+
+
+def _divided_again(accuracy: float, opened: int) -> float:
+    """Both codes divide the open accuracy by the number of open items a second time (§5.1 #3)."""
+    return accuracy / opened if opened else 0.0
+
+
+def _counted(items: Sequence[Graded]) -> Table:
+    return table(sum(item.right for item in items), len(items))
+
+
+def _oddities(items: Sequence[Graded]) -> Table:
+    """Counts that belong beside every score: shown only when there are any."""
+    counts = {
+        "unparsed": sum(item.unparsed for item in items),
+        "stopped": sum(item.stopped for item in items),
+    }
+    return {name: count for name, count in counts.items() if count}

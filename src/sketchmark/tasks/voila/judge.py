@@ -1,0 +1,230 @@
+"""VOILA's judge: the published prompts and schemas to the letter, and a reading of verdicts that never guesses.
+
+Spec voila.md, 5.2 to 5.4. The published scorer re-uses the previous question's verdict when one is empty and lets
+failed requests leave the denominator (Q20, Q21). Here a verdict that is not whole counts as failed, and as 0.
+Step 4 has no published judge: its prompt is ours, and its scores have names of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeGuard, get_args
+
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Model, Options
+from sketchmark.parts import Context, Picture, of
+from sketchmark.worlds.voila import ANY, Scene
+
+Step = Literal[1, 2, 3, 4]
+STEPS: tuple[Step, ...] = get_args(Step)
+PROPERTIES = ("number", "subject", "action")
+_FIELDS = ("number", "subject_type", "action")
+_IMAGES = ("image_1", "image_2", "image_3")
+_SCHEMA_NAMES = {1: "ImageTextMatching", 2: "IdentifyChanges", 3: "FindingLastImage", 4: "DrawnImage"}
+
+STEP_1_TEMPERATURE = 0.1
+API_TEMPERATURE = 1.0
+"""Steps 2 and 3 are published without a temperature, which at OpenAI means 1."""
+
+_MATCHING = (
+    "Give me the score by comparing the provided texts to the ground truth text for each image focusing on subject "
+    'numbers, subject types, and actions. Comparing similar subject types, such as "mice" versus "hamsters," or '
+    'variations in number, such as "man" versus "men," is acceptable as a correct answer. However, differences in '
+    'age or gender, such as "woman" versus "senior woman," are not acceptable as a correct answer. If the answer '
+    "is correct, assign 1 point for each property score, otherwise give 0. "
+)
+_CHANGES = (
+    "Give me the score by comparing the provided texts to the ground truth text to determine if the model correctly "
+    "identifies the unchanged and changed properties between Image 1 and Image 2. The properties to compare are the "
+    "number of subjects, the subject type, and the actions. If the answer is correct, assign 1 point for each "
+    "property, otherwise give 0. "
+)
+_LAST_IMAGE = (
+    "Give me the score by comparing the provided texts to the ground truth text to determine if the model correctly "
+    "identifies the properties of subject numbers, subject types, and actions in order. "
+)
+_ANY_IS_A_VALUE = (
+    'If ground truth text contains the value "any" for a property, it only counts as correct if the provided text '
+    "also has 'any' for that property. Otherwise, the answer is incorrect. "
+)
+_POINTS = "If the answer is correct, assign 1 point for each property, otherwise give 0. "
+_ENDING = "Write the output as JSON object for each image without explanation."
+_DRAWING = """The picture should show: {truth}
+Give 1 point for each property that the picture shows, otherwise give 0.
+number: exactly this many subjects can be counted in the picture.
+subject_type: all of them are of this type; age and gender must fit.
+action: all of them are doing this.
+A property whose value is "any" is fulfilled by every picture.
+Write the output as JSON object without explanation."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a question, in the words of its CSV row."""
+
+    combined: str
+    relations: str
+    answer: Scene
+
+
+def formatted(answer: Scene) -> str:
+    """The truth of steps 3 and 4 as the judge is told it."""
+    return f"number = {answer.number_word} subject = {answer.subject_word} action = {answer.action_word}"
+
+
+def prompt(step: Literal[1, 2, 3], truth: Truth, said: str, distraction: bool) -> str:
+    if step == 1:
+        return _lines(_MATCHING, 8, truth.combined, said)
+    if step == 2:
+        return _lines(_CHANGES, 8, truth.relations, said)
+    rule, indent = (_ANY_IS_A_VALUE, 20) if distraction else ("", 32)
+    return _lines(_LAST_IMAGE + rule + _POINTS, indent, " " + formatted(truth.answer), said)
+
+
+def _lines(task: str, indent: int, truth: str, said: str) -> str:
+    lines = (task, f"Ground truth texts:{truth}", f"Texts to compare: {said}", _ENDING)
+    return ("\n" + " " * indent).join(lines)
+
+
+def drawing_prompt(truth: Truth) -> str:
+    return _DRAWING.format(truth=formatted(truth.answer))
+
+
+def response_format(step: Step, question: int) -> dict[str, Any]:
+    marks = {name: {"type": "integer"} for name in _FIELDS}
+    fields = {image: _object(marks) for image in _IMAGES} if step == 1 else marks
+    schema = _object({"question": {"type": "integer", "const": question}, **fields})
+    named = {"name": _SCHEMA_NAMES[step], "schema": schema, "strict": True}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One question to the judge."""
+
+    step: Step
+    question: int
+    text: str
+    picture: Picture | None = None
+
+    def context(self) -> Context:
+        return of(self.picture, self.text) if self.picture else of(self.text)
+
+    def options(self) -> Options:
+        temperature = STEP_1_TEMPERATURE if self.step == 1 else API_TEMPERATURE
+        return Options(temperature=temperature, extra={"response_format": response_format(self.step, self.question)})
+
+    def body(self, model: str) -> dict[str, Any]:
+        """The request as published (5.2): a temperature in step 1 only (Q23), no system message."""
+        content: str | list[dict[str, Any]] = self.text
+        if self.picture:
+            image = {"type": "image_url", "image_url": {"url": self.picture.data_url}}
+            content = [image, {"type": "text", "text": self.text}]
+        temperature = {"temperature": STEP_1_TEMPERATURE} if self.step == 1 else {}
+        return {
+            "model": model,
+            **temperature,
+            "response_format": response_format(self.step, self.question),
+            "messages": [{"role": "user", "content": content}],
+        }
+
+
+def inquire(step: Literal[1, 2, 3], question: int, truth: Truth, said: str, distraction: bool) -> Inquiry | None:
+    """None for an answer without words: it is wrong, and nobody needs to be asked."""
+    return Inquiry(step, question, prompt(step, truth, said, distraction)) if said.strip() else None
+
+
+Marks = tuple[tuple[int, int, int], ...]
+"""0 or 1 for number, subject and action: of each of three pictures in step 1, else once."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Marks, and what kept the judge from giving them; without them everything counts as 0."""
+
+    marks: Marks
+    problem: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.problem)
+
+    def scores(self) -> dict[str, float]:
+        """Per property and overall (5.4). Overall asks for all three of the same picture, never of all pictures."""
+        n = len(self.marks)
+        shares = {name: sum(marks[i] for marks in self.marks) / n for i, name in enumerate(PROPERTIES)}
+        return {**shares, "overall": sum(all(marks) for marks in self.marks) / n}
+
+
+def nothing_right(step: Step, problem: str = "") -> Verdict:
+    return Verdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1), problem)
+
+
+def read_verdict(step: Step, question: int, text: str) -> Verdict:
+    """Only the integers 0 and 1 in the asked form, for the asked question, are a verdict."""
+    try:
+        value = json.loads(_unfenced(text))
+    except (ValueError, RecursionError):
+        return nothing_right(step, "not JSON" if text.strip() else "empty")
+    if not isinstance(value, dict) or not _is_int(value.get("question")) or value["question"] != question:
+        return nothing_right(step, "not about this question")
+    marks = [_marks(value.get(image)) for image in _IMAGES] if step == 1 else [_marks(value)]
+    whole = tuple(mark for mark in marks if mark is not None)
+    return Verdict(whole) if len(whole) == len(marks) else nothing_right(step, "not 0 or 1")
+
+
+def _unfenced(text: str) -> str:
+    """Judges that cannot be held to a schema like to put their JSON into a code block."""
+    match = re.fullmatch(r"\s*```(?:json)?\s*(.*?)\s*```\s*", text, re.DOTALL)
+    return match[1] if match else text
+
+
+def _marks(value: object) -> tuple[int, int, int] | None:
+    if not isinstance(value, dict):
+        return None
+    number, subject, action = (value.get(name) for name in _FIELDS)
+    if _is_mark(number) and _is_mark(subject) and _is_mark(action):
+        return number, subject, action
+    return None
+
+
+def _is_int(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_mark(value: object) -> TypeGuard[int]:
+    return _is_int(value) and value in (0, 1)
+
+
+def forgive_any(verdict: Verdict, answer: Scene) -> Verdict:
+    """No drawing can be wrong where the answer is `any` (our choice, as the built-in reader has it)."""
+    if verdict.failed:
+        return verdict
+    words = (answer.number_word, answer.subject_word, answer.action_word)
+    (number, subject, action), = verdict.marks  # fmt: skip
+    given = zip((number, subject, action), words, strict=True)
+    number, subject, action = (1 if word == ANY else mark for mark, word in given)
+    return Verdict(((number, subject, action),))
+
+
+async def ask(judge: Model, inquiry: Inquiry) -> Verdict:
+    """A live verdict. A judge that cannot be reached has given none; the run goes on."""
+    try:
+        reply = await judge.say(inquiry.context(), inquiry.options())
+    except CallFailed as error:
+        return nothing_right(inquiry.step, error.kind)
+    if reply.finish != "stop":
+        return nothing_right(inquiry.step, "truncated" if reply.finish == "length" else reply.finish)
+    return read_verdict(inquiry.step, inquiry.question, reply.text)

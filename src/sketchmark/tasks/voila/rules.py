@@ -1,0 +1,145 @@
+"""VOILA's steps 1 to 3 read by rule: free, offline, the same every time (spec voila.md, 5.5).
+
+What cannot be read, or can be read two ways, is None: wrong, and counted as unparsed where nothing could be read.
+Figures are not comparable with published ones, which GPT-4o judged; `agreement` is reported when both exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sketchmark.worlds.voila import Scene
+from sketchmark.worlds.voila.words import actions_in, first_number, numbers_in, only, subjects_in
+
+PROPERTIES = ("number", "subject", "action")
+
+_IMAGE = re.compile(r"(?:\bimage\s*#?\s*([123])\b|\b(first|second|third) image\b)\s*\**\s*:?", re.IGNORECASE)
+_ORDINALS = {"first": 1, "second": 2, "third": 3}
+_UNNUMBERED = (
+    re.compile(r"\bimage\W{0,9}:", re.IGNORECASE),
+    re.compile(r"^[ *'\"-]*[123][.):]", re.MULTILINE),
+)
+"""The prompt's own 'Image : Description' taken at its word, or a list: read in order when there are just three."""
+_SAME = re.compile(
+    r"\b(remain\w*|constant|same|unchanged|no change|not change\w*|stays?|identical|stable)\b", re.IGNORECASE
+)
+_CHANGED = re.compile(
+    r"\b(chang\w*|increas\w*|decreas\w*|differ\w*|from\b.{1,99}?\bto|becomes?|reduc\w*|doubl\w*|add\w*|fewer|more)\b",
+    re.IGNORECASE,
+)
+_NAMES: Mapping[str, re.Pattern[str]] = {
+    "number": re.compile(r"\b(numbers?|counts?|quantity)\b", re.IGNORECASE),
+    "subject": re.compile(
+        r"\b(subject types?|types? of subjects?"
+        r"|(?<!of )(?<!\d )(?<!one )(?<!two )(?<!three )(?<!four )subjects?(?! count))\b",
+        re.IGNORECASE,
+    ),
+    "action": re.compile(r"\b(actions?|activit(?:y|ies))\b", re.IGNORECASE),
+}
+_CLAUSES = re.compile(r"(?<=[.;!])\s+|\n+|,? (?:but|while|whereas)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What an answer says of one property between pictures 1 and 2; None where it does not say."""
+
+    changed: bool | None
+    values: tuple[int, ...] = ()
+    direction: int = 0
+
+
+def read_step1(text: str) -> list[Scene]:
+    """The three scenes described; a property that is missing or ambiguous is None."""
+    marks = [
+        (match.start(), match.end(), int(match[1] or _ORDINALS[match[2].lower()])) for match in _IMAGE.finditer(text)
+    ]
+    for pattern in _UNNUMBERED:
+        found = list(pattern.finditer(text))
+        if not marks and len(found) == 3:
+            marks = [(match.start(), match.end(), place) for place, match in enumerate(found, 1)]
+    pieces = {1: "", 2: "", 3: ""}
+    for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=False):
+        pieces[image] += " " + text[end:following]
+    return [
+        Scene(first_number(piece), only(subjects_in(piece)), only(actions_in(piece))) for piece in pieces.values()
+    ]
+
+
+def read_step2(text: str) -> dict[str, Relation]:
+    """What is said of each property: changed or not, the values named, and for numbers the direction.
+
+    Read clause by clause; a heading such as "Unchanged properties:" holds for the clauses below it that do not say.
+    """
+    said: dict[str, Relation] = {}
+    heading: bool | None = None
+    for clause in _CLAUSES.split(text):
+        pieces = _pieces(clause)
+        changed = _changed(clause)
+        if changed is not None and len(pieces) != 1 and _HEADING.search(clause):
+            heading = changed
+        for name, piece in pieces.items():
+            own = _changed(piece)
+            verdict = next((known for known in (own, changed, heading) if known is not None), None)
+            if verdict is None or name in said:
+                continue
+            part = piece if own is not None or len(pieces) == 1 else ""
+            said[name] = Relation(verdict, _values(name, part), _direction(part) if name == "number" else 0)
+    return {name: said.get(name, Relation(None)) for name in PROPERTIES}
+
+
+def _pieces(clause: str) -> dict[str, str]:
+    """The properties a clause names, each with the words from its own name to the next one's."""
+    starts = {name: match.start() for name, pattern in _NAMES.items() if (match := pattern.search(clause))}
+    ordered = sorted(starts, key=lambda name: starts[name])
+    cuts = [0, *(starts[name] for name in ordered[1:]), len(clause)]
+    return {name: clause[cuts[at] : cuts[at + 1]] for at, name in enumerate(ordered)}
+
+
+def right_step1(read: Sequence[Scene], truth: Sequence[Scene]) -> dict[str, float]:
+    """Per property and overall, each the share of the three pictures (the published averages)."""
+    hits = [[getattr(r, p) == getattr(t, p) for p in PROPERTIES] for r, t in zip(read, truth, strict=True)]
+    shares = {p: sum(hit[i] for hit in hits) / 3 for i, p in enumerate(PROPERTIES)}
+    return {**shares, "overall": sum(all(hit) for hit in hits) / 3}
+
+
+def right_step2(read: Mapping[str, Relation], first: Scene, second: Scene) -> dict[str, float]:
+    """A property is right when changed/unchanged is right and nothing that is named contradicts the pictures."""
+    right = {}
+    for name in PROPERTIES:
+        before, after = getattr(first, name), getattr(second, name)
+        relation, changed = read[name], before != after
+        fits = relation.changed == changed and set(relation.values) <= {before, after}
+        if changed and relation.direction:
+            fits = fits and (after > before) == (relation.direction > 0)
+        right[name] = float(fits)
+    return {**right, "overall": float(all(right.values()))}
+
+
+def right_step3(read: Mapping[str, int | str | None] | None, answer: Scene) -> dict[str, float]:
+    """`any` is one more value: right only where it is due."""
+    due = {name: "any" if value is None else value for name, value in zip(PROPERTIES, answer, strict=True)}
+    right = {name: float(read is not None and read[name] == due[name]) for name in PROPERTIES}
+    return {**right, "overall": float(all(right.values()))}
+
+
+def _changed(clause: str) -> bool | None:
+    """ "Unchanged" and "does not change" are no change; a clause that says both says nothing."""
+    same = _SAME.search(clause) is not None
+    rest = _SAME.sub(" ", clause)
+    changed = _CHANGED.search(re.sub(r"\bunchanged\b", " ", rest, flags=re.IGNORECASE)) is not None
+    return None if same == changed else changed
+
+
+def _values(name: str, clause: str) -> tuple[int, ...]:
+    if name == "number":
+        return tuple(numbers_in(clause, articles=False))
+    return tuple(subjects_in(clause) if name == "subject" else actions_in(clause))
+
+
+def _direction(clause: str) -> int:
+    up = re.search(r"\bincreas\w*|\bmore\b|\bdoubl\w*", clause, re.IGNORECASE) is not None
+    down = re.search(r"\bdecreas\w*|\bfewer\b|\breduc\w*", clause, re.IGNORECASE) is not None
+    return up - down
