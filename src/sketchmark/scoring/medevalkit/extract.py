@@ -1,4 +1,4 @@
-"""How MedEvalKit finds the answer in a reply (spec medical.md §1.4)."""
+"""How MedEvalKit finds the answer in a reply (docs/benchmarks/medical.md, "Finding the answer in a reply")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 NO_BOX = "None"
-"""A missing or unbalanced box gives this word, which later steps treat as if the model had said it (§1.4)."""
+"""A missing or unbalanced box gives this word, which later steps treat as if the model had said it."""
 
 _PATTERNS = (
     "**answer**:",
@@ -19,7 +19,7 @@ _PATTERNS = (
     "final answer",
     "final answer is",
 )
-"""Applied in this order, each on what the one before left over; the order is part of the arithmetic (§1.4)."""
+"""Applied in this order, each on what the one before left over; the order is part of the arithmetic."""
 
 
 def boxed(text: str) -> str:
@@ -39,7 +39,7 @@ def boxed(text: str) -> str:
 def tagged(text: str | None, tag: str) -> str:
     """All contents of `<tag>…</tag>` joined by spaces; the whole text when there is no such pair.
 
-    Two answers become one string, `A B` (§5.1 #21).
+    Two answers become one string, `A B` (docs/benchmarks/medical.md, "Two answers become one").
     """
     if not text:
         return ""
@@ -60,6 +60,6 @@ def parse_response(response: str) -> str:
 
 
 def box_or_tag(response: Any) -> str:
-    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges (§2.5): box, else tag, else all."""
+    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges: box, else tag, else all."""
     text = response if isinstance(response, str) else ""
     return boxed(text) if "\\boxed" in text else tagged(text, "answer")
