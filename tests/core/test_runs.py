@@ -17,7 +17,12 @@ from tests.core.helpers import Flaky, Recorder, episodes, without_times
 
 
 def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
-    settings: dict[str, Any] = {"tasks": "maze", "mode": "direct,visual_cot", "limit": 4, "no_cache": "cache" not in more}
+    settings: dict[str, Any] = {
+        "tasks": "maze",
+        "mode": "direct,visual_cot",
+        "limit": 4,
+        "no_cache": "cache" not in more,
+    }
     return sketchmark.run(model, output_path=path, **{**settings, **more})
 
 

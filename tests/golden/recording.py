@@ -1,4 +1,4 @@
-"""A player that keeps every request, and the requests as text that a person can read and compare with the spec."""
+"""A player that keeps every request, and the requests as text that a person can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context of every turn is exactly the spec's: one readable file a protocol.
+"""The context of every turn is exactly the published one: one readable file per protocol.
 
 After a change that is meant, `SKETCHMARK_WRITE_GOLDEN=1 pytest tests/golden` writes them anew; read the difference.
 """

@@ -1,4 +1,4 @@
-"""Every example of spec medical.md §1.4 to §1.7 that was obtained by running the original code."""
+"""Examples obtained by running the original code (docs/benchmarks/medical.md, "Finding the answer in a reply")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The aggregation mini-set of spec medical.md §6.2 and the accidents of §5.1, in all four scoring modes."""
+"""Totals of a few items, and the accidents in all four scorings (docs/benchmarks/medical.md, "Accidents")."""
 
 from __future__ import annotations
 

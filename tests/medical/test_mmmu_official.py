@@ -1,4 +1,4 @@
-"""Every example of spec medical.md §4.3 and §4.4 that was obtained by running the original code."""
+"""Examples that were obtained by running the original code (docs/benchmarks/mmmu.md, "Choice parsers")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report scoring, with the worked examples of spec medical.md §2.11."""
+"""Report scoring (docs/benchmarks/medical.md, "Report scoring"), with examples the original code gave."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ async def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(t
     cell = (await score_as(folder, ["strict", "code-upstream"]))["radrestruct.direct"]
     assert cell["aggregate"]["total metrics"]["acc"] == 1.0
     published = cell["scorings"]["code-upstream"]["aggregate"]
-    assert published["single_choice"]["right"] == 1, "a side is no yes or no (#23)"
+    assert published["single_choice"]["right"] == 1, "a side is no yes or no"
 
 
 async def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sketchmark.tasks.mmmu.open_answers import number, open_verdict
 @pytest.mark.parametrize(
     ("response", "value"),
     [
-        # spec §1.6, read strictly
+        # the replies that tell the published yes/no judge apart, read strictly
         ("Yes.", True),
         ("No", False),
         ("normal", None),
@@ -53,7 +53,7 @@ def test_yes_and_no_are_read_as_words(response: object, value: bool | None) -> N
 @pytest.mark.parametrize(
     ("gold", "response", "right"),
     [
-        # spec §1.7, read strictly
+        # the replies that tell the published close-ended judge apart, read strictly
         ("CT", "ct.", True),
         ("CT", " CT", True),
         ("CT", "CT ", True),

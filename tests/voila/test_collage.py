@@ -1,4 +1,4 @@
-"""The collage of spec 3.3, by its pixels."""
+"""The collage, by its pixels (docs/benchmarks/voila.md, "The collage")."""
 
 from PIL import Image
 

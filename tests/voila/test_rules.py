@@ -1,4 +1,5 @@
-"""The rules, the structures and the closed-form answer, against the figures of the spec."""
+"""The rules, the structures and the closed-form answer, against the figures in
+docs/benchmarks/voila.md, "Structures"."""
 
 import pytest
 

@@ -37,7 +37,7 @@ def test_missing_and_surplus_are_named_and_nothing_is_cut_off(tmp_path: Path) ->
 
 
 def test_the_published_scripts_form_is_read_too(tmp_path: Path) -> None:
-    """`row_index` alone, as the script writes, and a list of texts, as its scorer expects (Q13)."""
+    """`row_index` alone, as the script writes, and a list of texts, as its scorer expects."""
     table = questions(tmp_path)
     row = {f"query{i}": {"row_index": 2, "query": "?", "generated_text": text} for i, text in enumerate("abc")}
     listed = {f"query{i}": {"question": 3, "generated_text": [text, "x"]} for i, text in enumerate("abc")}

@@ -1,4 +1,4 @@
-"""The evaluator's rules (spec, section 5) written down slowly, pixel by pixel, to hold the fast reader against."""
+"""The evaluator's rules (docs/benchmarks/uni-mmmu.md, "Finding the board") written down slowly, pixel by pixel."""
 
 from __future__ import annotations
 

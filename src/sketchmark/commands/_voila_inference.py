@@ -19,7 +19,8 @@ MODE = "stepwise"
 
 @dataclass(frozen=True)
 class Inference:
-    """What was asked for. Sampling with temperature 0.5 and 3048 tokens are the published defaults (4.4)."""
+    """What was asked for. Sampling with temperature 0.5 and 3048 tokens are the published defaults
+    (docs/benchmarks/voila.md, "Inference settings")."""
 
     model_name: str
     distraction: bool

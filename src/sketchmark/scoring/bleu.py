@@ -1,4 +1,4 @@
-"""Sentence BLEU with the arithmetic of nltk 3.9.1, which the published numbers were made with (spec medical.md §1.8).
+"""Sentence BLEU with the arithmetic of nltk 3.9.1, as published (docs/benchmarks/medical.md, "Open-answer metrics").
 
 By hand because nltk brings five packages, 20 MB and a slow import into the base install, for two formulas.
 The tests compare it with nltk. The paper: Papineni et al., https://aclanthology.org/P02-1040.

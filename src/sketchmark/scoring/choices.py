@@ -1,7 +1,8 @@
 """The strict reader of multiple-choice replies: which option a reply commits to, or none.
 
 Unlike the published parsers it never guesses: no random letter, no most-similar text, no article taken for option A
-(spec medical.md §5.1 #6, #14, #15). A reply that commits to two options commits to none.
+(docs/benchmarks/medical.md, "Silence is A", and docs/benchmarks/mmmu.md, "Answered at random"). A
+reply that commits to two options commits to none.
 """
 
 from __future__ import annotations

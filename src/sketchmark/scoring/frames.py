@@ -1,4 +1,4 @@
-"""The picture channel: what was drawn, frame by frame, against what is true (spec uni_mmmu.md, section 5)."""
+"""What was drawn, frame by frame, against what is true (docs/benchmarks/uni-mmmu.md, "Picture scores")."""
 
 from __future__ import annotations
 

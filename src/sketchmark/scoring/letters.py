@@ -1,4 +1,4 @@
-"""MMSI-Bench's answer letter (spec mmsi.md, Scoring).
+"""MMSI-Bench's answer letter (docs/benchmarks/mmsi.md, "The answer letter").
 
 `strict` is the published reading and the default: A to D as written. `lenient` is the later official parser: A to F
 in either case, which takes the first letter of "e.g." for an answer. No letter is no answer, never a guess.

@@ -1,7 +1,7 @@
 """Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
 
-`strict` is the official evaluator's reading and the default; `lenient` is the public port's (spec uni_mmmu.md,
-section 5). No answer is no answer, never a guess.
+`strict` is the official evaluator's reading and the default; `lenient` is the public port's
+(docs/benchmarks/uni-mmmu.md, "Reading answers"). No answer is no answer, never a guess.
 """
 
 from __future__ import annotations

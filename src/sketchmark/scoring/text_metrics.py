@@ -56,7 +56,8 @@ def _rouge_scorer() -> Any:
 @contextmanager
 def _room_to_recurse(*texts: str) -> Iterator[None]:
     """rouge 1.0.1 walks the common subsequence recursively and gives up on sentences of about 1,000 words
-    (spec medical.md §5.2 #46). Python frames are on the heap since 3.11, so a higher limit is safe."""
+    (docs/benchmarks/medical.md, "ROUGE and long texts"). Python frames are on the heap since 3.11, so a higher
+    limit is safe."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 1000 + sum(map(len, texts))))
     try:

@@ -1,4 +1,4 @@
-"""The strict reader of yes/no replies: by word, never by substring (spec medical.md §5.1 #9)."""
+"""The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring")."""
 
 from __future__ import annotations
 

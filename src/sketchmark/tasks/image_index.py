@@ -1,6 +1,7 @@
 """The image-index sentence: telling a model, in words, how many pictures it was given and how they are numbered.
 
-Follows the protocol of the MedEvalKit fork (spec medical.md §1.3). The sentence is English for every language.
+Follows the protocol of the MedEvalKit fork (docs/benchmarks/medical.md, "The image-index sentence"). It is
+English for every language.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Task files of lmms-eval's shape, played as they are (spec lmms_eval.md, section 1.2): people bring their own tasks.
+"""Task files of lmms-eval's shape, played as they are: people bring their own tasks.
+
+What such a file may say: docs/benchmarks/lmms-eval-tasks.md, "Task files".
 
 What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
 when the user said so. Keys that would change a score and are not understood are refused, never ignored.

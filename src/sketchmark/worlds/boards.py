@@ -1,4 +1,4 @@
-"""Finding a board in a picture and cutting it into cells, as the Uni-MMMU evaluator does (spec, section 5)."""
+"""Finding a board in a picture and cutting it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board")."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 What you see: a board with a dark outline on a white page; dark cells are walls, a blue dot is the agent, a green
 frame is the goal. What you may do: move up, down, left or right by one cell; a move into a wall or out of the board
-leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU (spec,
-sections 2 and 5).
+leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU
+(docs/benchmarks/uni-mmmu.md, "Colours").
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class MazeReading:
 
 
 def read(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading:
-    """Read a picture of a maze by the evaluator's rules (spec, section 5), whatever made it.
+    """Read a picture of a maze, whatever made it, by the rules (docs/benchmarks/uni-mmmu.md, "Reading a maze").
 
     Every cell that passes a threshold is labelled; the last one in reading order is the start (goal) position. The
     published evaluator knows boards with as many rows as columns; others are read without squaring the board.

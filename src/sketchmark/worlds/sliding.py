@@ -3,7 +3,7 @@
 What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
 slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
 the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
-reading follow Uni-MMMU (spec, sections 2 and 5); the first nine colours are the published ones.
+reading follow Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Colours"); the first nine colours are the published ones.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def frames(state: State, moves: Iterable[str]) -> list[Picture]:
 
 
 def read(picture: Picture, n: int = 3) -> list[list[int | str]]:
-    """The number of each cell's colour, or `?` where no colour covers 80 % of it (spec, section 5)."""
+    """The number of each cell's colour, or `?` where no colour covers 80 % of it
+    (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle")."""
     boards.check_grid(n, n, most=5)
     colours = boards.rgb01(*COLOURS[: n * n])
     pixels = boards.pixels_of(picture)

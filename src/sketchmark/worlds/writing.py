@@ -1,7 +1,8 @@
 """Writing generated samples: JSONL with picture files, parquet in the published schema, the published folders.
 
 Samples are written as they come and never held. Tables and indexes get their name only when they are complete, so an
-interrupted set is not mistaken for a finished one. Field names are those of Uni-MMMU (spec, section 1).
+interrupted set is not mistaken for a finished one. Field names are those of Uni-MMMU
+(docs/benchmarks/uni-mmmu.md, "Rows").
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One batch job from requests to results: sent once, waited for by as many processes as it takes.
 
-The published scorer polls for ever when a job fails or expires (Q21). Here every end of a job is an end: results, or
+The published scorer polls for ever when a job fails or expires. Here every end of a job is an end: results, or
 an error that says what was kept and what to type next.
 """
 

@@ -1,4 +1,4 @@
-"""MedFrameQA, MedXpertQA, PMC-VQA and OmniMedVQA: multiple choice (spec medical.md §2.1 to §2.4)."""
+"""MedFrameQA, MedXpertQA, PMC-VQA and OmniMedVQA (docs/benchmarks/medical.md, "Multiple-choice sets")."""
 
 from __future__ import annotations
 
@@ -187,4 +187,4 @@ def omnimedvqa(
 
 
 _OMNI_FILED = ("question_type", "modality_type", "dataset")
-"""One row of `Chest CT Scan.json` says `modality` for `modality_type` (spec §2.4)."""
+"""One row of `Chest CT Scan.json` says `modality` for `modality_type`."""

@@ -41,7 +41,8 @@ class Asked:
     language: Language = "en"
     filed: Mapping[str, str] = field(default_factory=dict)
     tagged_upstream: bool = False
-    """Upstream hands most sets' single picture over bare; a few sets' lists get an `<image_1>: ` tag (spec §1.1)."""
+    """Upstream hands most sets' single picture over bare; a few sets' lists get an `<image_1>: ` tag
+    (docs/benchmarks/medical.md, "How pictures are announced")."""
 
     drawn_question: str | None = None
     """What a drawing prompt may quote when the question itself holds its options."""

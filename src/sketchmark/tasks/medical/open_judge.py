@@ -1,4 +1,5 @@
-"""The LLM judge of open medical answers: MedEvalKit's text, letter for letter (spec medical.md §1.9).
+"""The LLM judge of open medical answers: MedEvalKit's text, letter for letter
+(docs/benchmarks/medical.md, "The LLM judge").
 
 Mind the sense of it: 0 means correct, 1 means incorrect. The judge is any Sketchmark model; caching and rate limits
 are the model's own.

@@ -1,4 +1,4 @@
-"""The prompts of the medical data sets, letter for letter (spec medical.md §1.2, §1.3, §2.9).
+"""The prompts of the medical data sets, letter for letter (docs/benchmarks/medical.md, "Prompt templates").
 
 Two protocols: `upstream` is MedEvalKit's main branch; `indexed` adds the image-index sentence of its fork.
 "reasoning" asks for the answer in a box; neither variant asks for a chain of thought.
@@ -49,7 +49,7 @@ REPORT = (
 )
 
 _MIMIC_UPSTREAM = f"\n        {REPORT}\n        "
-"""MIMIC_CXR carries its own copy of the report prompt upstream, with the source file's indentation (spec §2.9)."""
+"""MIMIC_CXR carries its own copy of the report prompt upstream, with the source file's indentation."""
 
 
 def instruction(kind: Kind, language: Language = "en", *, reasoning: bool = False) -> str:

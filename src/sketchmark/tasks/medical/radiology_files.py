@@ -1,4 +1,4 @@
-"""The two CSV files that external report-metric suites take (spec medical.md §2.11)."""
+"""The two CSV files that external report-metric suites take (docs/benchmarks/medical.md, "Report scoring")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of radiology reports against their references (spec medical.md §2.11): BLEU, ROUGE, METEOR, CIDEr.
+"""Scores of radiology reports: BLEU, ROUGE, METEOR, CIDEr (docs/benchmarks/medical.md, "Report scoring").
 
 The metrics that need a model of their own are in report_models.
 """
@@ -20,7 +20,7 @@ TEXT_METRICS = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge1", "rouge2", "rougeL"
 
 
 def reference_report(findings: str, impression: str) -> str:
-    """The reference text. The sections are taken as they are, so a final `..` is common (§5.1 #26)."""
+    """The reference text. The sections are taken as they are, so a final `..` is common."""
     return f"Findings: {findings} Impression: {impression}."
 
 
@@ -52,7 +52,8 @@ def report_totals(
     """The means over a set of reports, CIDEr included.
 
     `strict` and `paper`: one policy, an empty prediction scores 0 in every metric. `code-upstream` counts it as 0 in
-    BLEU, ROUGE and METEOR but leaves it out of CIDEr; `code-fork` leaves it out everywhere (§5.1 #25).
+    BLEU, ROUGE and METEOR but leaves it out of CIDEr; `code-fork` leaves it out everywhere
+    (docs/benchmarks/medical.md, "Empty reports").
     """
     pairs = list(zip(references, predictions, strict=True))
     spoken = [(reference, prediction) for reference, prediction in pairs if has_words(prediction)]

@@ -1,4 +1,4 @@
-"""IU X-Ray, MIMIC-CXR and CheXpert Plus: radiology reports (spec medical.md §2.8 to §2.11).
+"""IU X-Ray, MIMIC-CXR and CheXpert Plus: radiology reports (docs/benchmarks/medical.md, "Report sets").
 
 All three are read from `test.json`, a list of `{"image": [names] or name, "findings": …, "impression": …}`, beside a
 folder `images/`.

@@ -1,8 +1,8 @@
-"""Rad-ReStruct (https://arxiv.org/abs/2307.05766): structured questions about an X-ray (spec medical.md §2.12).
+"""Rad-ReStruct (https://arxiv.org/abs/2307.05766): structured questions about an X-ray.
 
 Prompts differ from MedEvalKit's under `indexed`: a question whose options are not yes and no is put as a multiple
-choice with lettered options, because a yes/no prompt asks for what is not among them (§5.1 #23, #24). `upstream` asks
-as published.
+choice with lettered options, because a yes/no prompt asks for what is not among them. `upstream` asks as published
+(docs/benchmarks/medical.md, "Rad-ReStruct").
 """
 
 from __future__ import annotations

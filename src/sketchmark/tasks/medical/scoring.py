@@ -23,7 +23,8 @@ from sketchmark.tasks.medical.radiology_metrics import has_words, report_scores
 
 VQA_SETS = get_args(VqaSet)
 _TAGS_FIRST = ("medxpertqa", "omnimedvqa")
-"""Sets whose run loop takes the answer tags out before the judge sees the reply (spec §2.2, §2.4)."""
+"""Sets whose run loop takes the answer tags out before the judge sees the reply
+(docs/benchmarks/medical.md, "Finding the answer in a reply")."""
 
 _YES_NO_WORDS = ("yes", "no", "是", "否", "不是")
 
@@ -68,7 +69,7 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
 
 
 _ITEM = ("kind", "gold", "options", "shown", "first_gold", "key")
-"""What the fork's mix-up of replies needs to grade an item again (spec §5.1 #27)."""
+"""What the fork's mix-up of replies needs to grade an item again (docs/benchmarks/medical.md, "Shared replies")."""
 
 
 def grade(dataset: str, target: Mapping[str, Any], filed: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
@@ -108,7 +109,7 @@ def _strict(target: Mapping[str, Any], reply: str) -> Graded:
 
 
 def _radrestruct_published(target: Mapping[str, Any], filed: Mapping[str, Any], reply: str) -> bool:
-    """§2.12: single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
+    """Single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
     alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
     first = str(target["first_gold"])
     if filed["answer_type"] == "single_choice":
@@ -119,7 +120,7 @@ def _radrestruct_published(target: Mapping[str, Any], filed: Mapping[str, Any], 
 
 
 def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[str, str]:
-    """What the judge is sent: what the code sends under the published scorings (§1.9), else the answer read."""
+    """What the judge is sent: what the code sends under the published scorings, else the answer read."""
     if scoring == "strict":
         return gold, read_answer(reply).value or ""
     return prepared(dataset, gold, reply)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The totals of the medical data sets, under the keys their own reports use, in every scoring mode.
 
 `strict` has one verdict an item and one denominator a table. The accidents of the `code-` modes are the functions
-that cite the spec (medical.md §3, §5.1).
+that cite docs/benchmarks/medical.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None =
 
 
 def radrestruct_totals(items: Sequence[Graded]) -> dict[str, Any]:
-    """`multiple_choice` also holds the six fixed_choice items, as upstream (§2.12)."""
+    """`multiple_choice` also holds the six fixed_choice items, as upstream."""
     single = [item for item in items if item.filed["answer_type"] == "single_choice"]
     multiple = [item for item in items if item.filed["answer_type"] != "single_choice"]
     return {
@@ -78,22 +78,25 @@ def _rights(
 
 
 def _fork_judged(items: Sequence[Graded]) -> int:
-    """The fork falls back to the rule where the judge gave no verdict (§1.9, §3)."""
+    """The fork falls back to the rule where there is no verdict (docs/benchmarks/medical.md, "The LLM judge")."""
     return sum(item.right if item.judged is None else item.judged for item in items)
 
 
 def _slake_closed_twice(closed: Sequence[Graded]) -> int:
-    """SLAKE on the main branch adds the judge's verdicts on closed items to the rule's: accuracy passes 1 (#1)."""
+    """SLAKE on the main branch adds the judge's verdicts on closed items to the rule's: accuracy passes 1
+    (docs/benchmarks/medical.md, "Closed answers counted twice")."""
     return sum(item.right for item in closed) + sum(item.judged is True for item in closed)
 
 
 def _path_vqa_closed_forgotten() -> int:
-    """PATH_VQA on the main branch zeroes the closed items when a judge is used (§5.1 #2)."""
+    """PATH_VQA on the main branch zeroes the closed items when a judge is used
+    (docs/benchmarks/medical.md, "Closed answers zeroed")."""
     return 0
 
 
 def _divided_again(accuracy: float, opened: int) -> float:
-    """Both codes divide the open accuracy by the number of open items a second time (§5.1 #3)."""
+    """Both codes divide the open accuracy by the number of open items a second time
+    (docs/benchmarks/medical.md, "Open accuracy divided twice")."""
     return accuracy / opened if opened else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Each medical set's own tables, from the rows of a run (spec medical.md §2)."""
+"""Each medical set's own tables, from the rows of a run (docs/benchmarks/medical.md, "Totals")."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def _graded(row: Row) -> Graded:
 
 
 def _mixed_up(dataset: str, rows: Sequence[Row]) -> list[Graded]:
-    """The fork's items: those filed under one key are all graded on the last one's reply (spec §5.1 #27)."""
+    """The fork's items: those filed under one key are all graded on the last one's reply
+    (docs/benchmarks/medical.md, "Shared replies")."""
     notes = [row["notes"] for row in rows]
     items = []
     for row, own, shared in zip(rows, notes, fork_replies([n["item"]["key"] for n in notes], notes), strict=True):

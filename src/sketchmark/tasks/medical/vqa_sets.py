@@ -1,4 +1,7 @@
-"""VQA-RAD, PathVQA and SLAKE: closed and open questions about one picture (spec medical.md §2.5 to §2.7)."""
+"""VQA-RAD, PathVQA and SLAKE: closed and open questions about one picture.
+
+What they are: docs/benchmarks/medical.md, "Visual question answering sets".
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style) -> It
         closed = answer.strip().lower() in ("yes", "no")
         kind: Kind = "judgement" if closed else "open"
         if style.protocol == "upstream" and closed:
-            # the main branch looks at the answer unstripped, in PathVQA also as it is written (§2.7, §5.1 #28)
+            # the main branch looks at the answer unstripped, in PathVQA also as it is written
+            # (docs/benchmarks/medical.md, "Closed or open, unstripped")
             seen = answer if name == "path_vqa" else answer.lower()
             kind = "judgement" if seen in ("yes", "no") else "open"
         asked = Asked(

@@ -1,6 +1,6 @@
-"""MMMU and MMMU-Pro from the hub or a copy of it (spec medical.md §4.1, §4.6).
+"""MMMU and MMMU-Pro from the hub or a copy of it (docs/benchmarks/mmmu.md, "Rows of MMMU").
 
-Every picture of a question is an input. The published scripts pass only the first one (§5.2 #37), so numbers made
+Every picture of a question is an input. The published scripts pass only the first one, so numbers made
 with them are not comparable on questions with several.
 """
 

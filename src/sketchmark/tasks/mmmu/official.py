@@ -1,6 +1,6 @@
-"""The published MMMU, MMMU-Pro and MedEvalKit parsers, accidents included (spec medical.md §4.3, §4.4).
+"""The parsers of MMMU, MMMU-Pro and MedEvalKit, accidents included (docs/benchmarks/mmmu.md, "Choice parsers").
 
-An unreadable choice is answered at random by all three, which is worth 1/n an item (§5.1 #14). The random numbers
+An unreadable choice is answered at random by all three, which is worth 1/n per item. The random numbers
 come from a `random.Random` the caller owns: `random.Random(42)` gives what the official module's seed gives, drawn
 in item order; without one, what would be drawn by lot is None. A null reply stops MMMU and MMMU-Pro, so callers of
 those pass text only.
@@ -25,7 +25,7 @@ _MORE_THAN_WORDS = 5
 
 
 def parse_choice(response: str, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MMMU's parser. Letters are case-sensitive, and the article A is option A (§5.1 #15)."""
+    """MMMU's parser. Letters are case-sensitive, and the article A is option A."""
     return _general_rules(response, options, rng, _letters_between_spaces)
 
 
@@ -40,7 +40,8 @@ def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: rand
 
 
 def parse_choice_pro(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MMMU-Pro's. After the last `Answer:` a letter counts even inside a word (§5.1 #16)."""
+    """MMMU-Pro's. After the last `Answer:` a letter counts even inside a word
+    (docs/benchmarks/mmmu.md, "Letters inside words")."""
     text = response if isinstance(response, str) else ""
     _, announced, tail = text.rpartition("Answer:")
     if announced:
@@ -55,7 +56,7 @@ def _letters_between_spaces(text: str, options: Mapping[str, str]) -> list[str]:
 
 
 def _letters_before_space_or_dot(text: str, options: Mapping[str, str]) -> list[str]:
-    """No space is asked for before the letter, so DNA is option A (§4.3)."""
+    """No space is asked for before the letter, so DNA is option A."""
     return [letter for letter in options if f"{letter} " in text] or [
         letter for letter in options if f"{letter}." in text
     ]
@@ -73,7 +74,7 @@ def _general_rules(
     if candidates := [letter for letter in options if f"({letter})" in text]:
         return _latest(candidates, lambda letter: text.rfind(f"({letter})"))
     if candidates := loose_letters(text, options):
-        # MMMU-Pro finds letters without a leading space yet ranks them with one, so glued ones all rank -1 (§5.1 #17)
+        # MMMU-Pro finds letters without a leading space yet ranks them with one, so glued ones all rank -1
         return _latest(candidates, lambda letter: text.rfind(f" {letter} "))
     if len(text.split()) > _MORE_THAN_WORDS:
         lowered = text.lower()
@@ -113,9 +114,9 @@ def normalise(text: str) -> list[Prediction]:
 
 
 def parse_open(response: str) -> set[Prediction]:
-    """All that the reply could be said to answer (§4.4).
+    """All that the reply could be said to answer (docs/benchmarks/mmmu.md, "Open answers").
 
-    The text is lowercased before a sentence split that looks for capitals, so only newlines split (§5.1 #20).
+    The text is lowercased before a sentence split that looks for capitals, so only newlines split.
     """
     text = response.strip().strip(".").lower()
     pieces = text.split("\n")
@@ -132,7 +133,7 @@ def parse_open(response: str) -> set[Prediction]:
 
 
 def open_is_right(gold: str | Sequence[str], predictions: set[Prediction]) -> bool:
-    """A string prediction is right when it contains a string gold anywhere: `no` is in `nothing` (§5.1 #20)."""
+    """A string prediction is right when it contains a string gold anywhere: `no` is in `nothing`."""
     golds = [value for answer in ([gold] if isinstance(gold, str) else gold) for value in normalise(answer)]
     texts = [value for value in golds if isinstance(value, str)]
     numbers = [value for value in golds if isinstance(value, float) and not math.isnan(value)]
@@ -144,5 +145,6 @@ def open_is_right(gold: str | Sequence[str], predictions: set[Prediction]) -> bo
 
 def open_is_right_medevalkit(gold: str | Sequence[str], response: str) -> bool:
     """MedEvalKit's validation run hands over the raw string, whose characters are then taken one by one: no gold fits
-    in a single character, so every open item is wrong (§5.1 #12)."""
+    in a single character, so every open item is wrong
+    (docs/benchmarks/mmmu.md, "Open answers by character")."""
     return open_is_right(gold, set(response))

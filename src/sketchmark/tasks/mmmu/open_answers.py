@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?
 _FRACTION = re.compile(r"(?<![\w./])([-+−]?\d+)\s*/\s*(\d+)(?![\w./])")
 _LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=.*\d)")
 _DECIMALS = 2
-"""MMMU compares numbers after rounding to two decimals (spec medical.md §4.4); strict keeps that tolerance."""
+"""MMMU compares numbers after rounding to two decimals (docs/benchmarks/mmmu.md, "Open answers"); strict too."""
 
 
 def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:

@@ -1,4 +1,4 @@
-"""The prompts of MMMU and MMMU-Pro, letter for letter (spec medical.md §4.2, §4.6).
+"""The prompts of MMMU and MMMU-Pro, letter for letter (docs/benchmarks/mmmu.md, "Prompts of MMMU").
 
 Three protocols of MMMU: `official` is the benchmark's own LLaVA configuration, `upstream` MedEvalKit's, `indexed`
 that of MedEvalKit's fork, with the image-index sentence after the options.

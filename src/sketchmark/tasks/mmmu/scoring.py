@@ -1,4 +1,4 @@
-"""Scoring of MMMU and MMMU-Pro: strict, or as the published programs do it (spec medical.md §4.3 to §4.5).
+"""Scoring of MMMU and MMMU-Pro: strict, or as the published programs do it (docs/benchmarks/mmmu.md, "Accidents").
 
 `official` is the benchmark's own program; `paper` means the same here. `code-upstream` and `code-fork` are
 MedEvalKit's, which has no MMMU-Pro: there they mean `official` too.

@@ -1,4 +1,4 @@
-"""MMMU's 30 subjects in their six domains (spec medical.md §4.1)."""
+"""MMMU's 30 subjects in their six domains (docs/benchmarks/mmmu.md, "Subjects")."""
 
 from __future__ import annotations
 

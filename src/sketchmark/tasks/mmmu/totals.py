@@ -1,4 +1,4 @@
-"""MMMU's totals under the keys of the program that made them (spec medical.md §4.5)."""
+"""MMMU's totals under the keys of the program that made them (docs/benchmarks/mmmu.md, "Totals")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Samples of the published Uni-MMMU sets: parquet rows, hub rows, or the extracted folder.
 
 The parquet files hold no step frames. There the true frames are made by reading the input picture and replaying the
-moves (spec, section 5); a picture that cannot be read has no true frames, and its drawings cannot be scored.
+moves (docs/benchmarks/uni-mmmu.md, "The extracted folder"); a picture that cannot be read has no true frames,
+and its drawings cannot be scored.
 """
 
 from __future__ import annotations

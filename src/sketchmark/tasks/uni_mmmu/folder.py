@@ -1,4 +1,4 @@
-"""The extracted `data.tar` of Vchitect/Uni-MMMU-Eval: step frames and JSON files side by side (spec, section 1)."""
+"""The extracted `data.tar` of Vchitect/Uni-MMMU-Eval (docs/benchmarks/uni-mmmu.md, "The extracted folder")."""
 
 from __future__ import annotations
 

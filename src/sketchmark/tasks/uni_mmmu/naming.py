@@ -1,4 +1,4 @@
-"""Who moves, the tile or the blank? One public port of the sliding puzzles swaps the directions (spec, section 3).
+"""Who moves, the tile or the blank? One public port swaps the directions (docs/benchmarks/uni-mmmu.md, "Who moves").
 
 The data itself tells: replayed on the input pictures under the right naming, all moves are legal and all puzzles end
 in one state. Under the wrong one they do not.

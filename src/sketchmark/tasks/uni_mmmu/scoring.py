@@ -1,4 +1,4 @@
-"""Uni-MMMU's scores (arXiv 2510.13759; spec uni_mmmu.md, section 5), text and picture channel, and fair ones beside.
+"""Uni-MMMU's scores (docs/benchmarks/uni-mmmu.md, "Picture scores"), of texts and of pictures, and fair ones beside.
 
 Published, kept to the letter: `*_text_exact`, `*_text_frame_acc` (extra moves go unpunished), `*_img_*`, `*_parse_*`.
 Fair: `*_solved` (legal moves that reach the goal, whichever way) and `*_img_legal` (drawn frames that follow from the

@@ -1,8 +1,8 @@
 """VOILA's judge: the published prompts and schemas to the letter, and a reading of verdicts that never guesses.
 
-Spec voila.md, 5.2 to 5.4. The published scorer re-uses the previous question's verdict when one is empty and lets
-failed requests leave the denominator (Q20, Q21). Here a verdict that is not whole counts as failed, and as 0.
-Step 4 has no published judge: its prompt is ours, and its scores have names of their own.
+The facts: docs/benchmarks/voila.md, "The judge's requests". The published scorer re-uses the previous question's
+verdict when one is empty and lets failed requests leave the denominator. Here a verdict that is not whole
+counts as failed, and as 0. Step 4 has no published judge: its prompt is ours, and its scores have names of their own.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Inquiry:
         return Options(temperature=temperature, extra={"response_format": response_format(self.step, self.question)})
 
     def body(self, model: str) -> dict[str, Any]:
-        """The request as published (5.2): a temperature in step 1 only (Q23), no system message."""
+        """The request as published: a temperature in step 1 only, no system message."""
         content: str | list[dict[str, Any]] = self.text
         if self.picture:
             image = {"type": "image_url", "image_url": {"url": self.picture.data_url}}
@@ -162,7 +162,7 @@ class Verdict:
         return bool(self.problem)
 
     def scores(self) -> dict[str, float]:
-        """Per property and overall (5.4). Overall asks for all three of the same picture, never of all pictures."""
+        """Per property and overall. Overall asks for all three of the same picture, never of all pictures."""
         n = len(self.marks)
         shares = {name: sum(marks[i] for marks in self.marks) / n for i, name in enumerate(PROPERTIES)}
         return {**shares, "overall": sum(all(marks) for marks in self.marks) / n}

@@ -1,9 +1,9 @@
-"""VOILA's results file, written and read: a JSON array, one object a question (spec voila.md, 3.5).
+"""VOILA's results file, written and read: one object per question (docs/benchmarks/voila.md, "The results file").
 
     {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": [answer]}, "query1": …, "query2": …}
 
 The published script writes `row_index` and a bare text; the published scorer reads `question` and element 0 of
-`generated_text` (Q13). Ours writes what that scorer reads, and reads both. `query3` is ours: step 4, with the drawing
+`generated_text`. Ours writes what that scorer reads, and reads both. `query3` is ours: step 4, with the drawing
 under `picture`, relative to the file.
 """
 
@@ -160,7 +160,7 @@ def _number(query: Mapping[str, Any]) -> int | None:
 
 
 def _text(query: Mapping[str, Any]) -> str:
-    """A text, or the list whose first element the published scorer takes (Q13). Anything else is no answer."""
+    """A text, or the list whose first element the published scorer takes. Anything else is no answer."""
     value = query.get("generated_text")
     if isinstance(value, list) and value:
         value = value[0]

@@ -1,4 +1,4 @@
-"""VOILA's steps 1 to 3 read by rule: free, offline, the same every time (spec voila.md, 5.5).
+"""VOILA's steps 1 to 3 read by rule: free, offline, always the same (docs/benchmarks/voila.md, "Reading by rule").
 
 What cannot be read, or can be read two ways, is None: wrong, and counted as unparsed where nothing could be read.
 Figures are not comparable with published ones, which GPT-4o judged; `agreement` is reported when both exist.

@@ -48,7 +48,8 @@ def _read_drawing(episode: Episode) -> Scene | None:
 
 
 def _right_drawing(drawn: Scene | None, answer: Scene) -> dict[str, float]:
-    """Where the answer is `any`, no drawing can be wrong (our choice: the sources do not say, spec 5.4)."""
+    """Where the answer is `any`, no drawing can be wrong: our choice, step 4 has no published score
+    (docs/benchmarks/voila.md, "Scores")."""
     right = {
         name: float(drawn is not None and (due is None or getattr(drawn, name) == due))
         for name, due in zip(rules.PROPERTIES, answer, strict=True)

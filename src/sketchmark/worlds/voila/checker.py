@@ -1,4 +1,4 @@
-"""Verifying a VOILA file against the rules, row by row (spec section 8, checks a to i)."""
+"""Verifying a VOILA file against the rules, row by row (docs/benchmarks/voila.md, "The checks")."""
 
 from __future__ import annotations
 

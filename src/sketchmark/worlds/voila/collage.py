@@ -1,4 +1,4 @@
-"""Three pictures in one row, as VOILA shows them to models that take a single picture (spec 3.3)."""
+"""Three pictures in one row, for models that take a single picture (docs/benchmarks/voila.md, "The collage")."""
 
 from __future__ import annotations
 

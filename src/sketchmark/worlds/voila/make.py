@@ -38,7 +38,7 @@ class Order:
 def make(target: Path, order: Order) -> int:
     """Write the set and return how many questions it holds.
 
-    The table appears under its name only when it is complete; the original appends to whatever is there (Q1).
+    The table appears under its name only when it is complete; the original appends to whatever is there.
     """
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise BadInput(f"cannot tell the format of {target.name}", "end the name in .csv, .jsonl or .parquet")

@@ -1,4 +1,4 @@
-"""VOILA rows with their pictures inside, as parquet that a dataset hub shows as it is (spec 3.4)."""
+"""VOILA rows with their pictures inside, as parquet that a dataset hub shows as it is."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def read_collage(picture: Picture) -> list[Scene | None]:
 
 
 def _cells(pixels: NDArray[np.uint8]) -> list[tuple[int, int]]:
-    """Where the pictures lie between the white gaps (spec 3.3), as (left, right) columns."""
+    """Where the pictures lie between the gaps, as (left, right) columns (docs/benchmarks/voila.md, "The collage")."""
     height = pixels.shape[0]
     filled = (pixels.min(axis=2) < 235).sum(axis=0) > height * 0.02
     edges = np.flatnonzero(np.diff(np.concatenate(([False], filled, [False])).astype(np.int8)))

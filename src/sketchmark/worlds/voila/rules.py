@@ -1,4 +1,4 @@
-"""The rules of VOILA and the 19 structures they form (spec section 2).
+"""The rules of VOILA and the 19 structures they form (docs/benchmarks/voila.md, "Rules").
 
 A question is an analogy: picture 1 is to picture 2 as picture 3 is to picture 4. For each property one rule fixes
 which values the pictures may take. Only the first three are ever seen, so a rule is held here as its set of visible
@@ -30,7 +30,7 @@ _VALUES: Mapping[Property, range] = {
 
 @cache
 def triples(prop: Property, rule: Rule) -> tuple[Triple, ...]:
-    """Every visible triple a rule allows, in a fixed order: the digits of a question's index (spec 2.1)."""
+    """Every visible triple a rule allows, in a fixed order: the digits of a question's index."""
     values = _VALUES[prop]
     if rule == "stable":
         return tuple((x, x, y) for x, y in permutations(values, 2))
@@ -73,13 +73,13 @@ class Structure:
 
     @cached_property
     def size(self) -> int:
-        """How many questions differ in what can be seen, pictures 1 to 3 (spec 2.2, note 1)."""
+        """How many questions differ in what can be seen, pictures 1 to 3 (docs/benchmarks/voila.md, "Structures")."""
         number, subject, action = self.sizes
         return number * subject * action
 
     @property
     def letters(self) -> str:
-        """The short name used in the spec's table, such as A S C."""
+        """The rules for number, subject and action in short, such as A S C."""
         return " ".join(_LETTERS[self.rule(prop)] for prop in PROPERTIES)
 
 
@@ -125,7 +125,7 @@ def structures(distraction: bool) -> tuple[Structure, ...]:
 
 
 def structure_of(first: Scene, second: Scene, third: Scene) -> Structure | None:
-    """The structure three scenes belong to; no triple belongs to two (spec 2.3), and most belong to none."""
+    """The structure three scenes belong to; no triple belongs to two, and most belong to none."""
     seen = {prop: tuple(getattr(scene, prop) for scene in (first, second, third)) for prop in PROPERTIES}
     for structure in STRUCTURES.values():
         if all(seen[prop] in positions(prop, structure.rule(prop)) for prop in PROPERTIES):
@@ -142,7 +142,8 @@ def answer(first: Scene, second: Scene, third: Scene) -> Scene:
 
 
 def fourth(prop: Property, triple: Triple) -> int | None:
-    """The fourth value of a property, None for `any` (spec 2.3). The number rule is additive, not a ratio."""
+    """The fourth value of a property, None for `any`. The number rule is additive, not a ratio
+    (docs/benchmarks/voila.md, "The answer")."""
     first, second, third = triple
     if prop == "number":
         number = third + second - first
@@ -153,5 +154,5 @@ def fourth(prop: Property, triple: Triple) -> int | None:
 
 
 def hidden_numbers(first: Scene, second: Scene, third: Scene) -> tuple[int, ...]:
-    """What number a real fourth picture may show where the answer is `any`: the one not yet seen (spec 2.1)."""
+    """What number a real fourth picture may show where the answer is `any`: the one not yet seen."""
     return tuple(n for n in _VALUES["number"] if n not in (first.number, second.number, third.number))

@@ -1,4 +1,4 @@
-"""Drawing test sets from the question space: the same number from each structure, no question twice (spec 2.4)."""
+"""Drawing test sets: equal shares of the structures, no question twice (docs/benchmarks/voila.md, "Sampling")."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
 
 
 def hidden_scene(question: Question, seed: int) -> Scene:
-    """A concrete fourth scene, for training sets: what is `any` in the answer gets a value of its own (spec 2.4)."""
+    """A concrete fourth scene, for training sets: what is `any` in the answer gets a value of its own."""
     rng = random.Random(seed * 1_000_000_007 + question.index)
     number, subject, action = question.answer
     if number is None:

@@ -1,7 +1,7 @@
 """Where the pictures of a question come from: a user's folder in the published naming, or the built-in bank.
 
-A shelf lists its files once. The original lists the folder again for every pick (Q8) and copies the training folder
-to keep track of what is used (spec 1.2); here a queue per scene does that.
+A shelf lists its files once. The original lists the folder again for every pick and copies the training folder to
+keep track of what is used (docs/benchmarks/voila.md, "Picking pictures"); here a queue per scene does that.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def open_shelf(images: Path | None, dataset: Dataset, seed: int) -> Shelf:
 
 
 class Rotation:
-    """Training picks: every picture of a scene is used once before any is used again (spec 1.2).
+    """Training picks: every picture of a scene is used once before any is used again.
 
     The fourth picture is never one of the first three as long as the scene has a second picture to offer; the
-    original can slip here right after a refill (Q9).
+    original can slip here (docs/benchmarks/voila.md, "Picked again after a refill").
     """
 
     def __init__(self, shelf: Shelf) -> None:

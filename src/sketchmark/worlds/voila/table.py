@@ -1,4 +1,4 @@
-"""VOILA files: the published 12-column CSV in both its spellings, and its rows as JSONL or parquet (spec 3.2)."""
+"""VOILA files: CSV in both published spellings, JSONL or parquet (docs/benchmarks/voila.md, "The CSV")."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Spelling:
-    """Where the released file and the published generator disagree (Q6, Q10)."""
+    """Where the released file and the published generator disagree (docs/benchmarks/voila.md, "Two spellings")."""
 
     header: tuple[str, ...]
     first_gap: str

@@ -1,4 +1,4 @@
-"""The 728 scenes of VOILA: 4 numbers x 14 subjects x 13 actions, and the words for them (spec section 1)."""
+"""The 728 scenes of VOILA, 4 numbers x 14 subjects x 13 actions, in words (docs/benchmarks/voila.md, "Scenes")."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class Scene(NamedTuple):
 
     @property
     def subject_word(self) -> str:
-        """Singular exactly when the number is one. A number left open is never one (spec 2.1), hence plural."""
+        """Singular exactly when the number is one. A number left open is never one, hence plural
+        (docs/benchmarks/voila.md, "Rules")."""
         if self.subject is None:
             return ANY
         forms = SUBJECTS[self.subject]
@@ -111,7 +112,7 @@ def parse_description(text: str) -> Scene | None:
 
 @cache
 def file_prefix(scene: Scene) -> str:
-    """How a picture file of this scene starts (spec 1.1): the suffix after it is opaque."""
+    """How a picture file of this scene starts (docs/benchmarks/voila.md, "Picture files"); what follows is opaque."""
     return f"{scene.number_word}_{scene.subject_word}_{scene.action_word}_"
 
 

@@ -1,4 +1,4 @@
-"""The ground-truth texts of a question, to the letter (spec 3.2)."""
+"""The ground-truth texts of a question, to the letter (docs/benchmarks/voila.md, "The CSV")."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ def _relation(name: str, before: str, after: str, same: bool) -> str:
 
 
 def combined_text(question: Question, *, first_gap: str = " ") -> str:
-    """The three descriptions in one line: the truth of step 1. The generator omits the first gap (Q6)."""
+    """The three descriptions in one line: the truth of step 1. The generator omits the first gap
+    (docs/benchmarks/voila.md, "Two spellings")."""
     first, second, third = (scene.describe() for scene in question.scenes)
     return f"Image 1:{first_gap}{first}. Image 2: {second}. Image 3: {third}"
 
 
 def answer_without_any(answer: Scene, *, trailing_space: bool = False) -> str:
-    """The img4 column of a testing file (spec 2.3). After a lone subject the generator adds a space (Q10)."""
+    """The img4 column of a testing file. After a lone subject the generator adds a space."""
     words = [answer.number_word, answer.subject_word, answer.action_word]
     text = " ".join(word for word in words if word != ANY)
     only_subject = answer.number is None and answer.action is None

@@ -1,7 +1,8 @@
 """VOILA's closed vocabularies as people and models write them.
 
-The leniency is the judge prompt's own (spec voila.md, 5.3): another word for the same kind of subject ("mice" for
-hamsters) and another number form ("man" for men) are fine; another age or sex ("woman" for "senior woman") is not.
+The leniency is the judge prompt's own (docs/benchmarks/voila.md, "The judge's prompts"): another word for the same
+kind of subject ("mice" for hamsters) and another number form ("man" for men) are fine; another age or sex ("woman"
+for "senior woman") is not.
 """
 
 from __future__ import annotations

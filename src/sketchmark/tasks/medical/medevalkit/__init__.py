@@ -1,7 +1,8 @@
 """MedEvalKit's own arithmetic, accidents included, so that numbers made with it can be reproduced.
 
 `upstream` is its main branch, `fork` the fork with the image-index protocol. Nothing here is a recommendation: the
-default scoring (`strict`) lives beside this package. Every accident is one rule that cites the spec (medical.md).
+default scoring (`strict`) lives beside this package. Every accident is one rule; they are listed
+in docs/benchmarks/medical.md, "Accidents".
 """
 
 from typing import Literal

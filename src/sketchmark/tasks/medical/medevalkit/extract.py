@@ -1,4 +1,4 @@
-"""How MedEvalKit finds the answer in a reply (spec medical.md §1.4)."""
+"""How MedEvalKit finds the answer in a reply (docs/benchmarks/medical.md, "Finding the answer in a reply")."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATTERNS = (
     "final answer",
     "final answer is",
 )
-"""Applied in this order, each on what the one before left over; the order is part of the arithmetic (§1.4)."""
+"""Applied in this order, each on what the one before left over; the order is part of the arithmetic."""
 
 
 def parse_response(response: str) -> str:
@@ -33,6 +33,6 @@ def parse_response(response: str) -> str:
 
 
 def box_or_tag(response: Any) -> str:
-    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges (§2.5): box, else tag, else all."""
+    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges: box, else tag, else all."""
     text = response if isinstance(response, str) else ""
     return boxed(text) if "\\boxed" in text else tagged(text, "answer")

@@ -1,4 +1,4 @@
-"""MedEvalKit's rule-based judges (spec medical.md §1.5, §1.6, §1.7). They return right or wrong, never an answer."""
+"""MedEvalKit's rule-based judges. They return right or wrong, never an answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from sketchmark.tasks.medical.medevalkit.extract import parse_response
 
 
 def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
-    """§1.5. `options` are the strings as displayed, letter included; `gold` is a letter or an option's full text.
+    """`options` are the strings as displayed, letter included; `gold` is a letter or an option's full text
+    (docs/benchmarks/medical.md, "The multiple-choice judge").
 
     What cannot be read is compared by similarity, and what resembles nothing becomes the first option: silence is
-    credited as A (§5.1 #6). A letter counts only before a full stop or after a colon without a space (#8).
+    credited as A. A letter counts only before a full stop or after a colon without a space.
     """
     letters = ascii_lowercase[: len(options)]
     shown = [option.lower() for option in options]
@@ -39,17 +40,18 @@ def _paragraph_letter(reply: str, letters: str) -> str:
 
 
 def _most_similar(options: Sequence[str], reply: str) -> int:
-    """The first of the best, and option 0 when nothing is similar at all (§5.1 #6)."""
+    """The first of the best, and option 0 when nothing is similar (docs/benchmarks/medical.md, "Silence is A")."""
     ratios = [SequenceMatcher(None, option, reply).ratio() for option in options]
     return ratios.index(max(ratios))
 
 
 def judge_yes_no(gold: str, response: str) -> bool:
-    """§1.6. By substring, so `normal` is a no and `The eyes` a yes (§5.1 #9)."""
+    """By substring, so `normal` is a no and `The eyes` a yes (docs/benchmarks/medical.md, "The yes/no judge")."""
     reply = parse_response(response).replace("\n", "").replace(".", "")
     return ("yes" in reply) != ("no" in reply) and gold.lower() in reply
 
 
 def judge_closed(gold: str, response: str) -> bool:
-    """§1.7. Exact equality without stripping, so `Answer: CT` and `是。` are wrong (§5.1 #10)."""
+    """Exact equality without stripping, so `Answer: CT` and `是。` are wrong
+    (docs/benchmarks/medical.md, "The close-ended judge")."""
     return parse_response(response).replace("\n", "").replace(".", "") == gold.lower()

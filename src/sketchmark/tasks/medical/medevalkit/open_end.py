@@ -1,4 +1,4 @@
-"""MedEvalKit's open-answer metrics (spec medical.md §1.8)."""
+"""MedEvalKit's open-answer metrics (docs/benchmarks/medical.md, "Open-answer metrics")."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class UpstreamStops(BadInput):
 def open_metrics(gold: str, response: str, *, code: Code = "upstream") -> dict[str, float]:
     """The metrics of one open answer, by the names the original gives them.
 
-    The names of the last three are rotated: `precision` holds F1, `recall` precision, `f1` recall (§5.1 #4).
+    The names of the last three are rotated: `precision` holds F1, `recall` precision, `f1` recall
+    (docs/benchmarks/medical.md, "Rotated names").
     """
     wanted, reply = gold.lower(), parse_response(response)
     overlap = token_overlap(wanted.split(), reply.split())
@@ -56,12 +57,13 @@ def open_metrics(gold: str, response: str, *, code: Code = "upstream") -> dict[s
 
 
 def _bleu_tokens(text: str) -> list[str]:
-    """Split at single spaces, so empty tokens are kept and count (§1.8)."""
+    """Split at single spaces, so empty tokens are kept and count."""
     return text.lower().replace(".", " .").split(" ")
 
 
 def _rouge(wanted: str, reply: str, code: Code) -> Rouge:
-    """An answer without words stops the main branch; the fork gives 0, and reads 500 words at most (§3)."""
+    """An answer without words stops the main branch; the fork gives 0, and reads 500 words at most
+    (docs/benchmarks/medical.md, "Answers without words")."""
     if code == "fork":
         reply_words = reply.split(" ")
         reply = " ".join(reply_words[:_FORK_ROUGE_WORDS])

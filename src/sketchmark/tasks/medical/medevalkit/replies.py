@@ -1,4 +1,4 @@
-"""The fork's mix-up of replies (spec medical.md §5.1 #27)."""
+"""The fork's mix-up of replies (docs/benchmarks/medical.md, "Shared replies")."""
 
 from __future__ import annotations
 

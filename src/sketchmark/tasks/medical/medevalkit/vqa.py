@@ -1,4 +1,4 @@
-"""MedEvalKit's grading of one VQA_RAD, PATH_VQA or SLAKE item (spec medical.md §2.5, §2.6, §2.7)."""
+"""MedEvalKit's grading of one item (docs/benchmarks/medical.md, "Visual question answering sets")."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def grade_vqa(
     if closed is None:
         closed = wanted in ("yes", "no")
     if closed:
-        # SLAKE's golds are `Yes` and `No`, so the yes/no rule never runs there (§5.1 #11)
+        # SLAKE's golds are `Yes` and `No`, so the yes/no rule never runs there
         rule = judge_yes_no if wanted in ("yes", "no") else judge_closed
         return Graded(right=rule(wanted, reply), closed=True, judged=judged)
     try:
