@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from sketchmark.parts import Picture
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank, reader
-from sketchmark.worlds.voila.make import Order, make
+from sketchmark.worlds.voila.make import SetOrder, make
 
 MILLION = 19 * 52_632
 
@@ -40,7 +40,7 @@ def exhaust(items: Iterable[object]) -> None:
 
 def write_table() -> None:
     with TemporaryDirectory() as folder:
-        make(Path(folder) / "set.csv", Order(MILLION, pictures=False))
+        make(Path(folder) / "set.csv", SetOrder(MILLION, pictures=False))
 
 
 def main() -> None:

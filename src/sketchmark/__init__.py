@@ -19,7 +19,7 @@ _PLACES = {
     "Picture": "sketchmark.parts",
     "Sample": "sketchmark.parts",
     "Desk": "sketchmark.desk",
-    "Script": "sketchmark.task_files.prompts",
+    "FilledPrompts": "sketchmark.task_files.prompts",
     "Episode": "sketchmark.episode",
     "Scores": "sketchmark.task",
     "Task": "sketchmark.task",
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sketchmark.runs.store import RunFolder as RunFolder
     from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task
-    from sketchmark.task_files.prompts import Script as Script
+    from sketchmark.task_files.prompts import FilledPrompts as FilledPrompts
     from sketchmark.tasks.image_index import get_image_index_info as get_image_index_info
 
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
-from sketchmark.task import Choices, Task
+from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.reading import (
     MODES,
     code_named,
@@ -169,7 +169,7 @@ class Catalog:
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1])]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
-    def task(self, name: str, choices: Choices | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
+    def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
         path = self._file(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))

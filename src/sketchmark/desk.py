@@ -45,8 +45,8 @@ class Desk:
         return self._in_words or self._model.abilities.draw
 
     @property
-    def wants_one_prompt(self) -> bool:
-        return self._model.abilities.one_prompt and not self._in_words
+    def wants_combined_prompt(self) -> bool:
+        return self._model.abilities.combined_prompt and not self._in_words
 
     def show(self, *contents: Content) -> None:
         """Put texts and pictures before the model, each as a part of its own."""

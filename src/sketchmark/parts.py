@@ -207,7 +207,7 @@ class Sample:
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     target: Mapping[str, Any] = field(default_factory=dict)
-    filed: Mapping[str, str | int | float] = field(default_factory=dict)
+    groups: Mapping[str, str | int | float] = field(default_factory=dict)
     steps: int | None = None
     frames: Callable[[], list[Picture]] | None = None
 
@@ -217,5 +217,5 @@ class Sample:
             name: [p.digest for p in ([value] if isinstance(value, Picture) else value)]
             for name, value in self.pictures.items()
         }
-        body = [self.id, pictures, dict(self.fields), dict(self.target), dict(self.filed), self.steps]
+        body = [self.id, pictures, dict(self.fields), dict(self.target), dict(self.groups), self.steps]
         return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sketchmark.desk import Desk
 from sketchmark.errors import UnknownName
-from sketchmark.models import combined_prompt as one_prompt
-from sketchmark.task_files.prompts import Script
+from sketchmark.models import combined_prompt
+from sketchmark.task_files.prompts import FilledPrompts
 
-Play = Callable[[Desk, Script], Awaitable[None]]
+Play = Callable[[Desk, FilledPrompts], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -22,67 +22,67 @@ class Protocol:
     """A way to play, and what it asks of a model, so that a model that cannot is refused before the first call."""
 
     play: Play
-    draws: Callable[[Script], int]
+    draws: Callable[[FilledPrompts], int]
     """How many drawings an episode asks for (0: none)."""
 
     must_draw: bool = False
     skips_drawing: bool = False
     """The drawing comes last: a model that does not draw plays the rest, and the run says so."""
 
-    in_one_prompt: bool = False
-    """A model that stages drawing and answering itself (`Model.one_prompt`) plays this in a single call."""
+    in_combined_prompt: bool = False
+    """A model that stages drawing and answering itself (`Model.combined_prompt`) plays this in a single call."""
 
 
-async def direct(desk: Desk, script: Script) -> None:
-    desk.show(*script.parts())
-    await desk.say(script.text("ask"))
+async def direct(desk: Desk, prompts: FilledPrompts) -> None:
+    desk.show(*prompts.parts())
+    await desk.say(prompts.text("ask"))
 
 
-async def steps_then_answer(desk: Desk, script: Script) -> None:
+async def steps_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     """Maze and sliding: plan a step, draw it, look at it, go on; then give the whole answer."""
-    desk.show(*script.parts())
-    for i in _steps(script):
-        plan = await desk.say(script.text("plan", i=i), limit=script.settings.get("plan_tokens"))
-        if script.steps == "model" and says_done(plan):
+    desk.show(*prompts.parts())
+    for i in _steps(prompts):
+        plan = await desk.say(prompts.text("plan", i=i), limit=prompts.settings.get("plan_tokens"))
+        if prompts.steps == "model" and says_done(plan):
             break
-        await desk.draw(script.text("step", i=i))
-    await desk.say(script.text("final"))
+        await desk.draw(prompts.text("step", i=i))
+    await desk.say(prompts.text("final"))
 
 
-async def candidates_then_answer(desk: Desk, script: Script) -> None:
+async def candidates_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     """Jigsaw: complete the panel with each candidate, then choose."""
-    desk.show(*script.parts())
+    desk.show(*prompts.parts())
     for i in (0, 1):
-        await desk.draw(script.text(f"complete_{i}"), label=script.text("completed", i=i))
-    await desk.say(script.text("final"))
+        await desk.draw(prompts.text(f"complete_{i}"), label=prompts.text("completed", i=i))
+    await desk.say(prompts.text("final"))
 
 
-async def draw_then_answer(desk: Desk, script: Script) -> None:
+async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     """Two stages: draw a visualisation of all the pictures, then answer from the pictures and the drawing."""
-    desk.show(*script.parts())
-    if desk.wants_one_prompt:
-        await desk.draw_and_say(one_prompt.join(script.text("generation_prompt"), script.text("ask")))
+    desk.show(*prompts.parts())
+    if desk.wants_combined_prompt:
+        await desk.draw_and_say(combined_prompt.join(prompts.text("generation_prompt"), prompts.text("ask")))
         return
-    await desk.draw(script.text("generation_prompt"), label=script.text("drawing_label"))
-    await desk.say(script.text("ask"))
+    await desk.draw(prompts.text("generation_prompt"), label=prompts.text("drawing_label"))
+    await desk.say(prompts.text("ask"))
 
 
-async def four_steps(desk: Desk, script: Script) -> None:
+async def four_steps(desk: Desk, prompts: FilledPrompts) -> None:
     """VOILA: describe, identify, apply, draw; every prompt and answer stays in the context."""
-    desk.show(*script.parts())
+    desk.show(*prompts.parts())
     answer = ""
     for step in ("describe", "identify", "apply"):
-        desk.show(script.text(step))
+        desk.show(prompts.text(step))
         answer = await desk.say()
     if desk.can_draw:
-        await desk.draw(script.text("draw", output=answer))
+        await desk.draw(prompts.text("draw", output=answer))
     else:
         desk.skip("step 4 (draw): the model does not draw")
 
 
-def _steps(script: Script) -> range:
+def _steps(prompts: FilledPrompts) -> range:
     """`truth` leaks the length of the answer, as published; `model` is bounded only by what the task allows."""
-    return range(1, 1 + (script.true_steps if script.steps == "truth" else script.max_steps))
+    return range(1, 1 + (prompts.true_steps if prompts.steps == "truth" else prompts.max_steps))
 
 
 def says_done(plan: str) -> bool:
@@ -91,11 +91,11 @@ def says_done(plan: str) -> bool:
 
 
 PROTOCOLS: dict[str, Protocol] = {
-    "direct": Protocol(direct, draws=lambda script: 0),
-    "steps_then_answer": Protocol(steps_then_answer, draws=lambda script: len(_steps(script)), must_draw=True),
-    "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda script: 2, must_draw=True),
-    "draw_then_answer": Protocol(draw_then_answer, draws=lambda script: 1, must_draw=True, in_one_prompt=True),
-    "four_steps": Protocol(four_steps, draws=lambda script: 1, skips_drawing=True),
+    "direct": Protocol(direct, draws=lambda prompts: 0),
+    "steps_then_answer": Protocol(steps_then_answer, draws=lambda prompts: len(_steps(prompts)), must_draw=True),
+    "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda prompts: 2, must_draw=True),
+    "draw_then_answer": Protocol(draw_then_answer, draws=lambda prompts: 1, must_draw=True, in_combined_prompt=True),
+    "four_steps": Protocol(four_steps, draws=lambda prompts: 1, skips_drawing=True),
 }
 
 

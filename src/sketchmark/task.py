@@ -15,7 +15,7 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import Protocol, protocol
-from sketchmark.task_files.prompts import Script
+from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.reading import merged
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
@@ -45,7 +45,7 @@ Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Choices:
+class TaskOptions:
     """What the user picks for a whole run: prompt set, model name for per-model prompts, step counting."""
 
     prompts: str = ""
@@ -66,8 +66,8 @@ class Mode:
     saying: Options
     drawing: Options
 
-    def script(self, sample: Sample, steps: str) -> Script:
-        return Script(sample, self.prompts, steps, self.settings)
+    def fill(self, sample: Sample, steps: str) -> FilledPrompts:
+        return FilledPrompts(sample, self.prompts, steps, self.settings)
 
     def describe(self) -> dict[str, Any]:
         """All that shapes the requests of this mode, for run.json and for noticing a change."""
@@ -84,10 +84,10 @@ class Mode:
 class Task:
     """A task as its YAML file declares it."""
 
-    def __init__(self, name: str, config: Mapping[str, Any], choices: Choices | None = None) -> None:
+    def __init__(self, name: str, config: Mapping[str, Any], choices: TaskOptions | None = None) -> None:
         self.name = name
         self.config = config
-        self.choices = choices or Choices()
+        self.choices = choices or TaskOptions()
         self.about = str(config.get("about", "")).strip()
         self.headline = str(config.get("headline", ""))
         self.breakdown: list[str] = list(config.get("breakdown", ()))

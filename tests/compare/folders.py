@@ -14,7 +14,7 @@ def row(index: int, value: float | None, **changes: Any) -> dict[str, Any]:
         "index": index,
         "sample": f"s{index}",
         "fingerprint": f"f{index}",
-        "filed": {},
+        "groups": {},
         "scored": True,
         "notes": {},
         "flags": [],

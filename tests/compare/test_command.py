@@ -22,7 +22,7 @@ NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_
 def run(tmp_path: Path) -> Path:
     filed = [{"kind": NASTY[place % len(NASTY)]} for place in range(36)]
     cells = {
-        f"maze.{mode}": [row(place, float(place % modulus == 0), filed=filed[place]) for place in range(36)]
+        f"maze.{mode}": [row(place, float(place % modulus == 0), groups=filed[place]) for place in range(36)]
         for mode, modulus in (("direct", 3), ("visual_cot", 2), ("visual_cot.blank", 5))
     }
     return write_run(tmp_path / "run", cells)

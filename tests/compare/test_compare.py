@@ -151,7 +151,7 @@ def test_a_sample_scored_again_counts_by_its_newest_line(tmp_path: Path) -> None
 def test_shared_pictures_are_one_piece_of_evidence(tmp_path: Path) -> None:
     filed = [{"cluster": f"picture {index // 4}"} for index in range(12)]
     cells = {
-        f"maze.{mode}": [row(index, value, filed=filed[index]) for index, value in enumerate(values)]
+        f"maze.{mode}": [row(index, value, groups=filed[index]) for index, value in enumerate(values)]
         for mode, values in (("direct", [0] * 12), ("visual_cot", [1] * 12))
     }
     (found,) = compare([write_run(tmp_path / "a", cells)]).rows
@@ -223,7 +223,7 @@ def test_everything_found_is_valid_json(tmp_path: Path) -> None:
 def test_twenty_thousand_samples_with_long_notes_are_compared_in_seconds(tmp_path: Path) -> None:
     cells = {
         f"maze.{mode}": [
-            row(index, (index * step) % 7 / 6, filed={"steps": index % 12}, notes={"said": "x" * 500})
+            row(index, (index * step) % 7 / 6, groups={"steps": index % 12}, notes={"said": "x" * 500})
             for index in range(20_000)
         ]
         for mode, step in (("direct", 3), ("visual_cot", 5))

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.compare import Breakdown, CanvasTable, Row, compare
+from sketchmark.compare import Breakdown, CanvasTable, TableRow, compare
 from tests.compare.folders import row, rows, write_run
 
 
-def gain_by(tmp_path: Path, filed: list[dict[str, str | int]], direct: list[int], drawn: list[int]) -> Row:
+def gain_by(tmp_path: Path, filed: list[dict[str, str | int]], direct: list[int], drawn: list[int]) -> TableRow:
     cells = {
-        f"maze.{mode}": [row(place, value, filed=filed[place]) for place, value in enumerate(values)]
+        f"maze.{mode}": [row(place, value, groups=filed[place]) for place, value in enumerate(values)]
         for mode, values in (("direct", direct), ("visual_cot", drawn))
     }
     (found,) = compare([write_run(tmp_path / "run", cells)]).rows
     return found
 
 
-def only(found: Row, key: str) -> Breakdown:
+def only(found: TableRow, key: str) -> Breakdown:
     (breakdown,) = (one for one in found.breakdowns if one.key == key)
     return breakdown
 

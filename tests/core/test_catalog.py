@@ -9,7 +9,7 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.models.cached import call_key
 from sketchmark.parts import of
-from sketchmark.task import Choices
+from sketchmark.task import TaskOptions
 from sketchmark.task_files.reading import read_config
 
 TASK = """
@@ -87,7 +87,7 @@ def test_a_models_own_prompts_go_over_the_default(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(TASK)
     catalog = Catalog((tmp_path,))
     prompts = {
-        name: catalog.task("mine", Choices(model=name)).mode("visual_cot").prompts["generation_prompt"]
+        name: catalog.task("mine", TaskOptions(model=name)).mode("visual_cot").prompts["generation_prompt"]
         for name in ("openai", "bagel")
     }
     assert prompts == {"openai": "draw it", "bagel": "draw it, BAGEL"}

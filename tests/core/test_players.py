@@ -72,6 +72,6 @@ async def test_a_player_never_sees_the_target(player: str) -> None:
     request = Request(model=f"player/{player}", tasks="maze,sliding,jigsaw", modes=("direct", "visual_cot"), limit=2)
     for cell in plan(request, catalog, model):
         one, two = list(cell.samples())
-        swapped = replace(one, target=two.target, filed=two.filed)
+        swapped = replace(one, target=two.target, groups=two.groups)
         before, after = [await play(model, cell, sample) for sample in (one, swapped)]
         assert before.says == after.says and before.drawings == after.drawings

@@ -4,15 +4,15 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.task_files.prompts import Script
+from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import colour
 
 RED, BLUE = colour("red"), colour("blue")
 
 
-def _script(**prompts: object) -> Script:
+def _script(**prompts: object) -> FilledPrompts:
     sample = Sample("s", {"one": RED, "many": [RED, BLUE]}, {"question": "what is {i} in {prompt}?"})
-    return Script(sample, prompts)
+    return FilledPrompts(sample, prompts)
 
 
 def test_fields_prompts_and_values_are_filled_in() -> None:
@@ -49,7 +49,7 @@ def test_a_missing_layout_is_named() -> None:
 
 
 def test_a_prompt_may_use_fields_through_another_prompt_and_never_itself() -> None:
-    script = Script(
+    script = FilledPrompts(
         Sample("s", fields={"n": "4"}), {"prompt": "a {n}x{n} board", "ask": "{prompt}! {ring}", "ring": "<{ring}>"}
     )
     assert script.text("ask") == "a 4x4 board! <{ring}>"

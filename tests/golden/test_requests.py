@@ -16,7 +16,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.models.players import make
 from tests.golden.recording import Recorder, transcript
 from tests.mmsi import published as mmsi
-from tests.mmsi.one_prompt_model import OnePrompt
+from tests.mmsi.combined_prompt_model import OnePrompt
 from tests.uni_mmmu import published as uni_mmmu
 
 HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "mmsi_bench_direct": ("mmsi_bench", {}),
     "mmsi_visual_cot": ("mmsi_msr_visual_cot", {}),
     "mmsi_visual_cot_unig2u": ("mmsi_msr_visual_cot", {"prompts": "unig2u"}),
-    "mmsi_visual_cot_one_prompt": ("mmsi_msr_visual_cot", {}),
+    "mmsi_visual_cot_combined_prompt": ("mmsi_msr_visual_cot", {}),
     "mmsi_text_cot": ("mmsi_msr_text_cot", {}),
 }
 
@@ -64,7 +64,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_every_request_is_the_one_in_the_golden_file(name: str, data: dict[str, Path], tmp_path: Path) -> None:
     task, options = CASES[name]
     kind = "mmsi" if "mmsi" in name else "extracted" if "demonstration" in name else "parquet"
-    player = OnePrompt() if name.endswith("one_prompt") else make("random" if kind == "mmsi" else "solver")
+    player = OnePrompt() if name.endswith("combined_prompt") else make("random" if kind == "mmsi" else "solver")
     recorder = Recorder(player)
     sketchmark.run(recorder, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options)
     pick = Catalog().pick(task)[0]

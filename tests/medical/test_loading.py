@@ -39,7 +39,7 @@ def test_medframeqa_uses_every_frame_and_names_the_broken_row(tmp_path: Path) ->
     assert "The indices of the given images are 1, 2, 3, 4, 5.\n" in samples[1].fields["prompt"]
     assert "A.structure 0\n" in samples[0].fields["prompt"]
     assert samples[0].target["gold"] == "F"
-    assert samples[0].filed["cluster"] == samples[1].filed["cluster"] == "v1"
+    assert samples[0].groups["cluster"] == samples[1].groups["cluster"] == "v1"
     assert broken(samples) == ["row 2: answer 'Z' is not a letter of 6 options"]
 
 
@@ -49,7 +49,7 @@ def test_medxpertqa_reads_pictures_from_the_archive_and_draws_without_the_option
     assert good.id == "MM-1" and len(pictures(good)) == 1
     assert good.fields["question"] == "What next?"
     assert "Answer Choices: (A) drug A" in good.fields["prompt"] and "\nA. drug A\n" in good.fields["prompt"]
-    assert good.filed["medical_task"] == "Treatment"
+    assert good.groups["medical_task"] == "Treatment"
     assert "gone.jpeg" in broken(samples)[0]
     assert "not JSON" in broken(samples)[1]
 
@@ -71,7 +71,7 @@ def test_pmc_vqa_shows_the_cells_as_they_are_and_refuses_a_path_that_leads_out(t
 def test_omnimedvqa_reads_its_zip_and_the_row_without_modality_type(tmp_path: Path) -> None:
     samples = load("OmniMedVQA", fixtures.omnimedvqa(tmp_path))
     good = usable(samples)
-    assert [sample.filed["modality_type"] for sample in good] == ["CT(Computed Tomography)", "CT"]
+    assert [sample.groups["modality_type"] for sample in good] == ["CT(Computed Tomography)", "CT"]
     assert [len(sample.target["options"]) for sample in good] == [2, 3]
     assert {sample.target["gold"] for sample in good} == {"B"}
     assert broken(samples) == ["row 2: answer 'Something else' is not among the options"]
@@ -82,7 +82,7 @@ def test_vqa_sets_keep_duplicates_apart_and_convert_cmyk(task: str, folder: str,
     samples = load(task, fixtures.vqa(tmp_path, folder))
     first, second, mass = usable(samples)
     assert first.fields["prompt"] == second.fields["prompt"]
-    assert first.id != second.id and first.filed["cluster"] != second.filed["cluster"]
+    assert first.id != second.id and first.groups["cluster"] != second.groups["cluster"]
     assert first.fields["prompt"].endswith("Please output 'yes' or 'no'(no extra output).")
     assert mass.fields["prompt"].endswith("Please answer the question concisely.")
     assert pictures(mass)[0].format == "png" and pictures(mass)[0].image().mode == "RGB"
@@ -92,10 +92,10 @@ def test_vqa_sets_keep_duplicates_apart_and_convert_cmyk(task: str, folder: str,
 def test_slake_asks_in_the_language_of_the_question(tmp_path: Path) -> None:
     root = fixtures.slake(tmp_path)
     samples = load("SLAKE", root)
-    assert [sample.filed["language"] for sample in samples] == ["en", "en", "zh", "zh"]
+    assert [sample.groups["language"] for sample in samples] == ["en", "en", "zh", "zh"]
     assert samples[0].fields["prompt"].endswith("Answer the question using a single word or phrase.")
     assert samples[2].fields["prompt"] == "这是什么器官？\nThe index of the given image is 1.\n请简要回答该问题。"
-    assert len({sample.filed["cluster"] for sample in samples}) == 1
+    assert len({sample.groups["cluster"] for sample in samples}) == 1
     assert len(load("slake", root, language="zh")) == 2
 
 
@@ -116,7 +116,7 @@ def test_radrestruct_letters_what_is_not_yes_or_no_and_keeps_all_golds(tmp_path:
     assert yes.target["kind"] == "yes_no" and "'yes' or 'no'" in yes.fields["prompt"]
     assert "\nA. left\nB. right\nC. bilateral\n" in side.fields["prompt"]
     assert where.target["gold"] == ["A", "B"]
-    assert yes.filed["cluster"] == side.filed["cluster"] == "1"
+    assert yes.groups["cluster"] == side.groups["cluster"] == "1"
 
 
 def test_radrestruct_upstream_asks_as_published(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_mmmu_reads_every_picture_and_never_runs_the_options(tmp_path: Path) -> 
         "Options: (A) a thing (B) b's thing\nThe indices of the given images are 1, 2.\n" in choice.fields["prompt"]
     )
     assert opened.target == {"kind": "open", "options": [], "gold": ["1/4", "0.25"]}
-    assert math.filed["domain"] == "Science"
+    assert math.groups["domain"] == "Science"
     assert "not a Python literal" in broken(samples)[0]
     (withheld,) = load("mmmu_test", root, subjects="Math")
     assert withheld.target["gold"] is None
@@ -155,7 +155,7 @@ def test_mmmu_reads_every_picture_and_never_runs_the_options(tmp_path: Path) -> 
 def test_a_single_file_of_mmmu_is_read_once_and_its_ids_name_the_subjects(tmp_path: Path) -> None:
     file = fixtures.mmmu(tmp_path) / "MMMU" / "Math" / "validation-00000-of-00001.parquet"
     (sample,) = load("mmmu_val", file)
-    assert sample.id == "validation_Math_1" and sample.filed["subject"] == "Math"
+    assert sample.id == "validation_Math_1" and sample.groups["subject"] == "Math"
     with pytest.raises(BadInput, match="has no question of Basic_Medical_Science"):
         load("mmmu_med", file)
 

@@ -146,7 +146,7 @@ def test_choice_totals_are_split_as_the_data_set_asks() -> None:
         ("Reasoning", False),
         ("Understanding", True),
     ]
-    items = [Graded(right, filed={"question_type": kind}, unparsed=not right) for kind, right in kinds]
+    items = [Graded(right, groups={"question_type": kind}, unparsed=not right) for kind, right in kinds]
     assert choice_totals(items, {"question type metrics": "question_type"}) == {
         "total metrics": {"total": 3, "right": 2, "acc": approx(2 / 3)},
         "question type metrics": {
@@ -159,7 +159,7 @@ def test_choice_totals_are_split_as_the_data_set_asks() -> None:
 
 def test_radrestruct_files_fixed_choice_under_multiple_choice() -> None:
     kinds = ("single_choice", "multi_choice", "fixed_choice")
-    totals = radrestruct_totals([Graded(True, filed={"answer_type": kind}) for kind in kinds])
+    totals = radrestruct_totals([Graded(True, groups={"answer_type": kind}) for kind in kinds])
     assert totals["single_choice"]["total"] == 1
     assert totals["multiple_choice"]["total"] == 2
 

@@ -6,7 +6,7 @@ from sketchmark.tasks.mmmu.totals import medevalkit_totals, official_totals
 
 
 def graded(subject: str, *verdicts: bool) -> list[Graded]:
-    return [Graded(right, filed={"subject": subject}) for right in verdicts]
+    return [Graded(right, groups={"subject": subject}) for right in verdicts]
 
 
 ITEMS = [*graded("Math", True, False, False), *graded("Physics", True), *graded("Pharmacy", True, True)]

@@ -72,7 +72,9 @@ def test_every_task_finds_its_own_file_in_a_folder(tmp_path: Path) -> None:
     for name in FIVE:
         samples = list(Catalog().task(name).samples(data=data))
         assert len(samples) == 4
-        assert {sample.filed["category"] for sample in samples} == {Catalog().task(name).config["source"]["category"]}
+        assert {sample.groups["category"] for sample in samples} == {
+            Catalog().task(name).config["source"]["category"]
+        }
 
 
 def test_one_file_of_all_categories_serves_each_task_its_own(tmp_path: Path) -> None:
@@ -129,9 +131,9 @@ def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: P
         ("blunt", "Sketch the answer to: In which direction"),
         ("player/random", "Create a visual"),
     ):
-        mode = Catalog(include).task("my_msr", sketchmark.task.Choices(model=model)).mode("visual_cot")
+        mode = Catalog(include).task("my_msr", sketchmark.task.TaskOptions(model=model)).mode("visual_cot")
         sample = next(Catalog(include).task("my_msr").samples(data=one))
-        script = mode.script(sample, "truth")
+        script = mode.fill(sample, "truth")
         assert script.text("generation_prompt").startswith(prompt)
         assert script.text("ask").startswith("You are given the original image(s)"), "not overridden, so the default"
 

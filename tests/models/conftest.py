@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.far_end import KEY, FarEnd, running
+from tests.models.fake_server import KEY, FarEnd, running
 
 
 @pytest.fixture(scope="session")

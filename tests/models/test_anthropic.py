@@ -8,7 +8,7 @@ from sketchmark.errors import CannotPlay
 from sketchmark.models.anthropic import Anthropic
 from sketchmark.models.base import Options
 from sketchmark.parts import Context, Part, of
-from tests.models.far_end import KEY, FarEnd, Fault, anthropic_answer, picture
+from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
 

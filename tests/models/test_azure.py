@@ -10,7 +10,7 @@ from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.models.azure import Azure
 from sketchmark.models.base import Options
 from sketchmark.parts import of
-from tests.models.far_end import DRAWN, KEY, FarEnd, picture
+from tests.models.fake_server import DRAWN, KEY, FarEnd, picture
 
 PICTURES = [picture(shade) for shade in range(3)]
 

@@ -16,7 +16,7 @@ from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Context, Part, of
 from tests.models.fake_bagel import write_checkout, write_weights
-from tests.models.far_end import picture
+from tests.models.fake_server import picture
 
 NAMES = ("seen", "torch", "accelerate", "modeling", "data", "inferencer")
 

@@ -10,7 +10,7 @@ from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import of
-from tests.models.far_end import DRAWN, FarEnd, picture
+from tests.models.fake_server import DRAWN, FarEnd, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
 TASK = {"cfg_text_scale": 4.0, "cfg_interval": 0.4, "timestep_shift": 3.0, "num_timesteps": 50}

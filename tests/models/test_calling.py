@@ -16,7 +16,7 @@ from sketchmark.models.base import Options
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
 from sketchmark.parts import of
-from tests.models.far_end import FarEnd, Fault, resetting_proxy
+from tests.models.fake_server import FarEnd, Fault, resetting_proxy
 
 
 @pytest.fixture(autouse=True)

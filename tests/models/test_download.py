@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 
 from sketchmark.models.calling import BadReply
 from sketchmark.models.download import download
-from tests.models.far_end import DRAWN, FarEnd
+from tests.models.fake_server import DRAWN, FarEnd
 
 
 async def test_a_redirect_to_another_web_address_is_followed(far: FarEnd) -> None:

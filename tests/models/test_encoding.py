@@ -10,7 +10,7 @@ from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import Encoder, picture_from_base64
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import of
-from tests.models.far_end import FarEnd, in_base64, picture
+from tests.models.fake_server import FarEnd, in_base64, picture
 
 PNG = frozenset({"png"})
 

@@ -10,7 +10,7 @@ from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.models.base import Options
 from sketchmark.models.gemini import Gemini
 from sketchmark.parts import Context, Part, of
-from tests.models.far_end import DRAWN, KEY, FarEnd, Fault, gemini_answer, in_base64, picture
+from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, gemini_answer, in_base64, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
 INLINE = {"inlineData": {"mimeType": "image/png", "data": in_base64(DRAWN)}}

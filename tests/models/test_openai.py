@@ -11,7 +11,7 @@ from sketchmark.errors import BadInput, CallFailed, CannotPlay
 from sketchmark.models.base import Options
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import Context, Part, of
-from tests.models.far_end import DRAWN, KEY, FarEnd, Fault, chat_answer, in_base64, picture, picture_block
+from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, chat_answer, in_base64, picture, picture_block
 
 
 def openai(far: FarEnd, name: str = "some-chat", **args: Any) -> OpenAI:

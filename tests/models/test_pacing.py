@@ -9,7 +9,7 @@ from sketchmark.models.base import Options
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
 from sketchmark.parts import of
-from tests.models.far_end import FarEnd
+from tests.models.fake_server import FarEnd
 
 
 async def test_no_more_calls_run_at_once_than_allowed(far: FarEnd) -> None:

@@ -18,7 +18,7 @@ from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.secrets import find_key, redact, without_credentials
 from sketchmark.parts import of
-from tests.models.far_end import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
+from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
 
 
 def test_the_environment_goes_before_the_env_file(far: FarEnd) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.parts import Picture
 from sketchmark.serve import serving
-from sketchmark.serve.pictures import Shelf
+from sketchmark.serve.pictures import PictureShelf
 from tests.serve.models import Mirror, Painter, painted
 
 RED, BLUE = painted("red"), painted("blue")
@@ -71,7 +71,7 @@ def test_an_address_can_be_asked_for_and_leads_to_the_picture(client: openai.Ope
 
 
 def test_the_shelf_keeps_only_the_newest_pictures() -> None:
-    shelf = Shelf(room=1)
+    shelf = PictureShelf(room=1)
     shelf.put(RED)
     shelf.put(BLUE)
     assert shelf.get(BLUE.digest) == BLUE

@@ -181,7 +181,7 @@ def test_without_ground_truth_num_images_counts_the_steps(tmp_path: Path) -> Non
     task = Catalog().task("uni_mmmu_maze100")
     sample = next(task.samples(data=published.write_parquet(tmp_path / "x.parquet", [row])))
     assert sample.steps is None
-    assert task.mode("visual_cot").script(sample, "truth").true_steps == 10
+    assert task.mode("visual_cot").fill(sample, "truth").true_steps == 10
 
 
 def test_sliding_data_named_by_the_blank_is_noticed_and_can_be_read(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def sample(number: int) -> Sample:
         pictures={"initial": maze.render(board)},
         fields={"question": f"Where does maze {number} lead?"},
         target={"moves": moves, "rows": 5, "cols": 5},
-        filed={"steps": len(moves), "region": ("north", "south")[number % 2]},
+        groups={"steps": len(moves), "region": ("north", "south")[number % 2]},
         steps=len(moves),
         frames=lambda: maze.frames(board, moves),
     )

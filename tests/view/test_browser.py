@@ -186,9 +186,9 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Path:
         of,
         id=f"../../{hostile.SCRIPT}{hostile.RIGHT_TO_LEFT}",
         fields={hostile.IMAGE: hostile.ALL},
-        filed={hostile.LINK: hostile.BREAKOUT, "steps": 2, "other": hostile.RIGHT_TO_LEFT},
+        groups={hostile.LINK: hostile.BREAKOUT, "steps": 2, "other": hostile.RIGHT_TO_LEFT},
     )
-    plain = replace(sample(2), filed={hostile.LINK: "plain", "steps": 3})
+    plain = replace(sample(2), groups={hostile.LINK: "plain", "steps": 3})
     for cell in ("maze.direct", "maze.visual_cot"):
         mode = cell.split(".")[1]
         maker.add(cell, play(attacked, mode, False, text=hostile.ALL + "\n" + hostile.LONG), 0)

@@ -10,7 +10,7 @@ import pytest
 from sketchmark.errors import BadInput
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
-from sketchmark.view.shelf import Shelf
+from sketchmark.view.run_list import RunList
 from tests.view.making import Maker, fail, play, sample
 
 
@@ -96,7 +96,7 @@ def test_one_broken_folder_hides_no_other(tmp_path: Path) -> None:
     (tmp_path / "bad" / "run.json").write_text("{")
     (tmp_path / "worse").mkdir()
     (tmp_path / "worse" / "run.json").write_text('{"format": 1, "cells": 5}')
-    shelf = Shelf(tmp_path)
+    shelf = RunList(tmp_path)
     assert [run.key for run in shelf.look()] == ["deep/er/good"]
     assert set(shelf.troubles) == {"bad", "worse"}
 
@@ -106,7 +106,7 @@ def test_runs_are_found_three_folders_down_but_not_through_links(tmp_path: Path)
     Maker(tmp_path / "shelf" / "1" / "2" / "3" / "too-deep").fill(1)
     Maker(tmp_path / "elsewhere").fill(1)
     (tmp_path / "shelf" / "link").symlink_to(tmp_path / "elsewhere")
-    assert [run.key for run in Shelf(tmp_path / "shelf").look()] == ["a/b/c"]
+    assert [run.key for run in RunList(tmp_path / "shelf").look()] == ["a/b/c"]
 
 
 @pytest.mark.parametrize("key", ["../elsewhere", "/etc", "a/../../elsewhere", "..", "\x00"])
@@ -114,7 +114,7 @@ def test_a_run_outside_the_shelf_cannot_be_named(tmp_path: Path, key: str) -> No
     Maker(tmp_path / "shelf" / "a").fill(1)
     Maker(tmp_path / "elsewhere").fill(1)
     with pytest.raises(BadInput, match="there is no run"):
-        Shelf(tmp_path / "shelf").run(key)
+        RunList(tmp_path / "shelf").run(key)
 
 
 def test_a_run_is_running_until_its_results_are_newer_than_its_episodes(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
     assert helped["total"] == ask(client, "run", run="alpha")["gains"][0]["helped"]
     assert {item["change"] for item in helped["items"]} == {"helped"}
     assert ask(client, "samples", run="alpha", flag="timeout")["items"][0]["sample"] == "maze-00060"
-    north = ask(client, "samples", run="alpha", filed="region=north", mode="direct")
-    assert north["total"] == 30 and all(item["filed"]["region"] == "north" for item in north["items"])
+    north = ask(client, "samples", run="alpha", groups="region=north", mode="direct")
+    assert north["total"] == 30 and all(item["groups"]["region"] == "north" for item in north["items"])
 
 
 def test_text_search_finds_words_in_prompts_replies_and_failures_but_not_in_the_format(client: TestClient) -> None:
@@ -116,7 +116,7 @@ def test_text_search_finds_words_in_prompts_replies_and_failures_but_not_in_the_
 
 
 def test_samples_are_sorted_and_paged(client: TestClient) -> None:
-    steps = [i["filed"]["steps"] for i in ask(client, "samples", run="alpha", sort="steps:down")["items"]]
+    steps = [i["groups"]["steps"] for i in ask(client, "samples", run="alpha", sort="steps:down")["items"]]
     assert steps == sorted(steps, reverse=True)
     values = [i["value"] for i in ask(client, "samples", run="alpha", mode="direct", sort="score:up")["items"]]
     assert values == sorted(values)

@@ -7,8 +7,8 @@ import pytest
 
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila.checker import check_file, check_rows
-from sketchmark.worlds.voila.shelf import BankShelf
-from sketchmark.worlds.voila.table import Columns, Row, make_row
+from sketchmark.worlds.voila.picture_folders import BankShelf
+from sketchmark.worlds.voila.table import Columns, QuestionRow, make_row
 
 PUBLISHED = Path(__file__).parent / "data" / "published_nd_rows.csv"
 
@@ -33,7 +33,7 @@ def test_our_own_rows_have_no_violations_in_either_spelling(columns: Columns) ->
 
 def _set(column: str, change: Callable[[str], str]) -> Callable[[list[list[str]]], None]:
     def fault(rows: list[list[str]]) -> None:
-        at = Row._fields.index(column)
+        at = QuestionRow._fields.index(column)
         rows[20][at] = change(rows[20][at])
 
     return fault

@@ -13,7 +13,7 @@ from PIL import Image
 from sketchmark.commands.voila import command
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.parts import Picture
-from sketchmark.worlds.voila.make import Order, make
+from sketchmark.worlds.voila.make import SetOrder, make
 from sketchmark.worlds.voila.table import read_table
 from sketchmark.worlds.voila.vocabulary import SCENES, file_prefix
 
@@ -53,7 +53,7 @@ def test_check_passes_on_our_own_output_of_every_kind(
 
 
 def test_a_users_pictures_are_named_and_not_copied(tmp_path: Path, folders: Path) -> None:
-    make(tmp_path / "set.csv", Order(19, images=folders))
+    make(tmp_path / "set.csv", SetOrder(19, images=folders))
     _, rows = read_table(tmp_path / "set.csv")
     for row in rows:
         assert all((folders / "Test_Images" / name).is_file() for name in row[:3])
@@ -61,7 +61,7 @@ def test_a_users_pictures_are_named_and_not_copied(tmp_path: Path, folders: Path
 
 
 def test_collages_lie_in_the_published_folder_and_are_numbered_from_one(tmp_path: Path, folders: Path) -> None:
-    make(tmp_path / "set.csv", Order(7, distraction=False, collage=True, images=folders))
+    make(tmp_path / "set.csv", SetOrder(7, distraction=False, collage=True, images=folders))
     _, rows = read_table(tmp_path / "set.csv")
     names = [row[9] for row in rows]
     assert names == [f"image_questions_{k}.png" for k in range(1, 8)]
@@ -71,7 +71,7 @@ def test_collages_lie_in_the_published_folder_and_are_numbered_from_one(tmp_path
 def test_parquet_embeds_the_pictures_under_the_hubs_field_names(tmp_path: Path, folders: Path) -> None:
     import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 
-    make(tmp_path / "set.parquet", Order(7, distraction=False, collage=True, images=folders))
+    make(tmp_path / "set.parquet", SetOrder(7, distraction=False, collage=True, images=folders))
     table = parquet.read_table(tmp_path / "set.parquet")
     features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert [name for name, kind in features.items() if kind == {"_type": "Image"}] == [
@@ -86,7 +86,7 @@ def test_parquet_embeds_the_pictures_under_the_hubs_field_names(tmp_path: Path, 
 def test_jsonl_lines_carry_the_index_of_their_question(tmp_path: Path) -> None:
     from sketchmark.worlds import voila
 
-    make(tmp_path / "set.jsonl", Order(19, pictures=False, seed=6))
+    make(tmp_path / "set.jsonl", SetOrder(19, pictures=False, seed=6))
     lines = [json.loads(line) for line in (tmp_path / "set.jsonl").read_text().splitlines()]
     questions = [voila.question_at(line["index"]) for line in lines]
     assert questions == list(voila.sample_questions(19, 6, distraction=True))
@@ -95,7 +95,7 @@ def test_jsonl_lines_carry_the_index_of_their_question(tmp_path: Path) -> None:
 
 def test_a_set_is_the_same_bytes_for_the_same_seed(tmp_path: Path) -> None:
     for name, seed in (("one.csv", 1), ("again.csv", 1), ("two.csv", 2)):
-        make(tmp_path / name, Order(190, dataset="training", seed=seed, pictures=False))
+        make(tmp_path / name, SetOrder(190, dataset="training", seed=seed, pictures=False))
     one, again, two = ((tmp_path / name).read_bytes() for name in ("one.csv", "again.csv", "two.csv"))
     assert one == again
     assert one != two
@@ -103,7 +103,7 @@ def test_a_set_is_the_same_bytes_for_the_same_seed(tmp_path: Path) -> None:
 
 def test_the_csv_has_crlf_line_ends_and_twelve_columns_and_a_second_run_replaces_it(tmp_path: Path) -> None:
     for _ in range(2):
-        make(tmp_path / "set.csv", Order(19, pictures=False))
+        make(tmp_path / "set.csv", SetOrder(19, pictures=False))
     data = (tmp_path / "set.csv").read_bytes()
     assert data.count(b"\r\n") == data.count(b"\n") == 20
     assert {len(row) for row in csv.reader(data.decode().splitlines())} == {12}
@@ -114,21 +114,21 @@ def test_a_make_that_fails_halfway_leaves_neither_a_table_nor_a_part_of_one(tmp_
     for scene in SCENES:
         (tmp_path / "Test_Images" / f"{file_prefix(scene)}0.png").write_bytes(b"no picture")
     with pytest.raises(BadInput, match="not a picture"):
-        make(tmp_path / "out" / "set.parquet", Order(19, images=tmp_path))
+        make(tmp_path / "out" / "set.parquet", SetOrder(19, images=tmp_path))
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_an_unknown_ending_and_a_collage_or_parquet_without_pictures_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"end the name in \.csv"):
-        make(tmp_path / "set.xlsx", Order(19))
+        make(tmp_path / "set.xlsx", SetOrder(19))
     with pytest.raises(BadInput, match="a collage needs pictures"):
-        make(tmp_path / "set.csv", Order(19, collage=True, pictures=False))
+        make(tmp_path / "set.csv", SetOrder(19, collage=True, pictures=False))
     with pytest.raises(BadInput, match="a parquet file holds its pictures"):
-        make(tmp_path / "set.parquet", Order(19, pictures=False))
+        make(tmp_path / "set.parquet", SetOrder(19, pictures=False))
 
 
 def test_check_prints_violations_by_row_and_exits_with_one(tmp_path: Path) -> None:
-    make(tmp_path / "set.csv", Order(19, pictures=False))
+    make(tmp_path / "set.csv", SetOrder(19, pictures=False))
     text = (tmp_path / "set.csv").read_bytes().replace(b"Number", b"Count", 1)
     (tmp_path / "set.csv").write_bytes(text)
     result = _cli("check", tmp_path / "set.csv")
@@ -150,7 +150,7 @@ def test_count_prints_every_structure_and_both_totals() -> None:
 def test_built_in_pictures_are_written_beside_the_table_and_show_what_it_says(tmp_path: Path) -> None:
     from sketchmark.worlds.voila.reader import read, read_collage
 
-    make(tmp_path / "set.csv", Order(7, dataset="training", distraction=False, collage=True, seed=4))
+    make(tmp_path / "set.csv", SetOrder(7, dataset="training", distraction=False, collage=True, seed=4))
     _, rows = read_table(tmp_path / "set.csv")
     for row in rows:
         shown = [read(Picture.from_file(tmp_path / "Train_Images" / name)) for name in row[:4]]
@@ -163,4 +163,4 @@ def test_parquet_without_its_library_names_the_extra_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"parquet files .*sketchmark\[data\]"):
-        make(tmp_path / "set.parquet", Order(19, images=folders))
+        make(tmp_path / "set.parquet", SetOrder(19, images=folders))

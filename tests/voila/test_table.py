@@ -9,12 +9,12 @@ import pytest
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila.questions import Question
-from sketchmark.worlds.voila.table import Row, make_row, read_table, write_csv
+from sketchmark.worlds.voila.table import QuestionRow, make_row, read_table, write_csv
 
 PUBLISHED = Path(__file__).parent / "data" / "published_nd_rows.csv"
 
 
-def _question(row: Row) -> Question:
+def _question(row: QuestionRow) -> Question:
     first, second, third = (voila.parse_description(text) for text in (row.text1, row.text2, row.text3))
     assert first and second and third
     return Question(int(row.rule), (first, second, third), voila.answer(first, second, third), -1)
@@ -24,7 +24,7 @@ def test_our_writer_reproduces_the_published_rows_byte_for_byte() -> None:
     _, rows = read_table(PUBLISHED)
     ours = []
     for fields in rows:
-        row = Row(*fields)
+        row = QuestionRow(*fields)
         ours.append(make_row(_question(row), (row.image1, row.image2, row.image3), None, row.collage, "released"))
     file = io.StringIO(newline="")
     write_csv(ours, file, "released")
@@ -34,7 +34,7 @@ def test_our_writer_reproduces_the_published_rows_byte_for_byte() -> None:
 def test_the_published_rows_have_a_place_in_the_question_space() -> None:
     _, rows = read_table(PUBLISHED)
     for fields in rows:
-        question = _question(Row(*fields))
+        question = _question(QuestionRow(*fields))
         found = voila.question_at(voila.index_of(question), distraction=False)
         assert (found.rule, found.scenes) == (question.rule, question.scenes)
 

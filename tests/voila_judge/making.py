@@ -9,10 +9,10 @@ from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.tasks.voila.results_file import Item, pair
+from sketchmark.tasks.voila.results_file import AnsweredQuestion, pair
 from sketchmark.worlds.voila import parse_description
-from sketchmark.worlds.voila.make import Order, make
-from sketchmark.worlds.voila.table import Row, read_table
+from sketchmark.worlds.voila.make import SetOrder, make
+from sketchmark.worlds.voila.table import QuestionRow, read_table
 
 KEY = "sk-planted-key-0123456789"
 Answers = list[list[str]]
@@ -90,7 +90,7 @@ def _misbehave(how: str, verdict: dict[str, Any]) -> Reply:
 
 def questions(folder: Path, count: int = 14, *, distraction: bool = False) -> Path:
     table = folder / "questions.csv"
-    make(table, Order(count=count, distraction=distraction, pictures=False, seed=3))
+    make(table, SetOrder(count=count, distraction=distraction, pictures=False, seed=3))
     return table
 
 
@@ -98,7 +98,7 @@ def right_answers(table: Path) -> Answers:
     """What a perfect model says, question by question."""
     answers = []
     for fields in read_table(table)[1]:
-        row = Row(*fields)
+        row = QuestionRow(*fields)
         scene = parse_description(row.text4)
         assert scene
         last = f"number = {scene.number_word}, subject = {scene.subject_word}, action = {scene.action_word}"
@@ -118,5 +118,5 @@ def write_answers(path: Path, answers: Answers) -> Path:
     return path
 
 
-def items(folder: Path, answers: Answers, table: Path) -> list[Item]:
+def items(folder: Path, answers: Answers, table: Path) -> list[AnsweredQuestion]:
     return pair(write_answers(folder / "results.json", answers), table).items

@@ -14,7 +14,7 @@ import pytest
 
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.batch import JobFiles, Request, Result, connect, run_job
+from sketchmark.models.batch import BatchRequest, JobFiles, Result, connect, run_job
 from sketchmark.models.batch.files import State
 from sketchmark.models.batch.lines import digest
 from sketchmark.parts import Context
@@ -62,9 +62,9 @@ class Far:
         return len(list(self.sdk.batches.list()))
 
 
-def requests(*texts: str) -> list[Request]:
+def requests(*texts: str) -> list[BatchRequest]:
     return [
-        Request(f"q{i}", {"model": "m", "messages": [{"role": "user", "content": text}]})
+        BatchRequest(f"q{i}", {"model": "m", "messages": [{"role": "user", "content": text}]})
         for i, text in enumerate(texts)
     ]
 

@@ -19,7 +19,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.serve import serving
 from sketchmark.tasks.voila.marks import by_judge, by_rule
 from sketchmark.tasks.voila.results_file import pair
-from sketchmark.worlds.voila.make import Order, make
+from sketchmark.worlds.voila.make import SetOrder, make
 from tests.voila_judge.making import Judge
 
 
@@ -27,7 +27,7 @@ from tests.voila_judge.making import Judge
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Inference:
     """Seven questions whose pictures are in another folder than their CSV."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    make(tmp_path / "made" / "questions.csv", Order(count=7, distraction=False, seed=2))
+    make(tmp_path / "made" / "questions.csv", SetOrder(count=7, distraction=False, seed=2))
     (tmp_path / "made" / "Test_Images").rename(tmp_path / "pictures")
     return Inference(
         model_name="player/solver",

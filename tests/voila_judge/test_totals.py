@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from sketchmark.tasks.voila.judge import Marks, Verdict, nothing_right
+from sketchmark.tasks.voila.judge import Marks, StepVerdict, nothing_right
 from sketchmark.tasks.voila.marks import Marked, by_judge, by_rule
 from sketchmark.tasks.voila.totals import agreement, summarise
 from tests.voila_judge.making import Judge, items, questions, right_answers
@@ -28,8 +28,8 @@ def test_step_1_averages_over_pictures_and_the_others_over_questions(tmp_path: P
     all_items = items(tmp_path, right_answers(table), table)
     one_picture_off: Marks = ((1, 1, 1), (1, 1, 1), (0, 1, 1))
     marked: Marked = {
-        1: {i: Verdict(one_picture_off if i < 3 else ((1, 1, 1),) * 3) for i in range(7)},
-        2: {i: Verdict(((1, int(i > 0), 1),)) for i in range(7)},
+        1: {i: StepVerdict(one_picture_off if i < 3 else ((1, 1, 1),) * 3) for i in range(7)},
+        2: {i: StepVerdict(((1, int(i > 0), 1),)) for i in range(7)},
     }
     steps = summarise(all_items, marked)["steps"]
     assert steps["1"]["number"]["percent"] == pytest.approx(100 * 18 / 21)
@@ -41,7 +41,7 @@ def test_step_1_averages_over_pictures_and_the_others_over_questions(tmp_path: P
 def test_failed_verdicts_stay_in_the_denominator_and_are_counted_by_kind(tmp_path: Path) -> None:
     table = questions(tmp_path, 7)
     all_items = items(tmp_path, right_answers(table), table)
-    marked: Marked = {3: {i: Verdict(((1, 1, 1),)) if i else nothing_right(3, "refused") for i in range(7)}}
+    marked: Marked = {3: {i: StepVerdict(((1, 1, 1),)) if i else nothing_right(3, "refused") for i in range(7)}}
     summary = summarise(all_items, marked)
     assert summary["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 6 / 7)
     assert summary["steps"]["3"]["overall"]["n"] == 7
@@ -72,7 +72,7 @@ def test_kappa_is_cohens() -> None:
 
 
 def _numbers(marks: list[bool]) -> Marked:
-    return {2: {i: Verdict(((int(mark), 1, 1),)) for i, mark in enumerate(marks)}}
+    return {2: {i: StepVerdict(((int(mark), 1, 1),)) for i, mark in enumerate(marks)}}
 
 
 def test_kappa_is_undefined_where_both_always_say_the_same() -> None:
@@ -80,12 +80,12 @@ def test_kappa_is_undefined_where_both_always_say_the_same() -> None:
 
 
 def test_failed_verdicts_are_no_opinion() -> None:
-    judged: Marked = {2: {0: nothing_right(2, "empty"), 1: Verdict(((1, 1, 1),))}}
+    judged: Marked = {2: {0: nothing_right(2, "empty"), 1: StepVerdict(((1, 1, 1),))}}
     assert agreement(_numbers([True, True]), judged)["2"]["overall"] == {"n": 1, "raw": 1.0, "kappa": None}
 
 
 def test_step_1_agreement_is_counted_picture_by_picture() -> None:
-    ruled: Marked = {1: {0: Verdict(((1, 1, 1), (1, 1, 1), (0, 0, 0)))}}
-    judged: Marked = {1: {0: Verdict(((1, 1, 1), (0, 1, 1), (1, 0, 0)))}}
+    ruled: Marked = {1: {0: StepVerdict(((1, 1, 1), (1, 1, 1), (0, 0, 0)))}}
+    judged: Marked = {1: {0: StepVerdict(((1, 1, 1), (0, 1, 1), (1, 0, 0)))}}
     found = agreement(ruled, judged)["1"]
     assert (found["number"]["n"], found["number"]["raw"]) == (3, pytest.approx(1 / 3))

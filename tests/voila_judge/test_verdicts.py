@@ -8,7 +8,7 @@ import pytest
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.tasks.voila.judge import Inquiry, Verdict, ask, forgive_any, nothing_right, read_verdict
+from sketchmark.tasks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, nothing_right, read_verdict
 from sketchmark.worlds.voila import Scene
 
 
@@ -19,7 +19,7 @@ def marks(number: Any, subject: Any, action: Any) -> dict[str, Any]:
 def test_step_1_has_marks_for_each_picture() -> None:
     said = {"question": 4, "image_1": marks(1, 1, 1), "image_2": marks(1, 0, 1), "image_3": marks(0, 0, 0)}
     verdict = read_verdict(1, 4, json.dumps(said))
-    assert verdict == Verdict(((1, 1, 1), (1, 0, 1), (0, 0, 0)))
+    assert verdict == StepVerdict(((1, 1, 1), (1, 0, 1), (0, 0, 0)))
     assert verdict.scores() == {"number": 2 / 3, "subject": 1 / 3, "action": 2 / 3, "overall": 1 / 3}
 
 
@@ -31,7 +31,7 @@ def test_overall_needs_all_three_properties() -> None:
 
 def test_a_code_block_around_the_json_is_forgiven() -> None:
     text = f"```json\n{json.dumps({'question': 4, **marks(1, 0, 1)})}\n```"
-    assert read_verdict(2, 4, text) == Verdict(((1, 0, 1),))
+    assert read_verdict(2, 4, text) == StepVerdict(((1, 0, 1),))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_one_bad_picture_fails_the_whole_verdict_of_step_1() -> None:
 
 
 def test_a_drawing_cannot_be_wrong_where_the_answer_is_any() -> None:
-    assert forgive_any(Verdict(((0, 0, 0),)), Scene(None, 3, None)) == Verdict(((1, 0, 1),))
+    assert forgive_any(StepVerdict(((0, 0, 0),)), Scene(None, 3, None)) == StepVerdict(((1, 0, 1),))
     assert forgive_any(nothing_right(4, "empty"), Scene(None, 3, None)).scores()["number"] == 0
 
 

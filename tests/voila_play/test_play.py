@@ -14,7 +14,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Choices
+from sketchmark.task import TaskOptions
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank, file_prefix
 from sketchmark.worlds.voila.table import make_row, write_csv
@@ -65,7 +65,7 @@ def test_questions_stream_one_of_each_structure_in_turn_and_none_twice() -> None
 
 
 def test_structures_are_categories_and_never_a_degree_of_difficulty() -> None:
-    filed = [sample.filed["rule"] for sample in Catalog().task("voila").samples(limit=19)]
+    filed = [sample.groups["rule"] for sample in Catalog().task("voila").samples(limit=19)]
     assert filed == sorted(filed) == [f"{rule:02}" for rule in range(1, 20)]
 
 
@@ -120,9 +120,9 @@ def test_the_wording_of_step_3_follows_distraction_and_the_prompt_set() -> None:
     texts = {}
     for prompts in ("", "code", "readme"):
         for name in ("yes", "no"):
-            task = catalog.task("voila", Choices(prompts=prompts), {"distraction": name == "yes"})
+            task = catalog.task("voila", TaskOptions(prompts=prompts), {"distraction": name == "yes"})
             sample = next(task.samples(limit=1))
-            texts[prompts, name] = task.mode("stepwise").script(sample, "truth").text("apply")
+            texts[prompts, name] = task.mode("stepwise").fill(sample, "truth").text("apply")
     assert texts["", "no"] == texts["code", "no"] == SPEC_STEP_3_ND
     assert "between Image1 and Image 2 and is the same in the Image 1 and Image 3" in texts["code", "yes"]
     assert "observed from Image 1  to Image 2" in texts["code", "yes"]

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sketchmark.tasks.voila import rules as rules
+from sketchmark.tasks.voila import rules
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import Scene
 from sketchmark.worlds.voila.statement import read_statement

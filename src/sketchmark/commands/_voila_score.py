@@ -64,7 +64,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     """
     import json
 
-    from sketchmark.commands._voila_scoring import Order, score_file
+    from sketchmark.commands._voila_scoring import ScoringOrder, score_file
     from sketchmark.tasks.voila.tables import lines
 
     if open_api_key:
@@ -72,7 +72,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
             "warning: a key on the command line is visible to others on this machine; export OPENAI_API_KEY instead",
             err=True,
         )
-    order = Order(distraction=distraction == "yes", key=open_api_key, **options)
+    order = ScoringOrder(distraction=distraction == "yes", key=open_api_key, **options)
     summary = score_file(order, lambda line: click.echo(line, err=True))
     if as_json:
         click.echo(json.dumps(summary, indent=1, ensure_ascii=False))

@@ -17,14 +17,14 @@ from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.secrets import remember
 from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule
-from sketchmark.tasks.voila.results_file import Item, pair
+from sketchmark.tasks.voila.results_file import AnsweredQuestion, pair
 from sketchmark.tasks.voila.totals import agreement, summarise
 
 _KEY = "OPENAI_API_KEY"
 
 
 @dataclass(frozen=True)
-class Order:
+class ScoringOrder:
     results: Path
     table: Path
     distraction: bool
@@ -40,7 +40,7 @@ class Order:
     concurrency: int = 16
 
 
-def score_file(order: Order, tell: Tell) -> dict[str, Any]:
+def score_file(order: ScoringOrder, tell: Tell) -> dict[str, Any]:
     if order.batch and not order.judge:
         raise BadInput("--batch needs a judge", "add --judge openai/gpt-4o-2024-08-06")
     paired = pair(order.results, order.table)
@@ -65,12 +65,12 @@ def score_file(order: Order, tell: Tell) -> dict[str, Any]:
     return summary
 
 
-def _only(marked: Marked, items: list[Item]) -> Marked:
+def _only(marked: Marked, items: list[AnsweredQuestion]) -> Marked:
     """Rows without an answer are 0 by both and would make the two agree more than they do."""
     return {step: {item.question: verdicts[item.question] for item in items} for step, verdicts in marked.items()}
 
 
-def _judged(order: Order, items: list[Item], tell: Tell) -> Marked:
+def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> Marked:
     arguments = parse_arguments(order.judge_args)
     if order.batch:
         connection = connect(order.judge, arguments)

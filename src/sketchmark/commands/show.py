@@ -30,11 +30,11 @@ def command(
     """Show what TASK asks, exactly as a model would get it."""
     from sketchmark.catalog import Catalog
     from sketchmark.errors import DataMissing
-    from sketchmark.task import Choices
+    from sketchmark.task import TaskOptions
 
     catalog = Catalog(include, trust_code)
     pick = catalog.pick(task)[0]
-    found = catalog.task(pick.task, Choices(prompts=prompts))
+    found = catalog.task(pick.task, TaskOptions(prompts=prompts))
     click.secho(found.name, bold=True)
     click.echo(found.about)
     click.echo(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
@@ -61,13 +61,13 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
         for key, value in mode.prompts.items():
             click.echo(f"[{key}] {value}")
         return
-    script = mode.script(sample, "truth")
+    prompts = mode.fill(sample, "truth")
     click.echo(f"sample {sample.id}:")
-    for part in script.parts():
+    for part in prompts.parts():
         click.echo(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
     for key in mode.prompts:
         if key not in ("inputs", "prompt") and isinstance(mode.prompts[key], str):
-            click.echo(f"  {click.style(key, bold=True)}: {script.text(key)}")
+            click.echo(f"  {click.style(key, bold=True)}: {prompts.text(key)}")
 
 
 def _plain(options: dict[str, Any]) -> str:

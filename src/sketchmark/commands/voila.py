@@ -73,9 +73,9 @@ def make_command(
     pictures: str,
 ) -> None:
     """Make a set of analogies, with pictures."""
-    from sketchmark.worlds.voila.make import Order, make
+    from sketchmark.worlds.voila.make import SetOrder, make
 
-    order = Order(
+    order = SetOrder(
         count=count,
         dataset=dataset,
         distraction=distraction == "yes",

@@ -16,8 +16,8 @@ from sketchmark.compare.findings import (
     DrawingSplit,
     Group,
     Plan,
-    Row,
     Side,
+    TableRow,
     as_json,
 )
 
@@ -29,8 +29,8 @@ __all__ = [
     "DrawingSplit",
     "Group",
     "Plan",
-    "Row",
     "Side",
+    "TableRow",
     "as_json",
     "compare",
 ]

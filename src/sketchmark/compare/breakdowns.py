@@ -19,14 +19,14 @@ RANGES = 5
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
     """One for each filed key that takes at least two values; the task's own `first`."""
-    keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.filed)])
+    keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.groups)])
     found = (_breakdown(pairs, key) for key in keys if key != "cluster")
     return tuple(one for one in found if one is not None)
 
 
 def _breakdown(pairs: Pairs, key: str) -> Breakdown | None:
-    having = pairs.where(lambda pair: key in pair.filed)
-    values = [pair.filed[key] for pair in having.pairs]
+    having = pairs.where(lambda pair: key in pair.groups)
+    values = [pair.groups[key] for pair in having.pairs]
     if len(set(values)) < 2:
         return None
     levels = [value for value in values if isinstance(value, (int, float))]
@@ -67,8 +67,8 @@ def _ranges(key: str, levels: list[int | float]) -> list[tuple[str, Callable[[Pa
 
 
 def _is(key: str, name: str) -> Callable[[Pair], bool]:
-    return lambda pair: str(pair.filed[key]) == name
+    return lambda pair: str(pair.groups[key]) == name
 
 
 def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
-    return lambda pair: low <= float(pair.filed[key]) <= high
+    return lambda pair: low <= float(pair.groups[key]) <= high

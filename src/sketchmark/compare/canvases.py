@@ -8,14 +8,16 @@ from typing import NamedTuple
 from sketchmark.compare.findings import CanvasScore, CanvasTable
 from sketchmark.compare.pairing import pair
 from sketchmark.compare.wording import points, span
-from sketchmark.runs.scored import Cell, Item, trouble
+from sketchmark.runs.scored import ScoredCell, ScoredSample, trouble
 from sketchmark.stats import Difference, holm, interval
 
 ORDER = ("own", "blank", "other", "oracle")
 CLEAR = 0.05
 
 
-def canvas_table(cells: Mapping[str, tuple[Cell, Mapping[str, Item]]], metric: str) -> CanvasTable | None:
+def canvas_table(
+    cells: Mapping[str, tuple[ScoredCell, Mapping[str, ScoredSample]]], metric: str
+) -> CanvasTable | None:
     """From canvas -> (cell, items); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
@@ -30,7 +32,7 @@ def canvas_table(cells: Mapping[str, tuple[Cell, Mapping[str, Item]]], metric: s
     for name, (_, items) in ordered.items():
         scored = [item for item in items.values() if item.value is not None]
         values = [item.value for item in scored if item.value is not None]
-        found = interval(values, [item.filed.get("cluster") for item in scored])
+        found = interval(values, [item.groups.get("cluster") for item in scored])
         scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(items)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(first.task, metric, first.run, first.model, tuple(scores), _sentence(scores))

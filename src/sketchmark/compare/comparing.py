@@ -11,10 +11,10 @@ from sketchmark.compare import fairness
 from sketchmark.compare.breakdowns import breakdowns
 from sketchmark.compare.canvases import canvas_table
 from sketchmark.compare.drawings import split_by_drawing
-from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Row, Side
+from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Side, TableRow
 from sketchmark.compare.pairing import Pairs, pair
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.scored import Cell, Filed, Item, cells_of, trouble
+from sketchmark.runs.scored import Groups, ScoredCell, ScoredSample, cells_of, trouble
 from sketchmark.stats import Interval, Pilot, holm
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
@@ -51,17 +51,17 @@ class _Work:
     metric: str
     power: float | None
     anyway: bool
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TableRow] = field(default_factory=list)
     canvases: list[CanvasTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def compare_task(self, cells: list[Cell], runs: Sequence[str]) -> None:
+    def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
         """One task at a time, so that memory holds the scores of one."""
         metric = self.metric or cells[0].headline
         if not metric:
             self.notes.append(f"{cells[0].task} names no headline score: choose one with --metric")
             return
-        shelf: dict[str, Filed] = {}
+        shelf: dict[str, Groups] = {}
         items = {id(cell): cell.items(metric, shelf) for cell in cells}
         if not any(item.value is not None for found in items.values() for item in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
@@ -81,7 +81,12 @@ class _Work:
                 self.canvases.append(table)
 
     def _add(
-        self, metric: str, kind: str, before: Cell, after: Cell, items: Mapping[int, Mapping[str, Item]]
+        self,
+        metric: str,
+        kind: str,
+        before: ScoredCell,
+        after: ScoredCell,
+        items: Mapping[int, Mapping[str, ScoredSample]],
     ) -> None:
         label = (
             f"{after.mode} − {before.mode}" if kind == "modes" else f"{after.run} − {before.run}, {_played(after)}"
@@ -94,7 +99,7 @@ class _Work:
         scores = pairs.scores()
         main = kind == "runs" or (before.mode, after.mode) == MODE_PAIRS[0]
         self.rows.append(
-            Row(
+            TableRow(
                 task=before.task,
                 metric=metric,
                 label=label,
@@ -118,7 +123,12 @@ class _Work:
         return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
 
     def _check(
-        self, what: str, before: Cell, after: Cell, items: Mapping[int, Mapping[str, Item]], same_mode: bool
+        self,
+        what: str,
+        before: ScoredCell,
+        after: ScoredCell,
+        items: Mapping[int, Mapping[str, ScoredSample]],
+        same_mode: bool,
     ) -> None:
         """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
         found = fairness.how_filed(items[id(before)], items[id(after)])
@@ -137,7 +147,7 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
-def _told_apart(rows: Sequence[Row]) -> list[Row]:
+def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
     """Two runs may both have played two modes: such rows name their run."""
     times = Counter((row.task, row.label) for row in rows)
     return [
@@ -154,7 +164,7 @@ def _labels(runs: Sequence[Path | str]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
 
 
-def _across_runs(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[Cell, Cell]]:
+def _across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
     first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
     for cell in cells:
         before = first.get((cell.mode, cell.canvas))
@@ -162,7 +172,7 @@ def _across_runs(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[C
             yield before, cell
 
 
-def _across_modes(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[Cell, Cell]]:
+def _across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
     seen: set[tuple[int, int]] = set()
     for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
         for low, high in MODE_PAIRS:
@@ -172,7 +182,7 @@ def _across_modes(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[tuple[
                 yield before, after
 
 
-def _across_canvases(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dict[str, Cell]]:
+def _across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
         for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
@@ -183,21 +193,21 @@ def _across_canvases(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dic
                 yield group
 
 
-def _pools(cells: Sequence[Cell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], Cell]]:
+def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
     """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
     for run in runs:
         own = [cell for cell in cells if cell.run == run]
         players = {cell.player for cell in own}
         others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], Cell] = {}
+        pool: dict[tuple[str, str], ScoredCell] = {}
         for cell in own + others:
             pool.setdefault((cell.mode, cell.canvas), cell)
         yield pool
 
 
-def _side(cell: Cell, score: Interval, items: Mapping[str, Item]) -> Side:
+def _side(cell: ScoredCell, score: Interval, items: Mapping[str, ScoredSample]) -> Side:
     return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score, trouble(items))
 
 
-def _played(cell: Cell) -> str:
+def _played(cell: ScoredCell) -> str:
     return cell.mode if cell.canvas == "own" else f"{cell.mode} on {cell.canvas} canvas"

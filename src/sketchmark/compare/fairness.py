@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sketchmark.runs.scored import Cell, Item
+from sketchmark.runs.scored import ScoredCell, ScoredSample
 from sketchmark.runs.store import differences
 
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
@@ -13,12 +13,12 @@ _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
 on purpose: they are mentioned, not refused."""
 
 
-def how_asked(before: Cell, after: Cell) -> list[str]:
+def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:
     """Differences that make two cells of the same mode incomparable."""
     return differences(_asked(before), _asked(after))
 
 
-def how_generated(before: Cell, after: Cell) -> list[str]:
+def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
     """Differences worth a remark."""
     settings = ("saying", "drawing")
     return differences(_part(before, settings), _part(after, settings)) + differences(
@@ -28,7 +28,10 @@ def how_generated(before: Cell, after: Cell) -> list[str]:
 
 
 def how_sourced(
-    before: Cell, after: Cell, items_before: Mapping[str, Item], items_after: Mapping[str, Item]
+    before: ScoredCell,
+    after: ScoredCell,
+    items_before: Mapping[str, ScoredSample],
+    items_after: Mapping[str, ScoredSample],
 ) -> list[str]:
     """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
     if not items_before or not items_after or items_before.keys() & items_after.keys():
@@ -37,7 +40,7 @@ def how_sourced(
     return ["data: no sample in common", *source]
 
 
-def how_filed(before: Mapping[str, Item], after: Mapping[str, Item]) -> list[str]:
+def how_filed(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> list[str]:
     """Samples of the same name that are not the same sample."""
     changed = [name for name, item in before.items() if name in after and after[name].fingerprint != item.fingerprint]
     if not changed:
@@ -46,10 +49,10 @@ def how_filed(before: Mapping[str, Item], after: Mapping[str, Item]) -> list[str
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 
-def _asked(cell: Cell) -> dict[str, Any]:
+def _asked(cell: ScoredCell) -> dict[str, Any]:
     return {**_part(cell, _MUST_AGREE), "steps": cell.about.get("steps"), "scoring": cell.scoring}
 
 
-def _part(cell: Cell, keys: tuple[str, ...]) -> dict[str, Any]:
+def _part(cell: ScoredCell, keys: tuple[str, ...]) -> dict[str, Any]:
     play = cell.about.get("play", {})
     return {key: play.get(key) for key in keys}

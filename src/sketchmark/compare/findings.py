@@ -71,7 +71,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """after - before on the same samples. `p_holm` is corrected over the rows of the comparison.
 
     `unpaired` samples were played on one side only; `unscored` ones failed on a side for reasons that say nothing
@@ -120,7 +120,7 @@ class CanvasTable:
 class Comparison:
     """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     canvases: tuple[CanvasTable, ...]
     notes: tuple[str, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchmark.runs.scored import Filed, Item
+from sketchmark.runs.scored import Groups, ScoredSample
 from sketchmark.stats import Difference, Interval, interval, paired_difference
 
 
@@ -14,7 +14,7 @@ class Pair:
     before: float
     after: float
     cluster: str | int | float | None
-    filed: Filed
+    groups: Groups
     drawing_right: bool | None
     """Of the `after` side."""
 
@@ -49,14 +49,14 @@ class Pairs:
         return interval(self.before, self.clusters), interval(self.after, self.clusters)
 
 
-def pair(before: Mapping[str, Item], after: Mapping[str, Item]) -> Pairs:
+def pair(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> Pairs:
     pairs = []
     unscored = 0
     shared = [name for name in before if name in after]
     for name in shared:
         a, b = before[name], after[name]
         if a.value is not None and b.value is not None:
-            pairs.append(Pair(a.value, b.value, a.filed.get("cluster"), a.filed, b.drawing_right))
+            pairs.append(Pair(a.value, b.value, a.groups.get("cluster"), a.groups, b.drawing_right))
         elif not (a.scored and b.scored):
             unscored += 1
     return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sketchmark.compare.findings import Breakdown, CanvasTable, Comparison, Row
+from sketchmark.compare.findings import Breakdown, CanvasTable, Comparison, TableRow
 from sketchmark.compare.wording import bounds, chance, number, points, signed
 from sketchmark.stats import Difference, Interval
 
@@ -36,7 +36,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         yield _canvases(canvases)
 
 
-def _differences(rows: tuple[Row, ...]) -> Table:
+def _differences(rows: tuple[TableRow, ...]) -> Table:
     return Table(
         "Differences on the same samples, with 95 % intervals",
         ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n"),
@@ -59,7 +59,7 @@ def _differences(rows: tuple[Row, ...]) -> Table:
     )
 
 
-def _plans(rows: tuple[Row, ...], gain: float) -> Table:
+def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     return Table(
         f"Samples needed to see a true gain of {points(gain)}",
         ("task", "compared", "n needed", "n played", "smallest visible gain"),
@@ -80,7 +80,7 @@ def _difference(found: Difference) -> tuple[str, ...]:
     return signed(found.mean), bounds(found), str(found.helped), str(found.hurt), str(found.same)
 
 
-def _left_out(rows: tuple[Row, ...]) -> Iterator[str]:
+def _left_out(rows: tuple[TableRow, ...]) -> Iterator[str]:
     for row in rows:
         missing = []
         if row.unpaired:
@@ -91,7 +91,7 @@ def _left_out(rows: tuple[Row, ...]) -> Iterator[str]:
             yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
 
 
-def _troubles(rows: tuple[Row, ...]) -> Iterator[str]:
+def _troubles(rows: tuple[TableRow, ...]) -> Iterator[str]:
     """Once a cell, however many rows it is part of."""
     sides = {(side.run, side.cell): side for row in rows for side in (row.before, row.after) if side.trouble}
     for (run, cell), side in sides.items():
@@ -102,7 +102,7 @@ def _counts(trouble: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in trouble.items())
 
 
-def _breakdown(row: Row, found: Breakdown) -> Table:
+def _breakdown(row: TableRow, found: Breakdown) -> Table:
     below: tuple[str, ...] = ()
     if found.trend:
         low, high = 100 * found.trend.low, 100 * found.trend.high
@@ -129,7 +129,7 @@ def _breakdown(row: Row, found: Breakdown) -> Table:
     )
 
 
-def _drawing(row: Row) -> Table:
+def _drawing(row: TableRow) -> Table:
     assert row.drawing is not None
     split = row.drawing
     return Table(

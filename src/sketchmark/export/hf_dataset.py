@@ -19,7 +19,7 @@ from sketchmark.runs.index import CellIndex, RunIndex
 _ROWS = 32
 """A row group: few enough that its pictures fit in memory."""
 _PICTURES = ("inputs", "drawings", "true_frames")
-_TEXTS = ("sample", "task", "mode", "canvas", "model", "answer", "fields", "filed", "target", "scores", "transcript")
+_TEXTS = ("sample", "task", "mode", "canvas", "model", "answer", "fields", "groups", "target", "scores", "transcript")
 
 
 def write(run: RunIndex, out: Path) -> list[Path]:
@@ -92,7 +92,7 @@ def _row(run: RunIndex, cell: CellIndex, record: Record, score: Record | None) -
         "failure": failure["kind"] if failure else None,
         "seconds": record["seconds"],
         "fields": _json(sample["fields"]),
-        "filed": _json(sample["filed"]),
+        "groups": _json(sample["groups"]),
         "target": _json(sample["target"]),
         "transcript": _json(record["turns"]),
         "inputs": _embedded(pictures, inputs(record)),

@@ -128,7 +128,7 @@ class _Sample:
             "output": self._output(record, messages, tokens),
             "scores": self._scores(record, score),
             "metadata": {
-                "filed": sample["filed"],
+                "groups": sample["groups"],
                 "fields": sample["fields"],
                 "true_frames": [self._content({"picture": name}) for name in sample.get("frames") or ()],
                 "flags": score["flags"] if score else [],

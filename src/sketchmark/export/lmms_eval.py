@@ -108,7 +108,7 @@ def _sample(record: Record, score: Record | None) -> dict[str, Any]:
         **(score["values"] if score else {}),
         "input": asked(record),
         "sketchmark_sample": sample["id"],
-        "sketchmark_filed": sample["filed"],
+        "sketchmark_filed": sample["groups"],
         "sketchmark_input_pictures": inputs(record),
         "sketchmark_drawings": drawings(record),
         "sketchmark_flags": score["flags"] if score else [],

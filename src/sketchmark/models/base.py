@@ -77,7 +77,7 @@ class Abilities:
     max_pictures: int | None = None
     """How many input pictures a call may carry; None: any number."""
 
-    one_prompt: bool = False
+    combined_prompt: bool = False
     """Draws and answers in one `say`, from the combined prompt of `sketchmark.models.combined_prompt`."""
 
 
@@ -85,7 +85,7 @@ class Model:
     """Base class of all models. Override `say`, `draw`, or both; the abilities follow from what is overridden."""
 
     max_pictures: int | None = None
-    one_prompt: bool = False
+    combined_prompt: bool = False
     """Set this for a model that stages drawing and answering itself: two-stage tasks then come as one prompt,
     `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and its reply carries both the picture and the text."""
 
@@ -108,7 +108,7 @@ class Model:
             say=kind.say is not Model.say,
             draw=kind.draw is not Model.draw,
             max_pictures=self.max_pictures,
-            one_prompt=self.one_prompt,
+            combined_prompt=self.combined_prompt,
         )
 
     def identity(self) -> dict[str, Any]:

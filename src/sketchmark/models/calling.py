@@ -37,7 +37,7 @@ class BadReply(Exception):
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedTry:
     """One failed attempt, in the words of the run's failure table."""
 
     kind: str
@@ -47,7 +47,7 @@ class Failure:
     retry_after: float | None = None
 
 
-def failure_of(error: Exception) -> Failure | None:
+def failure_of(error: Exception) -> FailedTry | None:
     """What an SDK's exception means; None when it is not about the call at all (a bug of ours, say).
 
     The three SDKs share their shape (a status code, a response with headers, httpx transport errors under different
@@ -56,38 +56,38 @@ def failure_of(error: Exception) -> Failure | None:
     names = {kind.__name__ for kind in type(error).__mro__}
     message = _one_line(str(error)) or type(error).__name__
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
-        return Failure("timeout", message, retry=True)
+        return FailedTry("timeout", message, retry=True)
     status = _status(error)
     if status is not None:
         return _failure_of_status(error, status, message)
     if "ClientAuthenticationError" in names:
-        return Failure("auth", message)
+        return FailedTry("auth", message)
     if names & _BROKEN_CONNECTIONS:
         cause = error.__cause__
-        return Failure("connection", f"{message}: {_one_line(str(cause))}" if cause else message, retry=True)
+        return FailedTry("connection", f"{message}: {_one_line(str(cause))}" if cause else message, retry=True)
     if names & {"BadReply", "APIResponseValidationError", "UnknownApiResponseError", "JSONDecodeError"}:
-        return Failure("bad_reply", message, retry=True)
+        return FailedTry("bad_reply", message, retry=True)
     return None
 
 
-def _failure_of_status(error: Exception, status: int, message: str) -> Failure:
+def _failure_of_status(error: Exception, status: int, message: str) -> FailedTry:
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
     if wait is None:
         wait = _retry_info(getattr(error, "details", None))
     if status == 429 and "insufficient_quota" in str(getattr(error, "body", "")):
-        return Failure("quota", message)  # OpenAI's word for an empty account: waiting will not fill it
+        return FailedTry("quota", message)  # OpenAI's word for an empty account: waiting will not fill it
     if status == 429:
-        return Failure("rate_limited", message, retry=True, slow_down=True, retry_after=wait)
+        return FailedTry("rate_limited", message, retry=True, slow_down=True, retry_after=wait)
     if status == 408:
-        return Failure("timeout", message, retry=True, retry_after=wait)
+        return FailedTry("timeout", message, retry=True, retry_after=wait)
     if status == 409:
-        return Failure("conflict", message, retry=True, retry_after=wait)
+        return FailedTry("conflict", message, retry=True, retry_after=wait)
     if status >= 500:
         overloaded = status in (503, 529)
-        return Failure("server_error", message, retry=True, slow_down=overloaded, retry_after=wait)
+        return FailedTry("server_error", message, retry=True, slow_down=overloaded, retry_after=wait)
     if status in (401, 403) or "API_KEY_INVALID" in message:  # Google answers 400 to a wrong key
-        return Failure("auth", message)
-    return Failure("not_found" if status == 404 else "bad_request", message)
+        return FailedTry("auth", message)
+    return FailedTry("not_found" if status == 404 else "bad_request", message)
 
 
 def _status(error: Exception) -> int | None:
@@ -141,7 +141,7 @@ class Caller:
         while True:
             tries += 1
             outcome = await self._try(attempt)
-            if not isinstance(outcome, Failure):
+            if not isinstance(outcome, FailedTry):
                 return outcome[0]
             wait = self._wait(outcome, tries)
             if wait is None:
@@ -150,7 +150,7 @@ class Caller:
                 raise CallFailed(outcome.kind, self._describe(outcome, tries))
             await asyncio.sleep(wait)
 
-    async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | Failure:
+    async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | FailedTry:
         async with self._pace.turn() as turn:
             try:
                 # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
@@ -168,7 +168,7 @@ class Caller:
             self._pace.succeeded()
             return (result,)
 
-    def _wait(self, failure: Failure, tries: int) -> float | None:
+    def _wait(self, failure: FailedTry, tries: int) -> float | None:
         if not failure.retry or tries > self._max_retries:
             return None
         if failure.retry_after is not None:
@@ -178,7 +178,7 @@ class Caller:
         step: float = min(LONGEST_BACK_OFF, FIRST_WAIT * 2 ** (tries - 1))
         return step * (0.5 + 0.5 * self._jitter())
 
-    def _describe(self, failure: Failure, tries: int) -> str:
+    def _describe(self, failure: FailedTry, tries: int) -> str:
         words = [f"{self._owner}: {failure.kind}: {failure.message}"]
         if failure.kind == "timeout":
             words.append(f"limit {self._timeout:g} s")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Turn:
+class Place:
     """Permission for one request, and which limit it was given under."""
 
     epoch: int
@@ -35,12 +35,12 @@ class Pace:
         self._next_start = 0.0
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[Turn]:
+    async def turn(self) -> AsyncIterator[Place]:
         """One request's turn; leaving it lets the next one in."""
         await self._enter()
         try:
             await self._wait_for_start()
-            yield Turn(self._epoch)
+            yield Place(self._epoch)
         finally:
             self._leave()
 
@@ -49,7 +49,7 @@ class Pace:
         self.most = max(self.most, most)
         self.limit = float(self.most)
 
-    def slow_down(self, turn: Turn) -> None:
+    def slow_down(self, turn: Place) -> None:
         if turn.epoch == self._epoch:
             self._epoch += 1
             self.limit = max(1.0, self.limit / 2)

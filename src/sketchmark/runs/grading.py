@@ -36,7 +36,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> d
         "index": index,
         "sample": sample.id,
         "fingerprint": sample.fingerprint(),
-        "filed": dict(sample.filed),
+        "groups": dict(sample.groups),
         "scored": scored,
         "values": dict(scores.values),
         "notes": dict(scores.notes),

@@ -21,7 +21,7 @@ from sketchmark.runs.store import RunFolder
 Row = dict[str, Any]
 """A score line without its notes, plus `drawing` (was all that was drawn right?) and `at` (the byte it begins at)."""
 
-_KEPT = ("index", "sample", "scored", "values", "flags", "filed", "usage", "seconds")
+_KEPT = ("index", "sample", "scored", "values", "flags", "groups", "usage", "seconds")
 _OPENING = re.compile(rb'\{"index":\d+,"sample":\{"id":("(?:[^"\\]|\\.)*")')
 
 
@@ -67,7 +67,7 @@ class CellIndex:
             row = {key: score[key] for key in _KEPT}
         except KeyError as error:
             raise BadInput(f"{self._scores.path}: a score line has no {error}") from error
-        for key in ("values", "filed"):
+        for key in ("values", "groups"):
             row[key] = {sys.intern(str(name)): value for name, value in row[key].items()}
         row["flags"] = self._shared(("flags", *map(str, row["flags"])), row["flags"])
         row["usage"] = self._shared(("usage", *row["usage"].items()), row["usage"])

@@ -19,7 +19,7 @@ def leaks(cell: Cell, most: int = 1000) -> list[str]:
     for number, sample in enumerate(cell.samples()):
         if number >= most:
             break
-        prompt = cell.mode.script(sample, cell.steps).text("generation_prompt").lower()
+        prompt = cell.mode.fill(sample, cell.steps).text("generation_prompt").lower()
         for letter, option in options_of(sample.fields.get("question", "") + "\n" + sample.fields.get("options", "")):
             if len(option) > 2 and re.search(rf"(?<!\w){re.escape(option.lower())}(?!\w)", prompt):
                 found.append(f"the generation prompt of sample {sample.id} contains its option {letter} ({option!r})")

@@ -12,7 +12,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.parts import Sample
-from sketchmark.task import Choices, Mode, Task
+from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
 
@@ -100,7 +100,7 @@ def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     for canvas in request.canvases:
         _known("canvas", canvas, CANVASES)
     _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
-    choices = Choices(prompts=request.prompts, model=request.model, steps=request.steps)
+    choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
     cells: dict[str, Cell] = {}
     for pick in catalog.pick(request.tasks):
         task = catalog.task(pick.task, choices, request.task_args)
@@ -123,7 +123,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> None:
     needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
     if not can.say:
         raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
-    in_one = cell.draws and can.one_prompt and cell.mode.protocol.in_one_prompt
+    in_one = cell.draws and can.combined_prompt and cell.mode.protocol.in_combined_prompt
     if in_one and cell.canvas != "own":
         raise CannotPlay(f"{model_name} looks at its drawings itself: canvas {cell.canvas!r} cannot be put before it")
     if cell.draws and not can.draw and not in_one:
@@ -139,10 +139,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> None:
         )
     if cell.canvas == "other" and cell.request.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
-    script = cell.mode.script(first, cell.steps)
-    shown = sum(not isinstance(part, str) for part in script.parts())
+    prompts = cell.mode.fill(first, cell.steps)
+    shown = sum(not isinstance(part, str) for part in prompts.parts())
     if not cell.mode.in_words and can.draw:
-        shown += cell.mode.protocol.draws(script)
+        shown += cell.mode.protocol.draws(prompts)
     if can.max_pictures is not None and shown > can.max_pictures:
         raise CannotPlay(
             f"{needs_say} shows up to {shown} pictures in one call (sample {first.id}), and {model_name} takes "

@@ -36,7 +36,7 @@ async def _play(
     started = time.perf_counter()
     try:
         async with asyncio.timeout(time_limit):
-            await cell.mode.protocol.play(desk, cell.mode.script(sample, cell.steps))
+            await cell.mode.protocol.play(desk, cell.mode.fill(sample, cell.steps))
     except CallFailed as error:
         failure = Failure(error.kind, str(error), error.blames_model)
     except TimeoutError:

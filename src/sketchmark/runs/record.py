@@ -48,7 +48,7 @@ def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> dict[str, A
             for name, value in sample.pictures.items()
         },
         "target": dict(sample.target),
-        "filed": dict(sample.filed),
+        "groups": dict(sample.groups),
         "steps": sample.steps,
         "frames": [save(frame) for frame in sample.frames()] if with_frames and sample.frames else None,
     }
@@ -64,7 +64,7 @@ def unpack_sample(record: Mapping[str, Any], load: Load) -> Sample:
         },
         fields=record["fields"],
         target=record["target"],
-        filed=record["filed"],
+        groups=record["groups"],
         steps=record["steps"],
         frames=(lambda: [load(name) for name in frames]) if frames else None,
     )

@@ -18,7 +18,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import json_lines
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Sample
-from sketchmark.tasks.mmmu.data import filed_of, target_of
+from sketchmark.tasks.mmmu.data import groups_of, target_of
 from sketchmark.tasks.mmmu.subjects import subject_of
 
 Row = dict[str, Any]
@@ -116,7 +116,7 @@ def _mmmu_sample(row: Mapping[str, Any]) -> Sample:
         options = [lettered[letter] for letter in sorted(lettered)]
     target = target_of({"options": options, "answer": row["answer"]})
     subject = str(row.get("subject") or subject_of(str(row["id"])))
-    return Sample(id=str(row["id"]), target=target, filed=filed_of(subject, row))
+    return Sample(id=str(row["id"]), target=target, groups=groups_of(subject, row))
 
 
 def _episode(sample: Sample, response: Any) -> Episode:

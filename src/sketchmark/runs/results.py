@@ -33,8 +33,8 @@ def summarise(rows: Iterable[Mapping[str, Any]], task: Task | None, seed: int = 
     for key in task.breakdown if task else ():
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in scored:
-            if key in row["filed"]:
-                groups.setdefault(str(row["filed"][key]), []).append(row)
+            if key in row["groups"]:
+                groups.setdefault(str(row["groups"][key]), []).append(row)
         by[key] = {
             name: {"n": len(group), "metrics": _metrics(group, seed)} for name, group in sorted(groups.items())
         }
@@ -82,7 +82,7 @@ def drawing_gains(folder: RunFolder, cells: Mapping[str, Mapping[str, Any]]) -> 
 def _values(folder: RunFolder, cell: str, metric: str) -> dict[str, tuple[float, str]]:
     """sample -> (value, cluster)"""
     return {
-        row["sample"]: (float(row["values"][metric]), str(row["filed"].get("cluster", row["sample"])))
+        row["sample"]: (float(row["values"][metric]), str(row["groups"].get("cluster", row["sample"])))
         for row in folder.scores(cell)
         if row["scored"] and row["values"].get(metric) is not None
     }
@@ -95,7 +95,7 @@ def _metrics(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
         having = [row for row in rows if row["values"].get(name) is not None]
         if not having:
             continue
-        clusters = [row["filed"].get("cluster", row["sample"]) for row in having]
+        clusters = [row["groups"].get("cluster", row["sample"]) for row in having]
         shared = len(set(clusters)) < len(clusters)
         found = interval([row["values"][name] for row in having], clusters if shared else None, seed=seed)
         metrics[name] = {"mean": found.mean, "ci95": [found.low, found.high], "n": found.n, "method": found.method}
@@ -104,5 +104,5 @@ def _metrics(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
 
 def _slim(row: Mapping[str, Any]) -> dict[str, Any]:
     """Notes can be long; a summary of a million rows must not hold them."""
-    kept = {key: row[key] for key in ("sample", "scored", "values", "flags", "filed", "usage")}
+    kept = {key: row[key] for key in ("sample", "scored", "values", "flags", "groups", "usage")}
     return {**kept, "calls_left_out": row.get("calls_left_out", 0)}

@@ -13,22 +13,22 @@ from sketchmark.errors import BadInput
 from sketchmark.files.lines import read_lines
 from sketchmark.runs.store import RunFolder
 
-Filed = Mapping[str, str | int | float]
+Groups = Mapping[str, str | int | float]
 
 
-class Item(NamedTuple):
+class ScoredSample(NamedTuple):
     """One sample as it was scored. `value` is None where the score does not apply or the episode was not scored."""
 
     fingerprint: str
     value: float | None
     scored: bool
     drawing_right: bool | None
-    filed: Filed
+    groups: Groups
     flags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Cell:
+class ScoredCell:
     """A cell of a run as run.json describes it; `items` reads its scores."""
 
     folder: RunFolder
@@ -59,23 +59,23 @@ class Cell:
         """Equal for cells that the same model played with the same arguments, in whatever folder."""
         return json.dumps(self.about.get("model"), sort_keys=True)
 
-    def items(self, metric: str, shelf: dict[str, Filed]) -> dict[str, Item]:
+    def items(self, metric: str, shelf: dict[str, Groups]) -> dict[str, ScoredSample]:
         """Items by sample id, in the samples' order; where a sample was scored again, the newest row.
 
         `shelf` keeps one copy of how each sample is filed for all cells of a task: equal fingerprints, equal files.
         """
         path = self.folder.scores_file(self.name)
-        found: dict[str, tuple[int, Item]] = {}
+        found: dict[str, tuple[int, ScoredSample]] = {}
         for row in read_lines(path):
             try:
                 fingerprint = str(row["fingerprint"])
                 value = row["values"].get(metric)
-                item = Item(
+                item = ScoredSample(
                     fingerprint,
                     float(value) if row["scored"] and value is not None else None,
                     bool(row["scored"]),
                     drawing_right(row),
-                    shelf.setdefault(fingerprint, dict(row["filed"])),
+                    shelf.setdefault(fingerprint, dict(row["groups"])),
                     tuple(map(str, row["flags"])),
                 )
                 found[str(row["sample"])] = (int(row["index"]), item)
@@ -87,7 +87,7 @@ class Cell:
         return {sample: item for sample, (_, item) in ordered}
 
 
-def cells_of(path: Path | str, run: str) -> list[Cell]:
+def cells_of(path: Path | str, run: str) -> list[ScoredCell]:
     folder = RunFolder.open(path)
     about = folder.about()
     scored = folder.results().get("tasks", {})
@@ -97,11 +97,11 @@ def cells_of(path: Path | str, run: str) -> list[Cell]:
         if not isinstance(cell, dict) or not {"task", "mode", "canvas"} <= cell.keys():
             raise BadInput(f"{folder.run_file}: the cell {name} has no task, mode or canvas")
         scoring = str(scored.get(name, {}).get("scoring", ""))
-        cells.append(Cell(folder, run, str(about.get("model", {}).get("name", "")), name, cell, scoring))
+        cells.append(ScoredCell(folder, run, str(about.get("model", {}).get("name", "")), name, cell, scoring))
     return cells
 
 
-def trouble(items: Mapping[str, Item]) -> dict[str, int]:
+def trouble(items: Mapping[str, ScoredSample]) -> dict[str, int]:
     return dict(sorted(Counter(flag for item in items.values() for flag in item.flags).items()))
 
 

@@ -61,7 +61,7 @@ def gains(run: RunIndex) -> list[dict[str, Any]]:
 def paired(before: CellIndex, after: CellIndex) -> dict[str, Any]:
     """The difference of two cells' headline scores on the samples they share."""
     shared = [s for s in before.rows if before.value(s) is not None and after.value(s) is not None]
-    clusters = [before.rows[sample]["filed"].get("cluster", sample) for sample in shared]
+    clusters = [before.rows[sample]["groups"].get("cluster", sample) for sample in shared]
     found = paired_difference(
         [before.value(sample) or 0.0 for sample in shared],
         [after.value(sample) or 0.0 for sample in shared],
@@ -100,14 +100,14 @@ def _filed_keys(cells: Iterable[CellIndex]) -> list[str]:
     for cell in cells:
         declared = cell.about.get("breakdown")
         first: Row = next(iter(cell.rows.values()), {})
-        keys |= dict.fromkeys(str(key) for key in declared or first.get("filed", ()) if key != "cluster")
+        keys |= dict.fromkeys(str(key) for key in declared or first.get("groups", ()) if key != "cluster")
     return list(keys)
 
 
 def _points(cell: CellIndex, key: str) -> list[dict[str, Any]]:
     groups: dict[Any, list[float]] = {}
     for sample, row in cell.rows.items():
-        value, group = cell.value(sample), row["filed"].get(key)
+        value, group = cell.value(sample), row["groups"].get(key)
         if value is not None and isinstance(group, (str, int, float)):
             groups.setdefault(group, []).append(value)
     if len(groups) > MOST_GROUPS:

@@ -23,4 +23,4 @@ class Graded:
     judged: bool | None = None
     unparsed: bool = False
     stopped: bool = False
-    filed: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)

@@ -24,7 +24,7 @@ _HANDLED = frozenset({"prompt", "image", "image[]", "response_format"})
 MAX_PICTURES = 64
 
 
-class Shelf:
+class PictureShelf:
     """The newest drawn pictures, for clients that ask for addresses instead of base64."""
 
     def __init__(self, room: int = 256) -> None:
@@ -53,7 +53,7 @@ async def answer(model: Model, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def routes(model: Model) -> list[Route]:
-    shelf = Shelf()
+    shelf = PictureShelf()
 
     async def respond(http: Request, reply: Reply, as_url: bool) -> Response:
         url = str(http.url_for("shelf", digest=shelf.put(reply.picture))) if as_url and reply.picture else None

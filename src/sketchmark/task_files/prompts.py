@@ -15,7 +15,7 @@ _PICTURE = re.compile(r"<([a-z_][a-z0-9_]*)>")
 
 
 @dataclass(frozen=True)
-class Script:
+class FilledPrompts:
     """One sample with one mode's prompts.
 
     A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol

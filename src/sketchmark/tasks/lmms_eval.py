@@ -23,12 +23,12 @@ from sketchmark.desk import Desk
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.files.tables import as_picture, datasets_library
-from sketchmark.models import combined_prompt as one_prompt
+from sketchmark.models import combined_prompt
 from sketchmark.parts import Picture, Sample
 from sketchmark.protocols import PROTOCOLS
 from sketchmark.task import Grading, Scores, for_model
 from sketchmark.task_files.functions import FUNCTION, function, functions_in
-from sketchmark.task_files.prompts import Script
+from sketchmark.task_files.prompts import FilledPrompts
 
 _TRUSTED: set[Path] = set()
 """Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
@@ -82,7 +82,7 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "") 
     for index, doc in enumerate(task.docs):
         where = f"document {index} of {task_file}"
         text = task.text("doc_to_text", doc, settings, where)
-        generation_prompt, question = one_prompt.split(text) or (settings.get("generation_prompt"), text)
+        generation_prompt, question = combined_prompt.split(text) or (settings.get("generation_prompt"), text)
         fields = {"question": question}
         if generation_prompt:
             fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
@@ -94,13 +94,13 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "") 
         )
 
 
-async def _two_stages(desk: Desk, script: Script) -> None:
-    if "generation_prompt" not in script.sample.fields:
+async def _two_stages(desk: Desk, prompts: FilledPrompts) -> None:
+    if "generation_prompt" not in prompts.sample.fields:
         raise BadInput(
             "this task has no generation prompt",
             "doc_to_text must return [GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]",
         )
-    await PROTOCOLS["draw_then_answer"].play(desk, script)
+    await PROTOCOLS["draw_then_answer"].play(desk, prompts)
 
 
 two_stages = replace(PROTOCOLS["draw_then_answer"], play=_two_stages)

@@ -21,7 +21,7 @@ _TELLS = 24
 
 
 @dataclass(frozen=True)
-class Difference:
+class PictureDifference:
     """`cells` where both pictures can be read as boards, each as (row, column, drawn, true); otherwise the share of
     pixels that differ."""
 
@@ -40,17 +40,17 @@ class Difference:
         return f"{len(self.cells)} of {self.size[0] * self.size[1]} cells differ ({'; '.join(named)}{more})"
 
 
-def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> Difference:
+def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> PictureDifference:
     board = _board(target)
     if board is None:
         changed = _changed(drawn, true)
-        return Difference("pixels", share=float(changed.mean()))
+        return PictureDifference("pixels", share=float(changed.mean()))
     kind, rows, cols = board
     seen, wanted = (_read(kind, rows, cols, picture) for picture in (drawn, true))
     cells = tuple(
         (r, c, seen[r][c], wanted[r][c]) for r in range(rows) for c in range(cols) if seen[r][c] != wanted[r][c]
     )
-    return Difference("cells", cells, size=(rows, cols))
+    return PictureDifference("cells", cells, size=(rows, cols))
 
 
 def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:

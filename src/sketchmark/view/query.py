@@ -34,7 +34,7 @@ class Query:
     outcome: str = ""
     change: str = ""
     flag: str = ""
-    filed: str = ""
+    groups: str = ""
     text: str = ""
     sort: str = ""
 
@@ -56,12 +56,12 @@ class Query:
     def _of_cell(self, run: RunIndex, cell: CellIndex) -> Iterator[Hit]:
         base = run.baseline(cell)
         spoken = matching(cell, self.text) if self.text else None
-        key, _, group = self.filed.partition("=")
+        key, _, group = self.groups.partition("=")
         for sample in cell.order():
             row = cell.rows.get(sample)
             if spoken is not None and sample not in spoken:
                 continue
-            if self.filed and (row is None or str(row["filed"].get(key)) != group):
+            if self.groups and (row is None or str(row["groups"].get(key)) != group):
                 continue
             if self.flag and (row is None or not (row["flags"] if self.flag == "any" else self.flag in row["flags"])):
                 continue
@@ -84,7 +84,7 @@ def _order(hit: Hit, name: str) -> tuple[Any, ...]:
     elif name == "tokens":
         wanted = row.get("usage", {}).get("tokens_out", 0)
     else:
-        wanted = row.get("filed", {}).get(name)
+        wanted = row.get("groups", {}).get(name)
     if isinstance(wanted, (int, float)):
         return (0, wanted, "")
     return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
@@ -93,15 +93,15 @@ def _order(hit: Hit, name: str) -> tuple[Any, ...]:
 def facets(run: RunIndex) -> dict[str, Any]:
     """What the filters of a run can be set to, with counts."""
     flags: Counter[str] = Counter()
-    filed: dict[str, Counter[str]] = {}
+    groups: dict[str, Counter[str]] = {}
     numeric: set[str] = set()
     for cell in run.cells.values():
         for row in cell.rows.values():
             flags.update(row["flags"])
-            for key, value in row["filed"].items():
-                groups = filed.setdefault(key, Counter())
-                if len(groups) <= MANY:
-                    groups[str(value)] += 1
+            for key, value in row["groups"].items():
+                counts = groups.setdefault(key, Counter())
+                if len(counts) <= MANY:
+                    counts[str(value)] += 1
                 if isinstance(value, (int, float)):
                     numeric.add(key)
     cells = run.cells.values()
@@ -110,10 +110,10 @@ def facets(run: RunIndex) -> dict[str, Any]:
         "mode": list(dict.fromkeys(cell.mode for cell in cells)),
         "canvas": list(dict.fromkeys(cell.canvas for cell in cells)),
         "flag": dict(flags.most_common()),
-        "filed": {
-            key: dict(sorted(groups.items(), key=lambda item: _number_first(item[0])))
-            for key, groups in sorted(filed.items())
-            if key != "cluster" and 1 < len(groups) <= MANY
+        "groups": {
+            key: dict(sorted(counts.items(), key=lambda item: _number_first(item[0])))
+            for key, counts in sorted(groups.items())
+            if key != "cluster" and 1 < len(counts) <= MANY
         },
         "sort": sorted(numeric),
     }

@@ -11,9 +11,10 @@ from typing import Any
 from sketchmark.runs.index import CellIndex
 
 _FORMAT = (
-    "index sample id fingerprint fields pictures target filed steps frames mode canvas turns act added by task model "
-    "text picture suffix note reply finish usage left_out raw seconds failure kind message blames_model started null "
-    "true false show say draw describe skip stop length tokens_in tokens_out pictures_in pictures_out calls png jpeg"
+    "index sample id fingerprint fields pictures target groups filed steps frames mode canvas turns act added "
+    "by task model text picture suffix note reply finish usage left_out raw seconds failure kind message "
+    "blames_model started null true false show say draw describe skip stop length tokens_in tokens_out "
+    "pictures_in pictures_out calls png jpeg"
 )
 _COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
 
@@ -40,7 +41,7 @@ def _words(record: Mapping[str, Any]) -> Iterator[str]:
     sample = record["sample"]
     yield str(sample["id"])
     yield from map(str, sample["fields"].values())
-    yield from map(str, sample["filed"].values())
+    yield from map(str, sample["groups"].values())
     for turn in record["turns"]:
         yield turn.get("suffix", "")
         yield from (part["text"] for part in turn["added"] if "text" in part)

@@ -17,7 +17,7 @@ from sketchmark.view import differences
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, facets
 from sketchmark.view.recent import Recent
-from sketchmark.view.shelf import Shelf
+from sketchmark.view.run_list import RunList
 
 Asked = Mapping[str, str]
 
@@ -26,7 +26,7 @@ class Views:
     """One method a page. The index changes only under the lock; pictures and transcripts are read outside of it."""
 
     def __init__(self, root: Path) -> None:
-        self._shelf = Shelf(root)
+        self._shelf = RunList(root)
         self._recent = Recent()
         self._thumbnails = Thumbnails()
         self._lock = threading.Lock()
@@ -206,7 +206,7 @@ def _card(hit: Hit) -> dict[str, Any]:
         "value": hit.value,
         "change": hit.change,
         "flags": hit.row["flags"] if hit.row else [],
-        "filed": hit.row["filed"] if hit.row else {},
+        "groups": hit.row["groups"] if hit.row else {},
         "input": shown if isinstance(shown, str) else shown[0] if shown else None,
         "drawn": drawn[-1] if drawn else None,
         "drawings": len(drawn),

@@ -80,7 +80,7 @@ def _jsonl(world: str, out: Path) -> Iterator[Add]:
                 for step, picture in enumerate(_frames(sample), start=1)
             ]
             row = {"id": sample.id, **pictures, **_truth(world, sample), "step_images": steps}
-            lines.write(json.dumps({**row, "filed": dict(sample.filed)}) + "\n")
+            lines.write(json.dumps({**row, "groups": dict(sample.groups)}) + "\n")
 
         yield add
 

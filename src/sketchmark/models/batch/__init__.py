@@ -6,6 +6,6 @@ results = await run_job(connect("openai/gpt-4o", {}), requests, JobFiles.named(P
 from sketchmark.models.batch.connection import Connection, connect
 from sketchmark.models.batch.files import JobFiles
 from sketchmark.models.batch.job import run_job
-from sketchmark.models.batch.lines import Request, Result
+from sketchmark.models.batch.lines import BatchRequest, Result
 
-__all__ = ["Connection", "JobFiles", "Request", "Result", "connect", "run_job"]
+__all__ = ["BatchRequest", "Connection", "JobFiles", "Result", "connect", "run_job"]

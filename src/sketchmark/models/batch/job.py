@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.batch.connection import Connection
 from sketchmark.models.batch.files import JobFiles, State, write_bytes
-from sketchmark.models.batch.lines import ENDPOINT, Request, Result, digest, encode
+from sketchmark.models.batch.lines import ENDPOINT, BatchRequest, Result, digest, encode
 from sketchmark.models.secrets import redact
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Tell = Callable[[str], None]
 
 
 async def run_job(
-    connection: Connection, requests: Sequence[Request], files: JobFiles, tell: Tell
+    connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, tell: Tell
 ) -> dict[str, Result]:
     """The results by custom id. Called again after a kill it goes on with the job that is under way; after a job
     that expired it sends what is still missing; after one that completed it only reads."""
@@ -51,7 +51,7 @@ async def run_job(
     return files.results(wanted)
 
 
-def _state(connection: Connection, requests: Sequence[Request], files: JobFiles) -> State:
+def _state(connection: Connection, requests: Sequence[BatchRequest], files: JobFiles) -> State:
     now = State(digest(requests), connection.server)
     known = files.load_state()
     if known is None:
@@ -71,7 +71,7 @@ def _state(connection: Connection, requests: Sequence[Request], files: JobFiles)
 
 
 async def _send(
-    connection: Connection, requests: Sequence[Request], files: JobFiles, state: State, tell: Tell
+    connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, state: State, tell: Tell
 ) -> State:
     """Upload and create. The state is saved in between, so that a kill at any point costs at most an unused file."""
     client = connection.client

@@ -20,7 +20,7 @@ MAX_BYTES = 200 * 2**20
 
 
 @dataclass(frozen=True)
-class Request:
+class BatchRequest:
     custom_id: str
     body: Mapping[str, Any]
 
@@ -37,14 +37,14 @@ class Result:
     problem: str = ""
 
 
-def digest(requests: Iterable[Request]) -> str:
+def digest(requests: Iterable[BatchRequest]) -> str:
     sha = hashlib.sha256()
     for request in requests:
         sha.update(request.line())
     return sha.hexdigest()
 
 
-def encode(requests: Sequence[Request]) -> bytes:
+def encode(requests: Sequence[BatchRequest]) -> bytes:
     if len({request.custom_id for request in requests}) < len(requests):
         raise BadInput("two requests of a batch have the same custom id")
     if len(requests) > MAX_REQUESTS:

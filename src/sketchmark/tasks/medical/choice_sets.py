@@ -28,7 +28,7 @@ from sketchmark.tasks.medical.items import (
     build_all,
     checked_letter,
     checked_options,
-    filing,
+    groups_from,
     letter_of,
     lettered,
     sample_of,
@@ -64,7 +64,7 @@ def medframeqa(
             options=options,
             shown=lettered(options, "."),
             target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
-            filed={**filing(row, "system", "organ", "modality"), "frames": str(len(pictures)), **cluster},
+            groups={**groups_from(row, "system", "organ", "modality"), "frames": str(len(pictures)), **cluster},
             tagged_upstream=True,
         )
         return sample_of(asked, style)
@@ -110,7 +110,7 @@ def medxpertqa(
             options=options,
             shown=lettered(options, ". "),
             target={"kind": "choice", "gold": gold, "key": fork_key(question, gold, row["id"])},
-            filed=filing(row, "question_type", "medical_task", "body_system"),
+            groups=groups_from(row, "question_type", "medical_task", "body_system"),
             tagged_upstream=True,
             drawn_question=_LISTED_OPTIONS.sub("", question),
         )
@@ -170,7 +170,7 @@ def omnimedvqa(
         checked_options(options)
         answer, question = text(row, "gt_answer"), text(row, "question")
         gold = letter_of(answer, options)
-        filed = filing({**row, "modality_type": row.get("modality_type") or row.get("modality")}, *_OMNI_FILED)
+        groups = groups_from({**row, "modality_type": row.get("modality_type") or row.get("modality")}, *_OMNI_GROUPS)
         asked = Asked(
             id=f"omnimedvqa-{number:06d}",
             kind="choice",
@@ -179,12 +179,12 @@ def omnimedvqa(
             options=options,
             shown=lettered(options, ". "),
             target={"kind": "choice", "gold": gold, "key": fork_key(question, gold)},
-            filed=filed,
+            groups=groups,
         )
         return sample_of(asked, style)
 
     return build_all("omnimedvqa", chain.from_iterable(json_list(files.read(name), name) for name in names), build)
 
 
-_OMNI_FILED = ("question_type", "modality_type", "dataset")
+_OMNI_GROUPS = ("question_type", "modality_type", "dataset")
 """One row of `Chest CT Scan.json` says `modality` for `modality_type`."""

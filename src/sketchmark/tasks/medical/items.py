@@ -39,7 +39,7 @@ class Asked:
     options: Sequence[str] = ()
     shown: Sequence[str] = ()
     language: Language = "en"
-    filed: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
     tagged_upstream: bool = False
     """Upstream hands most sets' single picture over bare; a few sets' lists get an `<image_1>: ` tag
     (docs/benchmarks/medical.md, "How pictures are announced")."""
@@ -68,13 +68,13 @@ def sample_of(asked: Asked, style: Style) -> Sample:
             "options": "\n".join(asked.shown),
         },
         target={**asked.target, "options": list(asked.options), "shown": list(asked.shown), "asked": asked.question},
-        filed={**asked.filed, **_cluster(asked)},
+        groups={**asked.groups, **_cluster(asked)},
     )
 
 
 def _cluster(asked: Asked) -> dict[str, str]:
     """Questions about the same picture are not independent: their intervals are clustered by it."""
-    if "cluster" in asked.filed or not asked.pictures:
+    if "cluster" in asked.groups or not asked.pictures:
         return {}
     return {"cluster": asked.pictures[0].digest[:16]}
 
@@ -98,7 +98,7 @@ def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample
 
 
 def _renamed(sample: Sample, name: str) -> Sample:
-    return Sample(name, sample.pictures, sample.fields, sample.target, sample.filed, sample.steps, sample.frames)
+    return Sample(name, sample.pictures, sample.fields, sample.target, sample.groups, sample.steps, sample.frames)
 
 
 def text(row: Mapping[str, Any], name: str) -> str:
@@ -109,7 +109,7 @@ def text(row: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def filing(row: Mapping[str, Any], *names: str) -> dict[str, str]:
+def groups_from(row: Mapping[str, Any], *names: str) -> dict[str, str]:
     """The fields a set's tables are split by; what a row lacks is filed as Unknown."""
     return {name: str(row.get(name) or "Unknown") for name in names}
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from sketchmark.desk import Desk
 from sketchmark.errors import CallFailed
 from sketchmark.protocols import Protocol, protocol
-from sketchmark.task_files.prompts import Script
+from sketchmark.task_files.prompts import FilledPrompts
 
 
 def _guarded(name: str) -> Protocol:
     inner = protocol(name)
 
-    async def play(desk: Desk, script: Script) -> None:
-        if reason := script.sample.fields.get("broken"):
+    async def play(desk: Desk, prompts: FilledPrompts) -> None:
+        if reason := prompts.sample.fields.get("broken"):
             raise CallFailed("broken_row", reason)
-        await inner.play(desk, script)
+        await inner.play(desk, prompts)
 
     return replace(inner, play=play)
 

@@ -65,7 +65,7 @@ def reports(
                 "reference": reference_report(findings, impression),
                 "key": fork_key("", "", row.get("id", number)),
             },
-            filed={"images": str(len(pictures))},
+            groups={"images": str(len(pictures))},
         )
 
     return build_all(name, json_list(files.table("test.json", SOURCES[name]), "test.json"), build)

@@ -75,7 +75,7 @@ def radrestruct(
             options=options,
             shown=(options if as_published else lettered(options, ". ")) if kind == "choice" else (),
             target={**target, "first_gold": golds[0], "key": fork_key(question, golds[0])},
-            filed={
+            groups={
                 "answer_type": str(info["answer_type"]),
                 "path": str(info.get("path") or "").partition("_")[0] or "Unknown",
                 "cluster": report,

@@ -42,7 +42,7 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
     A judge without a verdict is its own failure, not a wrong answer; the published codes have their rules for it.
     """
     scoring, target, reply = checked_scoring(grading.scoring), sample.target, episode.answer
-    graded = grade(dataset, target, sample.filed, reply, scoring)
+    graded = grade(dataset, target, sample.groups, reply, scoring)
     judged: bool | None = None
     asks = not graded.closed or (dataset == "slake" and scoring.startswith("code-"))
     with_judge = grading.judge is not None and dataset in VQA_SETS
@@ -72,7 +72,7 @@ _ITEM = ("kind", "gold", "options", "shown", "first_gold", "key")
 """What the fork's mix-up of replies needs to grade an item again (docs/benchmarks/medical.md, "Shared replies")."""
 
 
-def grade(dataset: str, target: Mapping[str, Any], filed: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
+def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
     """The rule's verdict on one reply."""
     if scoring == "strict":
         return _strict(target, reply)
@@ -81,7 +81,7 @@ def grade(dataset: str, target: Mapping[str, Any], filed: Mapping[str, Any], rep
         closed = target["kind"] != "open" if dataset == "slake" else None
         return grade_vqa(dataset, str(target["gold"]), reply, code=code, closed=closed)  # type: ignore[arg-type]
     if dataset == "radrestruct":
-        return Graded(right=_radrestruct_published(target, filed, reply))
+        return Graded(right=_radrestruct_published(target, groups, reply))
     if dataset in _TAGS_FIRST:
         reply = tagged(reply, "answer")
     return Graded(right=judge_choice(target["shown"], str(target["gold"]), reply))
@@ -108,11 +108,11 @@ def _strict(target: Mapping[str, Any], reply: str) -> Graded:
     return Graded(right=right, unparsed=read.value is None)
 
 
-def _radrestruct_published(target: Mapping[str, Any], filed: Mapping[str, Any], reply: str) -> bool:
+def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any], reply: str) -> bool:
     """Single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
     alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
     first = str(target["first_gold"])
-    if filed["answer_type"] == "single_choice":
+    if groups["answer_type"] == "single_choice":
         return judge_yes_no(first, reply)
     options, shown = list(target["options"]), list(target["shown"])
     gold = first if shown == options else shown[options.index(first)].partition(".")[0]

@@ -21,15 +21,15 @@ def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None =
     `{"question type metrics": "question_type"}`."""
     totals: dict[str, Any] = {"total metrics": _counted(items)}
     for key, by in (groupings or {}).items():
-        names = dict.fromkeys(item.filed[by] for item in items)
-        totals[key] = {name: _counted([item for item in items if item.filed[by] == name]) for name in names}
+        names = dict.fromkeys(item.groups[by] for item in items)
+        totals[key] = {name: _counted([item for item in items if item.groups[by] == name]) for name in names}
     return totals | _oddities(items)
 
 
 def radrestruct_totals(items: Sequence[Graded]) -> dict[str, Any]:
     """`multiple_choice` also holds the six fixed_choice items, as upstream."""
-    single = [item for item in items if item.filed["answer_type"] == "single_choice"]
-    multiple = [item for item in items if item.filed["answer_type"] != "single_choice"]
+    single = [item for item in items if item.groups["answer_type"] == "single_choice"]
+    multiple = [item for item in items if item.groups["answer_type"] != "single_choice"]
     return {
         "total metrics": _counted(items),
         "single_choice": _counted(single),

@@ -52,7 +52,7 @@ def _graded(row: Row) -> Graded:
         stopped=known["stopped"],
         metrics={name: row["values"][name] for name in METRICS if name in row["values"]},
         unparsed="unparsed" in row["flags"],
-        filed={name: str(value) for name, value in row["filed"].items()},
+        groups={name: str(value) for name, value in row["groups"].items()},
     )
 
 
@@ -64,7 +64,7 @@ def _mixed_up(dataset: str, rows: Sequence[Row]) -> list[Graded]:
     for row, own, shared in zip(rows, notes, fork_replies([n["item"]["key"] for n in notes], notes), strict=True):
         graded = _graded(row)
         if shared["reply"] != own["reply"]:
-            again = grade(dataset, own["item"], row["filed"], shared["reply"], "code-fork")
+            again = grade(dataset, own["item"], row["groups"], shared["reply"], "code-fork")
             graded = replace(graded, right=again.right, metrics=again.metrics, judged=shared["graded"]["judged"])
         items.append(graded)
     return items

@@ -13,7 +13,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import rows, ways
 from sketchmark.parts import Sample
 from sketchmark.tasks.medical.files import Files, find_root, folder_of, json_list, table_picture
-from sketchmark.tasks.medical.items import Asked, Style, build_all, filing, sample_of, text
+from sketchmark.tasks.medical.items import Asked, Style, build_all, groups_from, sample_of, text
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Kind, Language, Protocol
 
@@ -50,7 +50,7 @@ def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style) -> It
             question=question,
             pictures=[table_picture(row["image"], root)],
             target={"kind": "yes_no" if closed else "open", "gold": answer, "key": fork_key(question, answer)},
-            filed={"answer_type": "closed" if closed else "open"},
+            groups={"answer_type": "closed" if closed else "open"},
         )
         return sample_of(asked, style)
 
@@ -85,10 +85,10 @@ def slake(
             pictures=[files.picture(f"imgs/{name}", name)],
             target={"kind": "closed" if closed else "open", "gold": answer, "key": fork_key(question, answer)},
             language=spoken,
-            filed={
+            groups={
                 "answer_type": "closed" if closed else "open",
                 "language": spoken,
-                **filing(row, "modality", "location", "content_type"),
+                **groups_from(row, "modality", "location", "content_type"),
             },
         )
         return sample_of(asked, style)

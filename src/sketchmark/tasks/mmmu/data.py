@@ -55,7 +55,7 @@ def mmmu(
                 "options": "\n".join(f"({letter}) {option}" for letter, option in lettering(target).items()),
             },
             target=target,
-            filed=filed_of(subject, row),
+            groups=groups_of(subject, row),
         )
 
     return build_all("mmmu", _subject_rows(root, chosen_subjects(subjects), split), build)
@@ -112,7 +112,7 @@ def mmmu_pro(
                 "options": "\n".join(f"{letter}. {option}" for letter, option in lettering(target).items()),
             },
             target=target,
-            filed=filed_of(str(row.get("subject") or ""), row),
+            groups=groups_of(str(row.get("subject") or ""), row),
         )
 
     return build_all("mmmu_pro", rows(root, hub="MMMU/MMMU_Pro", config=config), build)
@@ -163,7 +163,7 @@ def _images(row: Mapping[str, Any], root: Path | None) -> dict[int, Picture]:
     }
 
 
-def filed_of(subject: str, row: Mapping[str, Any]) -> dict[str, str]:
+def groups_of(subject: str, row: Mapping[str, Any]) -> dict[str, str]:
     domain = next((domain for domain, members in DOMAINS.items() if subject in members), "Unknown")
     return {
         "subject": subject or "Unknown",

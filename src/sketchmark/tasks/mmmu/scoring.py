@@ -78,7 +78,7 @@ def _strict(target: Mapping[str, Any], reply: str) -> Scores:
 
 
 def _graded(row: Mapping[str, Any]) -> Graded:
-    return Graded(right=row["values"]["correct"] == 1.0, filed={"subject": str(row["filed"]["subject"])})
+    return Graded(right=row["values"]["correct"] == 1.0, groups={"subject": str(row["groups"]["subject"])})
 
 
 def _replayed(rows: Sequence[Mapping[str, Any]], program: str) -> list[Graded]:
@@ -89,7 +89,7 @@ def _replayed(rows: Sequence[Mapping[str, Any]], program: str) -> list[Graded]:
         target, reply = row["notes"]["item"], row["notes"]["reply"]
         letter = _letter(target, reply, program, rng)
         right = _published_right(target, reply, program, letter)
-        items.append(Graded(right=right, filed={"subject": str(row["filed"]["subject"])}))
+        items.append(Graded(right=right, groups={"subject": str(row["groups"]["subject"])}))
     return items
 
 

@@ -19,12 +19,12 @@ def official_totals(items: Sequence[Graded]) -> dict[str, dict[str, float]]:
     """
     totals: dict[str, dict[str, float]] = {}
     for domain, subjects in DOMAINS.items():
-        of_domain = [item for item in items if item.filed["subject"] in subjects]
+        of_domain = [item for item in items if item.groups["subject"] in subjects]
         if not of_domain:
             continue
         totals[f"Overall-{domain}"] = _official_row(of_domain)
         for subject in subjects:
-            if of_subject := [item for item in of_domain if item.filed["subject"] == subject]:
+            if of_subject := [item for item in of_domain if item.groups["subject"] == subject]:
                 totals[subject] = _official_row(of_subject)
     return {**totals, "Overall": _official_row(items)}
 
@@ -32,8 +32,8 @@ def official_totals(items: Sequence[Graded]) -> dict[str, dict[str, float]]:
 def medevalkit_totals(items: Sequence[Graded]) -> dict[str, Any]:
     """MedEvalKit's validation results: one table a subject, and `total`."""
     totals: dict[str, Any] = {}
-    for subject in dict.fromkeys(item.filed["subject"] for item in items):
-        of_subject = [item for item in items if item.filed["subject"] == subject]
+    for subject in dict.fromkeys(item.groups["subject"] for item in items):
+        of_subject = [item for item in items if item.groups["subject"] == subject]
         right, total = sum(item.right for item in of_subject), len(of_subject)
         totals[subject] = {"acc": share(right, total), "right": right, "total": total, "num_example": total}
     return {**totals, "total": table(sum(item.right for item in items), len(items))}

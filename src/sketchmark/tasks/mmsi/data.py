@@ -37,7 +37,7 @@ def questions(
             pictures={"images": pictures},
             fields={"question": _text(row, "question", where)},
             target={"answer": _letter(row.get("answer"), where)},
-            filed={"category": kind, "images": len(pictures)},
+            groups={"category": kind, "images": len(pictures)},
         )
     if not found:
         raise BadInput(f"the data has no question of category {category!r}", f"it has: {', '.join(sorted(seen))}")

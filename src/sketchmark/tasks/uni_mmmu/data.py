@@ -109,7 +109,7 @@ def geometry(
                 "lines": str(lines or ""),
             },
             target={"answer": str(_column(row, "answer", where, "solution_en"))},
-            filed={"type": str(row["type"])} if row.get("type") else {},
+            groups={"type": str(row["type"])} if row.get("type") else {},
             frames=partial(list[Picture], [truth]) if truth else None,
         )
 
@@ -172,15 +172,15 @@ def _sample(
         steps = example.frames()
         pictures |= {"example": example.picture, "example_steps": steps, "example_goal": steps[-1]}
         fields["example_moves"] = json.dumps(example.moves)
-    filed: dict[str, str | int | float] = {"size": f"{puzzle.rows}x{puzzle.cols}"}
+    groups: dict[str, str | int | float] = {"size": f"{puzzle.rows}x{puzzle.cols}"}
     if puzzle.moves is not None:
-        filed["steps"] = len(puzzle.moves)
+        groups["steps"] = len(puzzle.moves)
     return Sample(
         id=puzzle.id,
         pictures=pictures,
         fields=fields,
         target=target,
-        filed=filed,
+        groups=groups,
         steps=puzzle.steps,
         frames=frames,
     )

@@ -142,7 +142,7 @@ def _sample(
             "relations": voila.relations_text(question),
             "answer_text": question.answer.describe(),
         },
-        filed=filed,
+        groups=filed,
         frames=frames,
     )
 

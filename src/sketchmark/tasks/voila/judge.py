@@ -151,7 +151,7 @@ Marks = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StepVerdict:
     """Marks, and what kept the judge from giving them; without them everything counts as 0."""
 
     marks: Marks
@@ -168,11 +168,11 @@ class Verdict:
         return {**shares, "overall": sum(all(marks) for marks in self.marks) / n}
 
 
-def nothing_right(step: Step, problem: str = "") -> Verdict:
-    return Verdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1), problem)
+def nothing_right(step: Step, problem: str = "") -> StepVerdict:
+    return StepVerdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1), problem)
 
 
-def read_verdict(step: Step, question: int, text: str) -> Verdict:
+def read_verdict(step: Step, question: int, text: str) -> StepVerdict:
     """Only the integers 0 and 1 in the asked form, for the asked question, are a verdict."""
     try:
         value = json.loads(_unfenced(text))
@@ -182,7 +182,7 @@ def read_verdict(step: Step, question: int, text: str) -> Verdict:
         return nothing_right(step, "not about this question")
     marks = [_marks(value.get(image)) for image in _IMAGES] if step == 1 else [_marks(value)]
     whole = tuple(mark for mark in marks if mark is not None)
-    return Verdict(whole) if len(whole) == len(marks) else nothing_right(step, "not 0 or 1")
+    return StepVerdict(whole) if len(whole) == len(marks) else nothing_right(step, "not 0 or 1")
 
 
 def _unfenced(text: str) -> str:
@@ -208,7 +208,7 @@ def _is_mark(value: object) -> TypeGuard[int]:
     return _is_int(value) and value in (0, 1)
 
 
-def forgive_any(verdict: Verdict, answer: Scene) -> Verdict:
+def forgive_any(verdict: StepVerdict, answer: Scene) -> StepVerdict:
     """No drawing can be wrong where the answer is `any` (our choice, as the built-in reader has it)."""
     if verdict.failed:
         return verdict
@@ -216,10 +216,10 @@ def forgive_any(verdict: Verdict, answer: Scene) -> Verdict:
     (number, subject, action), = verdict.marks  # fmt: skip
     given = zip((number, subject, action), words, strict=True)
     number, subject, action = (1 if word == ANY else mark for mark, word in given)
-    return Verdict(((number, subject, action),))
+    return StepVerdict(((number, subject, action),))
 
 
-async def ask(judge: Model, inquiry: Inquiry) -> Verdict:
+async def ask(judge: Model, inquiry: Inquiry) -> StepVerdict:
     """A live verdict. A judge that cannot be reached has given none; the run goes on."""
     try:
         reply = await judge.say(inquiry.context(), inquiry.options())

@@ -15,8 +15,8 @@ from sketchmark.task import Grading, Scores
 from sketchmark.tasks.voila.judge import (
     Inquiry,
     Step,
+    StepVerdict,
     Truth,
-    Verdict,
     ask,
     drawing_prompt,
     forgive_any,
@@ -33,7 +33,7 @@ async def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth = Truth(sample.target["combined"], sample.target["relations"], Scene(*sample.target["answer"]))
     inquiries = _inquiries(sample, episode, truth)
 
-    async def verdict(step: Step, inquiry: Inquiry | None) -> tuple[Step, Verdict]:
+    async def verdict(step: Step, inquiry: Inquiry | None) -> tuple[Step, StepVerdict]:
         return step, await ask(judge, inquiry) if inquiry else nothing_right(step)
 
     verdicts = dict(await asyncio.gather(*(verdict(step, inquiry) for step, inquiry in inquiries.items())))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sketchmark.engines.local import play_all
 from sketchmark.models.base import Model
-from sketchmark.models.batch import Connection, JobFiles, Request, run_job
+from sketchmark.models.batch import BatchRequest, Connection, JobFiles, run_job
 from sketchmark.models.batch.job import Tell
-from sketchmark.tasks.voila import rules as rules
+from sketchmark.tasks.voila import rules
 from sketchmark.tasks.voila.judge import (
     Inquiry,
     Step,
-    Verdict,
+    StepVerdict,
     ask,
     drawing_prompt,
     forgive_any,
@@ -22,23 +22,23 @@ from sketchmark.tasks.voila.judge import (
     nothing_right,
     read_verdict,
 )
-from sketchmark.tasks.voila.results_file import Item
+from sketchmark.tasks.voila.results_file import AnsweredQuestion
 from sketchmark.worlds.voila import Scene
 from sketchmark.worlds.voila.statement import read_statement
 
-Marked = dict[Step, dict[int, Verdict]]
+Marked = dict[Step, dict[int, StepVerdict]]
 """Verdicts by step and question."""
 
 
-def steps_of(items: Sequence[Item]) -> list[Step]:
+def steps_of(items: Sequence[AnsweredQuestion]) -> list[Step]:
     return [1, 2, 3, 4] if any(item.answers.draws for item in items) else [1, 2, 3]
 
 
-def by_rule(items: Sequence[Item]) -> Marked:
+def by_rule(items: Sequence[AnsweredQuestion]) -> Marked:
     return {step: {item.question: _rule(step, item) for item in items} for step in steps_of(items)}
 
 
-def _rule(step: Step, item: Item) -> Verdict:
+def _rule(step: Step, item: AnsweredQuestion) -> StepVerdict:
     if step == 4:
         return _read_drawing(item)
     said = item.answers.says[step - 1]
@@ -46,22 +46,24 @@ def _rule(step: Step, item: Item) -> Verdict:
         return nothing_right(step)
     if step == 1:
         read = rules.read_step1(said)
-        return Verdict(tuple(_compare(said, true) for said, true in zip(read, item.scenes, strict=True)))
+        return StepVerdict(tuple(_compare(said, true) for said, true in zip(read, item.scenes, strict=True)))
     if step == 2:
         right = rules.right_step2(rules.read_step2(said), item.scenes[0], item.scenes[1])
     else:
         right = rules.right_step3(read_statement(said), item.truth.answer)
     number, subject, action = (int(right[name]) for name in rules.PROPERTIES)
-    return Verdict(((number, subject, action),))
+    return StepVerdict(((number, subject, action),))
 
 
-def _read_drawing(item: Item) -> Verdict:
+def _read_drawing(item: AnsweredQuestion) -> StepVerdict:
     from sketchmark.worlds.voila import reader
 
     picture = item.answers.picture()
     drawn = reader.read(picture) if picture else None
     return (
-        forgive_any(Verdict((_compare(drawn, item.truth.answer),)), item.truth.answer) if drawn else nothing_right(4)
+        forgive_any(StepVerdict((_compare(drawn, item.truth.answer),)), item.truth.answer)
+        if drawn
+        else nothing_right(4)
     )
 
 
@@ -69,41 +71,41 @@ def _compare(said: Scene, true: Scene) -> tuple[int, int, int]:
     return int(said.number == true.number), int(said.subject == true.subject), int(said.action == true.action)
 
 
-def _inquiry(step: Step, item: Item, distraction: bool) -> Inquiry | None:
+def _inquiry(step: Step, item: AnsweredQuestion, distraction: bool) -> Inquiry | None:
     if step == 4:
         picture = item.answers.picture()
         return Inquiry(4, item.question, drawing_prompt(item.truth), picture) if picture else None
     return inquire(step, item.question, item.truth, item.answers.says[step - 1], distraction)
 
 
-async def by_judge(judge: Model, items: Sequence[Item], distraction: bool, concurrency: int) -> Marked:
+async def by_judge(judge: Model, items: Sequence[AnsweredQuestion], distraction: bool, concurrency: int) -> Marked:
     marked: Marked = {step: {} for step in steps_of(items)}
 
-    async def one(job: tuple[Step, Item]) -> tuple[Step, Item, Verdict]:
+    async def one(job: tuple[Step, AnsweredQuestion]) -> tuple[Step, AnsweredQuestion, StepVerdict]:
         step, item = job
         inquiry = await asyncio.to_thread(_inquiry, step, item, distraction)
         return step, item, await ask(judge, inquiry) if inquiry else nothing_right(step)
 
-    jobs: Iterator[tuple[Step, Item]] = ((step, item) for step in marked for item in items)
+    jobs: Iterator[tuple[Step, AnsweredQuestion]] = ((step, item) for step in marked for item in items)
     async for step, item, verdict in play_all(jobs, one, concurrency):
         marked[step][item.question] = _settled(step, item, verdict)
     return marked
 
 
 async def by_batch(
-    connection: Connection, items: Sequence[Item], distraction: bool, sent: Path, output: Path, tell: Tell
+    connection: Connection, items: Sequence[AnsweredQuestion], distraction: bool, sent: Path, output: Path, tell: Tell
 ) -> Marked:
     """The steps' jobs run beside each other, as published, in files named by step.
 
     One that ends badly does not end the wait for the others: what they bring is paid for too.
     """
 
-    async def one(step: Step) -> tuple[Step, dict[int, Verdict]]:
+    async def one(step: Step) -> tuple[Step, dict[int, StepVerdict]]:
         files = JobFiles.named(
             sent.with_name(f"{sent.name}_step{step}"), output.with_name(f"{output.name}_step{step}")
         )
         asked = {item.question: inquiry for item in items if (inquiry := _inquiry(step, item, distraction))}
-        requests = [Request(custom_id(n), inquiry.body(connection.model)) for n, inquiry in asked.items()]
+        requests = [BatchRequest(custom_id(n), inquiry.body(connection.model)) for n, inquiry in asked.items()]
         results = await run_job(connection, requests, files, tell)
         verdicts = {}
         for item in items:
@@ -131,5 +133,5 @@ def custom_id(question: int) -> str:
     return f"question{question}"
 
 
-def _settled(step: Step, item: Item, verdict: Verdict) -> Verdict:
+def _settled(step: Step, item: AnsweredQuestion, verdict: StepVerdict) -> StepVerdict:
     return forgive_any(verdict, item.truth.answer) if step == 4 and item.answers.drawing else verdict

@@ -23,7 +23,7 @@ from sketchmark.files.pictures import PictureStore
 from sketchmark.parts import Picture
 from sketchmark.tasks.voila.judge import Truth
 from sketchmark.worlds.voila import Scene, parse_description
-from sketchmark.worlds.voila.table import Row, read_table
+from sketchmark.worlds.voila.table import QuestionRow, read_table
 
 _STEPS = ("query0", "query1", "query2")
 _DRAWING = "query3"
@@ -42,7 +42,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Item:
+class AnsweredQuestion:
     """One row of the CSV with the answers that belong to it."""
 
     question: int
@@ -56,7 +56,7 @@ class Item:
 class Paired:
     """Rows and answers joined by number. Nothing is cut off in silence: what has no partner is named."""
 
-    items: list[Item] = field(default_factory=list)
+    items: list[AnsweredQuestion] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
     """Rows without answers."""
     surplus: list[int] = field(default_factory=list)
@@ -108,16 +108,18 @@ def pair(results: Path, table: Path) -> Paired:
     return paired
 
 
-def _read_rows(table: Path, answers: Mapping[int, Answers]) -> Iterator[Item]:
+def _read_rows(table: Path, answers: Mapping[int, Answers]) -> Iterator[AnsweredQuestion]:
     _, rows = read_table(table)
     for number, fields in enumerate(rows):
         where = f"{table}, row {number + 1}"
-        if len(fields) != len(Row._fields):
-            raise BadInput(f"{where}: {len(fields)} fields instead of {len(Row._fields)}", f"voila check {table}")
-        row = Row(*fields)
+        if len(fields) != len(QuestionRow._fields):
+            raise BadInput(
+                f"{where}: {len(fields)} fields instead of {len(QuestionRow._fields)}", f"voila check {table}"
+            )
+        row = QuestionRow(*fields)
         first, second, third, answer = (_scene(text, where) for text in (row.text1, row.text2, row.text3, row.text4))
         truth = Truth(row.combined, row.relations, answer)
-        yield Item(number, row.rule, (first, second, third), truth, answers.get(number, Answers()))
+        yield AnsweredQuestion(number, row.rule, (first, second, third), truth, answers.get(number, Answers()))
 
 
 def _scene(text: str, where: str) -> Scene:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.stats import interval
-from sketchmark.tasks.voila.judge import PROPERTIES, Verdict
+from sketchmark.tasks.voila.judge import PROPERTIES, StepVerdict
 from sketchmark.tasks.voila.marks import Marked
-from sketchmark.tasks.voila.results_file import Item
+from sketchmark.tasks.voila.results_file import AnsweredQuestion
 
 
-def summarise(items: Sequence[Item], marked: Marked) -> dict[str, Any]:
+def summarise(items: Sequence[AnsweredQuestion], marked: Marked) -> dict[str, Any]:
     """By step: percentages over all questions, failed verdicts in the denominator as 0 and counted beside."""
     rules = sorted({item.rule for item in items}, key=lambda rule: (len(rule), rule))
     return {
@@ -25,11 +25,11 @@ def summarise(items: Sequence[Item], marked: Marked) -> dict[str, Any]:
     }
 
 
-def _steps(items: Sequence[Item], marked: Marked) -> dict[str, Any]:
+def _steps(items: Sequence[AnsweredQuestion], marked: Marked) -> dict[str, Any]:
     return {str(step): _step([verdicts[item.question] for item in items]) for step, verdicts in marked.items()}
 
 
-def _step(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _step(verdicts: Sequence[StepVerdict]) -> dict[str, Any]:
     scores = [verdict.scores() for verdict in verdicts]
     found = {name: interval([score[name] for score in scores]) for name in (*PROPERTIES, "overall")}
     return {

@@ -24,7 +24,7 @@ def mazes(*, seed: int, data: Path | None, rows: int, cols: int, min_steps: int,
             id=f"maze-{seed}-{number:06d}",
             pictures={"initial": mazes_.render(maze)},
             target={"moves": moves, "rows": rows, "cols": cols},
-            filed={"steps": len(moves), "size": f"{rows}x{cols}"},
+            groups={"steps": len(moves), "size": f"{rows}x{cols}"},
             steps=len(moves),
             frames=partial(mazes_.frames, maze, moves),
         )
@@ -42,7 +42,7 @@ def slidings(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth:
             pictures={"initial": slidings_.render(state), "goal": goal},
             fields={"n": str(n), "tiles": str(n * n - 1)},
             target={"moves": moves, "n": n},
-            filed={"steps": len(moves), "size": f"{n}x{n}"},
+            groups={"steps": len(moves), "size": f"{n}x{n}"},
             steps=len(moves),
             frames=partial(slidings_.frames, state, moves),
         )
@@ -58,7 +58,7 @@ def jigsaws(*, seed: int, data: Path | None, difficulty: str, folder: str = "") 
             id=f"jigsaw-{seed}-{number:06d}",
             pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
             target={"label": puzzle.label},
-            filed={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
+            groups={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
             steps=2,
             frames=partial(jigsaws_.frames, puzzle),
         )

@@ -98,11 +98,11 @@ function scores({ score, headline }) {
 
 function truth({ record }) {
   const { sample } = record;
-  const facts = [...Object.entries(sample.filed), ...Object.entries(sample.fields)];
+  const facts = [...Object.entries(sample.groups), ...Object.entries(sample.fields)];
   return el(
     "div",
     {},
-    facts.length ? table("How it is filed", ["Field", "Value"], facts.map(([key, value]) => [key, words(String(value), 400)])) : null,
+    facts.length ? table("Groups and fields", ["Field", "Value"], facts.map(([key, value]) => [key, words(String(value), 400)])) : null,
     json("Target", sample.target, true),
   );
 }

@@ -4,7 +4,7 @@ import { address, get, thumbnail } from "./api.js";
 import { el, empty, name, pill } from "./dom.js";
 import { count, played } from "./format.js";
 
-export const FILTERS = ["task", "mode", "canvas", "outcome", "change", "flag", "filed", "text", "sort"];
+export const FILTERS = ["task", "mode", "canvas", "outcome", "change", "flag", "groups", "text", "sort"];
 
 export const filtersOf = (parameters) =>
   Object.fromEntries(FILTERS.filter((key) => parameters[key]).map((key) => [key, parameters[key]]));
@@ -102,7 +102,7 @@ function filters(facets, asked, change, search, clear) {
     );
     return el("div", { class: "field" }, el("label", { for: `filter-${key}` }, label), select);
   };
-  const filed = Object.entries(facets.filed).flatMap(([key, groups]) =>
+  const categories = Object.entries(facets.groups).flatMap(([key, groups]) =>
     Object.entries(groups).map(([group, n]) => [`${key}=${group}`, `${key}: ${group} (${n})`]),
   );
   const flags = Object.entries(facets.flag).map(([flag, n]) => [flag, `${flag} (${n})`]);
@@ -126,7 +126,7 @@ function filters(facets, asked, change, search, clear) {
     choice("outcome", "Answer", [["right"], ["partly"], ["wrong"], ["unscored"]]),
     choice("change", "Against direct", [["helped"], ["hurt"], ["same"]]),
     choice("flag", "Trouble", flags.length ? [["any", "any trouble"], ...flags] : []),
-    choice("filed", "Category", filed),
+    choice("groups", "Category", categories),
     choice("sort", "Order", sorts, "as in the task"),
     clear,
   );

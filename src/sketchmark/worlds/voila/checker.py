@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sketchmark.worlds.voila.questions import Question
 from sketchmark.worlds.voila.rules import STRUCTURES, answer, hidden_numbers, structure_of
-from sketchmark.worlds.voila.table import SPELLINGS, Columns, Row, Spelling, read_table, spelling_of
+from sketchmark.worlds.voila.table import SPELLINGS, Columns, QuestionRow, Spelling, read_table, spelling_of
 from sketchmark.worlds.voila.vocabulary import Scene, parse_description, scene_of_file
 from sketchmark.worlds.voila.wording import relations_text
 
@@ -56,10 +56,10 @@ def check_rows(rows: Iterable[list[str]], columns: Columns) -> Iterator[Violatio
     checker = _Checker(SPELLINGS[columns])
     number = 0
     for number, fields in enumerate(rows, 1):
-        if len(fields) != len(Row._fields):
-            yield Violation(number, "header", f"{len(fields)} fields instead of {len(Row._fields)}")
+        if len(fields) != len(QuestionRow._fields):
+            yield Violation(number, "header", f"{len(fields)} fields instead of {len(QuestionRow._fields)}")
             continue
-        for check, message in checker.row(number, Row(*fields)):
+        for check, message in checker.row(number, QuestionRow(*fields)):
             yield Violation(number, check, message)
     if not number:
         yield Violation(0, "header", "no rows below it")
@@ -74,7 +74,7 @@ class _Checker:
         self._collages: dict[str, int] = {}
         self._has_collages: bool | None = None
 
-    def row(self, number: int, row: Row) -> Iterator[tuple[str, str]]:
+    def row(self, number: int, row: QuestionRow) -> Iterator[tuple[str, str]]:
         yield from self._spaces(row)
         yield from self._collage(number, row.collage)
         texts = (row.text1, row.text2, row.text3, row.text4)
@@ -98,7 +98,7 @@ class _Checker:
         yield from self._rule(row, question, fourth)
         yield from self._texts(row, question)
 
-    def _rule(self, row: Row, question: Question, fourth: Scene | None) -> Iterator[tuple[str, str]]:
+    def _rule(self, row: QuestionRow, question: Question, fourth: Scene | None) -> Iterator[tuple[str, str]]:
         structure = structure_of(*question.scenes)
         named = STRUCTURES.get(int(row.rule)) if re.fullmatch(r"[1-9]\d?", row.rule) else None
         if named is None:
@@ -124,7 +124,7 @@ class _Checker:
         if not number_fits or any(wanted is not None and wanted != got for wanted, got in pairs):
             yield "img4", f"{field!r} does not show '{question.answer.describe()}'"
 
-    def _texts(self, row: Row, question: Question) -> Iterator[tuple[str, str]]:
+    def _texts(self, row: QuestionRow, question: Question) -> Iterator[tuple[str, str]]:
         if row.combined != self._spelling.combined(question):
             yield "combined", f"{row.combined!r} instead of {self._spelling.combined(question)!r}"
         if row.relations != relations_text(question):
@@ -145,7 +145,7 @@ class _Checker:
         if before != number:
             yield "duplicate", f"looks the same as row {before}"
 
-    def _spaces(self, row: Row) -> Iterator[tuple[str, str]]:
+    def _spaces(self, row: QuestionRow) -> Iterator[tuple[str, str]]:
         for column, field in zip(self._spelling.header[:-1], row[:-1], strict=True):
             known_quirk = column == "img4" and row.rule == "8" and self._spelling.trailing_space
             bare = field.removesuffix(" ") if known_quirk else field

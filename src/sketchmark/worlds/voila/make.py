@@ -11,16 +11,16 @@ from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
 from sketchmark.worlds.voila.collage import collage, collage_name
 from sketchmark.worlds.voila.parquet import PicturedRow, write_parquet
+from sketchmark.worlds.voila.picture_folders import FOLDERS, BankShelf, Dataset, Rotation, open_shelf
 from sketchmark.worlds.voila.questions import Question
 from sketchmark.worlds.voila.sampling import hidden_scene, sample_questions
-from sketchmark.worlds.voila.shelf import FOLDERS, BankShelf, Dataset, Rotation, open_shelf
-from sketchmark.worlds.voila.table import Columns, Row, make_row, write_csv, write_jsonl
+from sketchmark.worlds.voila.table import Columns, QuestionRow, make_row, write_csv, write_jsonl
 
 COLLAGE_FOLDER = "Image_Questions"
 
 
 @dataclass(frozen=True)
-class Order:
+class SetOrder:
     """What `sketchmark voila make` was asked for."""
 
     count: int
@@ -35,7 +35,7 @@ class Order:
     """Whether built-in pictures are written beside the table; a user's own are never copied."""
 
 
-def make(target: Path, order: Order) -> int:
+def make(target: Path, order: SetOrder) -> int:
     """Write the set and return how many questions it holds.
 
     The table appears under its name only when it is complete; the original appends to whatever is there.
@@ -75,14 +75,14 @@ def _whole_file(target: Path) -> Iterator[Path]:
 class _Maker:
     """One pass over the questions, choosing files as it goes: training picks depend on all picks before them."""
 
-    def __init__(self, order: Order, target: Path) -> None:
+    def __init__(self, order: SetOrder, target: Path) -> None:
         self._order = order
         self._folder = target.parent
         self._questions = sample_questions(order.count, order.seed, order.distraction, order.balance)
         self._shelf = open_shelf(order.images, order.dataset, order.seed)
         self._rotation = Rotation(self._shelf)
 
-    def rows(self) -> Iterator[tuple[Question, Row]]:
+    def rows(self) -> Iterator[tuple[Question, QuestionRow]]:
         for number, question in enumerate(self._questions, 1):
             shown, fourth = self._pick(question)
             name = collage_name(number) if self._order.collage else ""
@@ -94,7 +94,7 @@ class _Maker:
         first, second, third = (self._shelf.files(scene)[0] for scene in question.scenes)
         return (first, second, third), None
 
-    def filed(self) -> Iterator[tuple[int, Row]]:
+    def filed(self) -> Iterator[tuple[int, QuestionRow]]:
         """Rows whose pictures and collages lie in folders beside the table, in the published places."""
         written: set[str] = set()
         own_pictures = isinstance(self._shelf, BankShelf) and self._order.pictures
@@ -117,7 +117,7 @@ class _Maker:
             joined = collage(pictures) if row.collage else None
             yield PicturedRow(question.index, row, pictures, fourth, joined)
 
-    def _three(self, row: Row) -> tuple[Picture, Picture, Picture]:
+    def _three(self, row: QuestionRow) -> tuple[Picture, Picture, Picture]:
         return self._shelf.picture(row.image1), self._shelf.picture(row.image2), self._shelf.picture(row.image3)
 
     def _store(self, folder: str, name: str, picture: Picture) -> None:

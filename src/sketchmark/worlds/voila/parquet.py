@@ -13,7 +13,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.parts import Picture
-from sketchmark.worlds.voila.table import SPELLINGS, Columns, Row
+from sketchmark.worlds.voila.table import SPELLINGS, Columns, QuestionRow
 
 ROWS_PER_GROUP = 100
 """Rows held in memory at once; also what a hub viewer loads per page."""
@@ -26,7 +26,7 @@ class PicturedRow:
     """A row with the pictures it names; the fourth exists in training sets, the collage when one was asked for."""
 
     index: int
-    row: Row
+    row: QuestionRow
     pictures: tuple[Picture, Picture, Picture]
     picture4: Picture | None
     collage: Picture | None

@@ -21,7 +21,7 @@ MAX_FIELD = 100_000
 """A field longer than this is no VOILA text: the file is refused instead of filling memory."""
 
 
-class Row(NamedTuple):
+class QuestionRow(NamedTuple):
     """One line of a VOILA file, in column order. Consumers go by position, so the order is the format."""
 
     image1: str
@@ -95,11 +95,11 @@ SPELLINGS: dict[Columns, Spelling] = {
 
 def make_row(
     question: Question, files: tuple[str, str, str], file4: str | None, collage: str, columns: Columns
-) -> Row:
+) -> QuestionRow:
     """A question as a row. `file4` is the fourth picture of a training set; a testing set has the answer's words."""
     spelling = SPELLINGS[columns]
     first, second, third = (scene.describe() for scene in question.scenes)
-    return Row(
+    return QuestionRow(
         *files,
         file4 if file4 is not None else spelling.answer(question.answer),
         first,
@@ -119,14 +119,14 @@ def spelling_of(header: Iterable[str]) -> Columns | None:
     return next((columns for columns, spelling in SPELLINGS.items() if spelling.header == names), None)
 
 
-def write_csv(rows: Iterable[Row], file: IO[str], columns: Columns) -> None:
+def write_csv(rows: Iterable[QuestionRow], file: IO[str], columns: Columns) -> None:
     """`file` must be opened with newline="": the line ends are CRLF on every system."""
     writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
     writer.writerow(SPELLINGS[columns].header)
     writer.writerows(rows)
 
 
-def write_jsonl(rows: Iterable[tuple[int, Row]], file: IO[str], columns: Columns) -> None:
+def write_jsonl(rows: Iterable[tuple[int, QuestionRow]], file: IO[str], columns: Columns) -> None:
     """The CSV's columns by name, each line led by the question's index."""
     header = SPELLINGS[columns].header
     for index, row in rows:

@@ -9,7 +9,7 @@ import pytest
 import sketchmark
 from sketchmark.errors import CannotPlay
 from sketchmark.models.combined_prompt import join, split
-from tests.mmsi.one_prompt_model import OnePrompt
+from tests.mmsi.combined_prompt_model import OnePrompt
 from tests.mmsi.published import row, scene, write
 
 
@@ -34,7 +34,7 @@ def data(tmp_path: Path) -> Path:
     return write(tmp_path / "msr.parquet", [row(7, "MSR", images=3)])
 
 
-def test_a_model_that_wants_one_prompt_gets_one_call_and_its_drawing_is_kept(data: Path, tmp_path: Path) -> None:
+def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kept(data: Path, tmp_path: Path) -> None:
     model = OnePrompt()
     folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run")
     [context] = model.asked

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from sketchmark.models import combined_prompt as one_prompt
+from sketchmark.models import combined_prompt
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from tests.mmsi.published import scene
 
 
 class OnePrompt(Model):
-    one_prompt = True
+    combined_prompt = True
 
     def __init__(self, *, draws: bool = True) -> None:
-        super().__init__("one_prompt")
+        super().__init__("combined_prompt")
         self._draws = draws
         self.asked: list[Context] = []
 
     async def say(self, context: Context, options: Options) -> Reply:
         self.asked.append(context)
-        assert one_prompt.split(context.texts[-1]), "the combined form was promised"
+        assert combined_prompt.split(context.texts[-1]), "the combined form was promised"
         return Reply(text="``B``", picture=scene(9) if self._draws else None)

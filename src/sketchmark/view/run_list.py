@@ -13,7 +13,7 @@ from sketchmark.runs.store import RunFolder
 DEPTH = 3
 
 
-class Shelf:
+class RunList:
     """Run folders by key, their path below the shelf. A request can only name a key that was found by looking, so
     no name in a request ever becomes a path."""
 

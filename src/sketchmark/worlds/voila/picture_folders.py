@@ -24,7 +24,7 @@ FOLDERS: dict[Dataset, str] = {"training": "Train_Images", "testing": "Test_Imag
 _PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 
 
-class Shelf(Protocol):
+class PictureFolders(Protocol):
     def files(self, scene: Scene) -> Sequence[str]:
         """Names of the pictures of a scene, in a fixed order; never empty."""
 
@@ -80,7 +80,7 @@ class BankShelf:
         return bank.picture(scene, variation=int(Path(name).stem.rsplit("_", 1)[1]), seed=self._seed)
 
 
-def open_shelf(images: Path | None, dataset: Dataset, seed: int) -> Shelf:
+def open_shelf(images: Path | None, dataset: Dataset, seed: int) -> PictureFolders:
     """The user's folder (or the published sub-folder in it) when one is given, the built-in bank otherwise."""
     if images is None:
         return BankShelf(dataset, seed)
@@ -95,7 +95,7 @@ class Rotation:
     original can slip here (docs/benchmarks/voila.md, "Picked again after a refill").
     """
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: PictureFolders) -> None:
         self._shelf = shelf
         self._left: dict[Scene, deque[str]] = {}
 
