@@ -9,7 +9,7 @@ import pytest
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import of
+from sketchmark.parts import Part, of
 from tests.models.fake_server import DRAWN, FarEnd, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
@@ -41,7 +41,30 @@ async def test_drawing_sends_the_newest_picture_and_says_what_was_left_out(far: 
     texts = [block["text"] for block in far.seen[0].body["messages"][0]["content"] if block["type"] == "text"]
     assert texts == ["First.", "Draw."]
     assert reply.picture == DRAWN
-    assert reply.left_out == ("7 of 8 pictures: the server conditions a drawing on one, the newest was sent",)
+    assert reply.left_out == (
+        "7 of 8 pictures: the server conditions a drawing on one, the newest was sent",
+        "where the pictures stood among the texts: the server joins the texts",
+    )
+
+
+async def test_a_drawing_sees_the_plan_that_the_model_has_just_said(far: FarEnd) -> None:
+    """The server reads the texts of user messages and the first picture; everything else is ignored."""
+    plan = Part("Move down.", "model")
+    drawn = Part(EIGHT[1], "model")
+    context = of("Solve it.", EIGHT[0]) + [plan, drawn, Part("Go right.", "model"), Part("Draw step 2.")]
+    reply = await bagel(far).draw(context, Options())
+    messages = far.seen[0].body["messages"]
+    assert {message["role"] for message in messages} == {"user"}
+    texts = [block["text"] for message in messages for block in message["content"] if block["type"] == "text"]
+    assert texts == ["Solve it.", "Move down.", "Go right.", "Draw step 2."]
+    assert far.seen[0].pictures == [EIGHT[1]]
+    assert "which texts are the model's own: the server reads the user's texts only" in reply.left_out
+
+
+async def test_reading_keeps_what_the_model_said_as_its_own(far: FarEnd) -> None:
+    reply = await bagel(far).say(of("Plan.") + [Part("Down.", "model"), Part("And now?")], Options())
+    assert [message["role"] for message in far.seen[0].body["messages"]] == ["user", "assistant", "user"]
+    assert reply.left_out == ()
 
 
 async def test_what_the_user_sets_goes_before_what_the_task_sets(far: FarEnd) -> None:

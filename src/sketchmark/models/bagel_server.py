@@ -19,8 +19,10 @@ _FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
 class BagelServer(ChatEndpoint):
     """Reads the whole context. Draws from all its texts and its newest picture.
 
-    The server conditions a drawing on the first picture of the request and ignores the others, so exactly one is
-    sent: the newest, which in a drawing protocol is the state to go on from. The reply says how many were left out.
+    For a drawing the server joins the texts of the user's messages, takes the first picture, and ignores the rest,
+    assistant messages among it (docs/benchmarks/bagel.md, "What reaches a drawing"). So everything goes as the
+    user's, the plan that the model has just said included, with exactly one picture: the newest, which in a drawing
+    protocol is the state to continue from. The reply names what could not be sent.
     """
 
     provider: ClassVar[str] = "bagel"
@@ -46,9 +48,11 @@ class BagelServer(ChatEndpoint):
             raise CannotPlay(f"{self.name} does not draw with mode=understanding", "give mode=generation")
         context, empty = layout.without_empty_texts(context)
         context, dropped = layout.newest_pictures(context, 1, "the server conditions a drawing on one")
+        context, unsaid = layout.all_as_user(context, "the server")
+        places = layout.places_lost(context, "the server joins the texts")
         request = await super()._chat_request(self._drawer, context, options)
         chosen = self._bagel.with_task(options.extra)
         if "num_timesteps" in chosen:
             chosen["num_inference_steps"] = chosen.pop("num_timesteps")
         request["extra_body"] = {"modalities": ["image"], **chosen}
-        return await self._drawing_in_chat(request, len(context.pictures), (*empty, *dropped))
+        return await self._drawing_in_chat(request, len(context.pictures), (*empty, *dropped, *unsaid, *places))

@@ -54,9 +54,21 @@ def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, Lef
     return Context(tuple(kept)), (f"{total - most} of {total} pictures: {why}{sent}",)
 
 
+def all_as_user(context: Context, who: str) -> tuple[Context, LeftOut]:
+    """Everything in user messages, for `who` reads no others: a plan that the model said must not be lost with its
+    role. That it was the model's is."""
+    said = any(_role(part) == "assistant" for part in context)
+    kept = Context(tuple(Part(part.content) for part in context))
+    return kept, (f"which texts are the model's own: {who} reads the user's texts only",) if said else ()
+
+
 def as_prompt(context: Context) -> tuple[str, LeftOut]:
     """The texts alone, for image endpoints that take one prompt and a list of pictures beside it."""
+    return "\n\n".join(context.texts), places_lost(context, "the image API takes one prompt")
+
+
+def places_lost(context: Context, why: str) -> LeftOut:
+    """Said where pictures stand between texts and the receiver takes texts and pictures apart."""
     kinds = [kind for kind, _ in groupby(context, key=lambda part: part.picture is not None)]
     interleaved = any(kinds[i : i + 3] == [False, True, False] for i in range(len(kinds)))
-    left_out = ("where the pictures stood among the texts: the image API takes one prompt",) if interleaved else ()
-    return "\n\n".join(context.texts), left_out
+    return (f"where the pictures stood among the texts: {why}",) if interleaved else ()
