@@ -9,7 +9,7 @@ import pytest
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import Part, of
+from sketchmark.parts import Context, Part, of
 from tests.models.fake_server import DRAWN, FarEnd, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
@@ -51,7 +51,7 @@ async def test_a_drawing_sees_the_plan_that_the_model_has_just_said(far: FarEnd)
     """The server reads the texts of user messages and the first picture; everything else is ignored."""
     plan = Part("Move down.", "model")
     drawn = Part(EIGHT[1], "model")
-    context = of("Solve it.", EIGHT[0]) + [plan, drawn, Part("Go right.", "model"), Part("Draw step 2.")]
+    context = Context((*of("Solve it.", EIGHT[0]), plan, drawn, Part("Go right.", "model"), Part("Draw step 2.")))
     reply = await bagel(far).draw(context, Options())
     messages = far.seen[0].body["messages"]
     assert {message["role"] for message in messages} == {"user"}
@@ -62,7 +62,7 @@ async def test_a_drawing_sees_the_plan_that_the_model_has_just_said(far: FarEnd)
 
 
 async def test_reading_keeps_what_the_model_said_as_its_own(far: FarEnd) -> None:
-    reply = await bagel(far).say(of("Plan.") + [Part("Down.", "model"), Part("And now?")], Options())
+    reply = await bagel(far).say(Context((Part("Plan."), Part("Down.", "model"), Part("And now?"))), Options())
     assert [message["role"] for message in far.seen[0].body["messages"]] == ["user", "assistant", "user"]
     assert reply.left_out == ()
 
