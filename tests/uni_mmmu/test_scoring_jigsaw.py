@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sketchmark.parts import Picture, Sample
 from sketchmark.scoring import dreamsim
 from sketchmark.task import Grading
 from sketchmark.tasks.uni_mmmu import scoring
-from tests.episodes import choice_answer, episode, flat
+from sketchmark.worlds.jigsaw import similarity
+from tests.episodes import choice_answer, episode, flat, from_pixels
 
 TRUE = [flat(100), flat(200)]
 ALIKE, LESS_ALIKE = flat(130), flat(140)
@@ -65,6 +67,16 @@ def test_the_similarity_is_the_mean_of_both_completions_in_their_order(
     assert scores.values["jigsaw_img_similarity"] == pytest.approx(similarity, abs=5e-4)
     assert scores.notes["frames_right"] == right
     assert set(scores.values) == {"jigsaw_text_acc", "jigsaw_img_similarity"}
+
+
+def test_a_drawing_of_another_size_is_scaled_to_the_true_one() -> None:
+    """Thin stripes: scaled up to the drawing they would keep what is lost when the drawing is scaled down."""
+    stripes = np.zeros((16, 16, 3), np.uint8)
+    stripes[:, ::2] = 200
+    true, drawn = from_pixels(stripes), from_pixels(stripes.repeat(3, axis=1)[:, 1:40])
+    assert similarity(true, drawn) != pytest.approx(similarity(drawn, true), abs=0.01)
+    scores = scoring.jigsaw(_sample(0, [true, true]), episode("", drawings=[drawn, drawn]), Grading())
+    assert scores.values["jigsaw_img_similarity"] == pytest.approx(similarity(true, drawn))
 
 
 @pytest.mark.parametrize("drawn", [[None], [TRUE[0]], [TRUE[0], None], [*TRUE, TRUE[1]]])

@@ -78,6 +78,11 @@ def test_text_scores_compare_position_by_position_with_the_truth(
     assert (values["maze_text_exact"], values["maze_text_frame_acc"]) == (exact, share)
 
 
+def test_of_a_truth_without_moves_no_position_can_agree() -> None:
+    values = scoring.maze(maze_sample(painted(*BOARD), [], 3, 4), episode(moves_answer()), Grading()).values
+    assert (values["maze_text_exact"], values["maze_text_frame_acc"]) == (1.0, 0.0)
+
+
 def test_an_answer_that_cannot_be_read_is_wrong_and_unparsed() -> None:
     scores = scoring.maze(SAMPLE, episode("I would go down."), Grading())
     assert scores.unparsed
@@ -183,6 +188,7 @@ def test_a_legal_move_need_not_be_the_right_one(moved: tuple[str, ...]) -> None:
         (("  # ", "    ", "  #B"), True),
         (("  # ", "G   ", "  #S"), True),
         (("  # ", "S   ", "  #?"), False),
+        (("  # ", "S  ?", "  #G"), False),
         (("  # ", "S   ", " ##G"), False),
         (("    ", "S   ", "  #G"), False),
         (("  # ", "S   ", "  # "), False),

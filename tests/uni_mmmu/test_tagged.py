@@ -115,6 +115,7 @@ def test_the_other_spelling_of_the_tag_is_for_lenient_alone() -> None:
         assert tagged.choice(_tagged("1", tag)) is None
         assert tagged.choice(_tagged('"1"', tag), "lenient") == 1
     assert tagged.choice(_tagged('"0"', "FINAL_ANSWER JSON") + _tagged("1"), "lenient") == 1
+    assert tagged.choice('not "choice": 0 but ' + _tagged("1", "final_answer json"), "lenient") == 1
 
 
 def test_failing_all_that_lenient_takes_the_first_choice_anywhere() -> None:

@@ -28,7 +28,7 @@ def _slow_similarity(one: Pixels, two: Pixels) -> float:
                 light = (2 * x.mean() * y.mean() + c1) / (x.mean() ** 2 + y.mean() ** 2 + c1)
                 shared = ((x - x.mean()) * (y - y.mean())).mean()
                 found.append(light * (2 * shared + c2) / (x.var() + y.var() + c2))
-    return sum(found) / len(found)
+    return float(np.mean(found))
 
 
 def test_similarity_is_that_of_all_seven_by_seven_windows() -> None:
