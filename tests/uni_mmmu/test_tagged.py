@@ -93,6 +93,11 @@ def test_the_first_choice_counts(scoring: str) -> None:
 
 
 @BOTH
+def test_words_around_the_tagged_choice_do_not_matter(scoring: str) -> None:
+    assert tagged.choice('It fits ("choice": 0 does not).\n' + _tagged("1") + "\nThat is all.", scoring) == 1
+
+
+@BOTH
 def test_a_choice_is_zero_or_one_and_the_number_itself(scoring: str) -> None:
     found = tagged.choice(_tagged("1", "final_answer_json"), scoring)
     assert found == 1 and type(found) is int
