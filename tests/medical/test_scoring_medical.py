@@ -243,7 +243,7 @@ def _report(said: str, scoring: str = "strict") -> Scores:
 def test_a_report_is_scored_against_its_reference() -> None:
     reference = "Findings: The heart is large. Impression: Large heart."
     scores = _report(reference)
-    assert (scores.values["bleu1"], scores.values["rouge1"]) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert scores.values["bleu1"] == scores.values["rouge1"] == pytest.approx(1.0)
     assert scores.notes == {"reply": reference, "reference": reference}
     assert not scores.unparsed
     shorter = _report("The heart is large and red and wide and more.").values["bleu1"]
