@@ -12,7 +12,7 @@ from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
 from sketchmark.scoring.graded import Scoring
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.medical.scoring import checked_scoring, grade, score, score_report
+from sketchmark.tasks.medical.scoring import checked_scoring, grade, score
 from tests.episodes import Judge, episode
 
 SHOWN = ["A. left", "B. right", "C. both sides"]
@@ -233,28 +233,3 @@ def test_the_names_of_the_scorings_are_checked() -> None:
         assert checked_scoring(name) == name
     with pytest.raises(UnknownName, match="strict, code-upstream, code-fork, paper"):
         checked_scoring("exact")
-
-
-def _report(said: str, scoring: str = "strict") -> Scores:
-    sample = Sample("x", target={"reference": "Findings: The heart is large. Impression: Large heart."})
-    return score_report(sample, episode(said), Grading(scoring))
-
-
-def test_a_report_is_scored_against_its_reference() -> None:
-    reference = "Findings: The heart is large. Impression: Large heart."
-    scores = _report(reference)
-    assert scores.values["bleu1"] == scores.values["rouge1"] == pytest.approx(1.0)
-    assert scores.notes == {"reply": reference, "reference": reference}
-    assert not scores.unparsed
-    shorter = _report("The heart is large and red and wide and more.").values["bleu1"]
-    assert shorter is not None and 0 < shorter < 1
-
-
-def test_an_empty_report_is_worth_nothing_and_has_no_score_in_the_fork() -> None:
-    empty = _report("  ")
-    assert empty.unparsed and empty.values and set(empty.values.values()) == {0.0}
-    assert _report("", "code-upstream").values == empty.values
-    fork = _report("", "code-fork")
-    assert (fork.values, fork.unparsed) == ({}, True)
-    assert fork.notes["reply"] == ""
-    assert _report("Clear.", "code-fork").values
