@@ -74,22 +74,29 @@ def test_of_several_that_pass_the_last_in_reading_order_is_the_place() -> None:
     assert seen.grid == [["#", "S", "#"], ["S", " ", "G"], ["G", "#", "#"]]
 
 
-@pytest.mark.parametrize(("pixels", "place"), [(32, (1, 1)), (31, None)])
+@pytest.mark.parametrize(("pixels", "place"), [(32, (1, 2)), (31, None)])
 def test_where_none_passes_the_bluest_cell_is_the_start_from_eight_hundredths_on(
     pixels: int, place: tuple[int, int] | None
 ) -> None:
-    seen = _three(of((maze.START, pixels)), left=of((maze.START, 30)))
+    seen = _three(GOAL, left=of((maze.START, 30)), right=of((maze.START, pixels)))
     assert seen.start == place
-    assert seen.grid[1] == [" ", "S" if place else " ", "G"]
+    assert seen.grid == [["#"] * 3, [" ", "G", "S" if place else " "], ["#"] * 3]
 
 
-@pytest.mark.parametrize(("pixels", "place"), [(100, (1, 1)), (99, None)])
+@pytest.mark.parametrize(("pixels", "place"), [(100, (1, 2)), (99, None)])
 def test_where_none_passes_the_greenest_cell_is_the_goal_from_a_quarter_on(
     pixels: int, place: tuple[int, int] | None
 ) -> None:
-    seen = _three(of((maze.GOAL, pixels)), right=of((maze.GOAL, 98)))
+    seen = _three(START, left=of((maze.GOAL, 98)), right=of((maze.GOAL, pixels)))
     assert seen.goal == place
-    assert seen.grid[1] == ["S", "G" if place else " ", " "]
+    assert seen.grid == [["#"] * 3, [" ", "S", "G" if place else " "], ["#"] * 3]
+
+
+def test_faint_marks_are_found_in_boards_of_unequal_sides_too() -> None:
+    faint = [of((maze.GOAL, 150)), of((maze.START, 50)), WALL]
+    assert maze.read(board([[WALL] * 3, [WALL] * 3, faint, [WALL] * 3]), 4, 3).start == (2, 1)
+    wide = maze.read(board([[WALL] * 4, [WALL, WALL, *faint[:2]]]), 2, 4)
+    assert (wide.start, wide.goal) == ((1, 3), (1, 2))
 
 
 def test_a_strong_mark_keeps_the_faint_ones_from_being_one() -> None:
@@ -99,8 +106,9 @@ def test_a_strong_mark_keeps_the_faint_ones_from_being_one() -> None:
 
 def test_faint_marks_in_one_cell_make_both_whichever_is_the_fainter() -> None:
     for start, goal in ((80, 110), (40, 240), (40, 110)):
-        seen = _three(of((maze.START, start), (maze.GOAL, goal)), left=FLOOR, right=FLOOR)
-        assert (seen.start, seen.goal, seen.grid[1]) == ((1, 1), (1, 1), [" ", "SG", " "]), (start, goal)
+        seen = _three(FLOOR, left=FLOOR, right=of((maze.START, start), (maze.GOAL, goal)))
+        assert (seen.start, seen.goal) == ((1, 2), (1, 2)), (start, goal)
+        assert seen.grid == [["#"] * 3, [" ", " ", "SG"], ["#"] * 3], (start, goal)
 
 
 def test_a_page_without_marks_has_neither_start_nor_goal() -> None:
@@ -127,6 +135,28 @@ def test_the_red_of_a_drawn_path_belongs_to_the_board() -> None:
     red = of((maze.PATH, WHOLE))
     seen = maze.read(board([[red] * 3, [red, START, WALL], [red, GOAL, WALL]]), 3, 3)
     assert (seen.start, seen.goal) == ((1, 1), (2, 1))
+
+
+@pytest.mark.parametrize(("specks", "label"), [(3, "#"), (4, " ")])
+def test_a_line_is_part_of_a_maze_when_more_than_three_thousandths_of_it_are(specks: int, label: str) -> None:
+    """Counted in, the specks far above the board make its first row mostly page."""
+    page = np.full((100, 1000, 3), 255, np.uint8)
+    page[2, :specks] = page[40:70] = boards.rgb8(maze.WALL)[0]
+    page[70:] = boards.rgb8(maze.START)[0]
+    assert maze.read(from_pixels(page), 2, 1).grid == [[label], ["S"]]
+
+
+@pytest.mark.parametrize(("side", "specks", "counts"), [(500, 1, False), (800, 2, True)])
+def test_a_line_is_part_of_a_sliding_when_more_than_two_thousandths_of_it_are(
+    side: int, specks: int, counts: bool
+) -> None:
+    """Counted in, the specks far above the board leave too little of its upper tiles in their cells."""
+    page = np.full((side, side, 3), 255, np.uint8)
+    half, low = side // 2, side * 3 // 4
+    page[half:low, half:low], page[half:low, low:] = boards.rgb8(*sliding.COLOURS[:2])
+    page[low:, half:low], page[low:, low:] = boards.rgb8(*sliding.COLOURS[2:4])
+    page[2, half : half + specks] = boards.rgb8(sliding.COLOURS[0])[0]
+    assert (sliding.read(from_pixels(page), 2) == [[1, 2], [3, 4]]) is not counts
 
 
 @pytest.mark.parametrize(
