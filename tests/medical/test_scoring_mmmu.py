@@ -95,6 +95,7 @@ def test_open_answers_are_right_but_for_medevalkit(scoring: str, program: str, r
     assert (scores.values, scores.unparsed) == ({"correct": right}, False)
     assert "by_lot" not in scores.notes
     assert _score(OPEN, "35 watts", scoring, program).values == {"correct": 0.0}
+    assert _score(OPEN, "thirty-six", scoring, program).values == {"correct": right}
 
 
 def test_an_unknown_scoring_is_refused() -> None:
@@ -121,8 +122,8 @@ def _rows(said: Sequence[str], scoring: str, target: dict[str, Any] = CHOICE) ->
 
 
 def test_the_table_counts_what_was_right_and_what_could_not_be_read() -> None:
-    table = totals(_rows(["B", "A", "?", "B"], "strict"), "strict", program="mmmu")
-    assert table["Overall"] == table["Pharmacy"] == {"num": 4, "acc": 0.5}
+    table = totals(_rows(["B", "A", "?", "B", "B"], "strict"), "strict", program="mmmu")
+    assert table["Overall"] == table["Pharmacy"] == {"num": 5, "acc": 0.6}
     assert table["unparsed"] == 1
 
 
@@ -136,22 +137,23 @@ def test_only_scored_rows_with_a_score_are_in_the_table() -> None:
 
 @pytest.mark.parametrize("scoring", ["official", "code-upstream"])
 def test_published_tables_draw_the_unreadable_by_lot_from_one_stream_in_order(scoring: str) -> None:
-    """Every unreadable item has the letter for its gold that the published seed draws; readable ones draw nothing."""
+    """Every unreadable item has the letter for its gold that the published seed draws; readable and open ones draw
+    nothing."""
     rng = random.Random(42)
     rows = _rows(["B", "A"], scoring)
     for _ in range(8):
         rows += _rows(["?"], scoring, {**CHOICE, "gold": rng.choice("ABCD")})
-        rows += _rows(["B"], scoring)
+        rows += _rows(["B"], scoring) + _rows(["35"], scoring, OPEN)
     table = totals(rows, scoring, program="mmmu")
     if scoring == "official":
-        assert table["Overall"] == {"num": 18, "acc": round(17 / 18, 3)}
+        assert table["Overall"] == {"num": 26, "acc": round(17 / 26, 3)}
     else:
-        assert (table["total"]["right"], table["total"]["total"]) == (17, 18)
-        assert table["Pharmacy"]["num_example"] == 18
+        assert (table["total"]["right"], table["total"]["total"]) == (17, 26)
+        assert table["Pharmacy"]["num_example"] == 26
     assert table["unparsed"] == 8
 
 
-def test_half_a_point_by_lot_is_not_right_in_the_strict_table() -> None:
-    rows = _rows(["B", "?"], "official")
-    assert totals(rows, "strict", program="mmmu")["Overall"] == {"num": 2, "acc": 0.5}
+def test_a_share_of_a_point_by_lot_is_not_right_in_the_strict_table() -> None:
+    rows = _rows(["B", "?", "?"], "official")
+    assert totals(rows, "strict", program="mmmu")["Overall"] == {"num": 3, "acc": 0.333}
     assert totals(_rows(["\\boxed{B}"], "code-fork"), "code-fork", program="mmmu_pro")["Overall"]["num"] == 1
