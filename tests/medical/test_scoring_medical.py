@@ -84,7 +84,8 @@ def test_a_yes_no_item_whose_gold_is_neither_is_never_right() -> None:
 def test_open_answers_are_right_when_they_are_the_same_and_have_their_overlaps_beside() -> None:
     same, near = _score(OPEN, "Right lobe."), _score(OPEN, "the right lobe")
     assert (same.values["correct"], near.values["correct"]) == (1.0, 0.0)
-    assert near.values["f1"] == pytest.approx(0.8)
+    assert near.values["precision"] == pytest.approx(2 / 3)
+    assert near.values["recall"] == 1.0
     assert same.notes["graded"] == {"right": True, "closed": False, "judged": None, "stopped": False}
 
 
@@ -186,6 +187,7 @@ def test_some_sets_take_the_tags_out_before_they_judge(dataset: str, right: bool
     """Taken out, the box that comes after the tag is gone."""
     said = "<answer>A</answer> \\boxed{B}"
     assert _graded(dataset, CHOICE, said, "code-upstream") is right
+    assert _graded(dataset, CHOICE, "It is thin. <answer>B</answer>", "code-upstream")
 
 
 @pytest.mark.parametrize(("kind", "closed"), [("open", False), ("closed", True), ("yes_no", True)])
@@ -205,7 +207,7 @@ def test_an_answer_without_words_stops_the_main_branch_and_not_the_fork() -> Non
 @pytest.mark.parametrize(
     ("first", "shown", "answer_type", "said", "right"),
     [
-        ("yes", (), "single_choice", "yes", True),
+        ("yes", (), "single_choice", "yes, it is", True),
         ("yes", (), "single_choice", "no", False),
         ("left", SHOWN, "single_choice", "A", False),
         ("right", SHOWN, "multi_choice", "B", True),
