@@ -224,6 +224,15 @@ def test_radrestruct_as_published_goes_by_the_first_gold(
     assert _graded("radrestruct", target, said, "code-upstream", answer_type=answer_type) is right
 
 
+def test_a_full_stop_inside_an_option_does_not_cut_it_in_radrestruct() -> None:
+    sizes = ["3 cm", "1.5 cm"]
+    target = {**CHOICES, "options": sizes, "first_gold": "1.5 cm"}
+    lettered = {**target, "shown": ["A. 3 cm", "B. 1.5 cm"]}
+    assert _graded("radrestruct", lettered, "B", "code-upstream", answer_type="multi_choice")
+    bare = {**target, "shown": sizes}
+    assert _graded("radrestruct", bare, "about 1.5 cm", "code-upstream", answer_type="multi_choice")
+
+
 def test_radrestruct_read_strictly_wants_the_whole_set() -> None:
     target = {**CHOICES, "first_gold": "left"}
     assert _graded("radrestruct", target, "A, B", "strict", answer_type="multi_choice")
