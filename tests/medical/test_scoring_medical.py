@@ -1,0 +1,246 @@
+"""The scorer of the medical sets: which rule reads which kind of item, when a judge is asked and what its word is
+worth."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sketchmark.errors import BadInput, CallFailed, UnknownName
+from sketchmark.parts import Sample
+from sketchmark.scoring.graded import Scoring
+from sketchmark.task import Grading, Scores
+from sketchmark.tasks.medical.scoring import checked_scoring, grade, score
+from tests.episodes import Judge, episode
+
+SHOWN = ["A. left", "B. right", "C. both sides"]
+CHOICE: dict[str, Any] = {"kind": "choice", "gold": "B", "options": ["left", "right", "both sides"], "shown": SHOWN}
+CHOICES: dict[str, Any] = {**CHOICE, "kind": "choices", "gold": ["A", "B"]}
+OPEN: dict[str, Any] = {"kind": "open", "gold": "right lobe", "options": [], "shown": [], "asked": "where?"}
+CLOSED: dict[str, Any] = {**OPEN, "kind": "closed", "gold": "CT", "asked": "what?"}
+YES: dict[str, Any] = {**OPEN, "kind": "closed", "gold": "Yes", "asked": "is it?"}
+CORRECT, INCORRECT, SILENT = "<judge>0</judge>", "<judge>1</judge>", "It looks fine."
+
+
+def _score(
+    target: dict[str, Any],
+    said: str,
+    scoring: str = "strict",
+    *,
+    judge: Judge | None = None,
+    dataset: str = "vqa_rad",
+) -> Scores:
+    sample = Sample("x", target=target)
+    return asyncio.run(score(sample, episode(said), Grading(scoring, judge), dataset=dataset))
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "right"),
+    [
+        (CHOICE, "B", True),
+        (CHOICE, "right", True),
+        (CHOICE, "A", False),
+        (CHOICES, "A, B", True),
+        (CHOICES, "right and left", True),
+        (CHOICES, "A", False),
+        (CHOICES, "A, B, C", False),
+        (YES, "yes, it is", True),
+        (YES, "No.", False),
+        ({**YES, "kind": "yes_no", "gold": "no"}, "no", True),
+        ({**YES, "kind": "yes_no", "gold": "no"}, "yes", False),
+        ({**YES, "gold": "否"}, "No, it is not", True),
+        ({**YES, "gold": "不是"}, "no, it is not", True),
+        ({**YES, "gold": "是"}, "yes, it is", True),
+        ({**YES, "gold": "NO."}, "No, it is not", True),
+        (CLOSED, "ct.", True),
+        (CLOSED, "Answer: CT", True),
+        (CLOSED, "MRI", False),
+    ],
+)
+def test_every_kind_of_closed_item_is_read_by_its_own_rule(target: dict[str, Any], said: str, right: bool) -> None:
+    scores = _score(target, said)
+    assert scores.values == {"correct": float(right)}
+    assert not scores.unparsed
+    assert scores.notes == {
+        "graded": {"right": right, "closed": True, "judged": None, "stopped": False},
+        "with_judge": False,
+        "gold": target["gold"],
+        "reply": said,
+    }
+
+
+@pytest.mark.parametrize("target", [CHOICE, CHOICES, YES, {**YES, "kind": "yes_no"}, CLOSED, OPEN])
+def test_a_reply_that_cannot_be_read_is_wrong_and_unparsed(target: dict[str, Any]) -> None:
+    scores = _score(target, "...")
+    assert scores.unparsed and scores.values["correct"] == 0.0
+
+
+def test_a_yes_no_item_whose_gold_is_neither_is_never_right() -> None:
+    assert _score({**YES, "kind": "yes_no", "gold": "perhaps"}, "perhaps").values["correct"] == 0.0
+
+
+def test_open_answers_are_right_when_they_are_the_same_and_have_their_overlaps_beside() -> None:
+    same, near = _score(OPEN, "Right lobe."), _score(OPEN, "the right lobe")
+    assert (same.values["correct"], near.values["correct"]) == (1.0, 0.0)
+    assert near.values["precision"] == pytest.approx(2 / 3)
+    assert near.values["recall"] == 1.0
+    assert same.notes["graded"] == {"right": True, "closed": False, "judged": None, "stopped": False}
+
+
+@pytest.mark.parametrize(("word", "value"), [(CORRECT, 1.0), (INCORRECT, 0.0)])
+@pytest.mark.parametrize("scoring", ["strict", "paper", "code-upstream", "code-fork"])
+@pytest.mark.parametrize("said", ["right lobe", "somewhere"])
+def test_of_an_open_answer_the_judges_word_counts_whatever_the_rule_says(
+    word: str, value: float, scoring: str, said: str
+) -> None:
+    judge = Judge(word)
+    scores = _score(OPEN, said, scoring, judge=judge)
+    assert scores.values["correct"] == value
+    assert scores.notes["graded"]["judged"] is (value == 1.0)
+    assert scores.notes["graded"]["right"] is (said == "right lobe")
+    assert scores.notes["with_judge"] is True
+    [asked] = judge.asked
+    assert "The question is: where?\n\nThe standard answer: right lobe\n\nThe user's answer: " + said in asked
+
+
+def test_the_judge_is_sent_what_was_read_under_strict_and_what_the_code_sends_otherwise() -> None:
+    said = "<think>hm</think>Final answer: The Lobe"
+    sent = {}
+    for scoring in ("strict", "code-upstream"):
+        judge = Judge(CORRECT)
+        _score({**OPEN, "gold": "Right Lobe"}, said, scoring, judge=judge)
+        sent[scoring] = judge.asked[0]
+    assert "standard answer: Right Lobe\n\nThe user's answer: The Lobe\n" in sent["strict"]
+    assert "standard answer: right lobe\n\nThe user's answer: <think>hm" in sent["code-upstream"]
+
+
+def test_a_judge_without_a_verdict_is_its_own_failure_only_under_strict() -> None:
+    with pytest.raises(CallFailed, match="no verdict in: It looks fine") as failed:
+        _score(OPEN, "right lobe", judge=Judge(SILENT))
+    assert failed.value.kind == "judge_failed"
+    for scoring in ("paper", "code-upstream"):
+        assert _score(OPEN, "right lobe", scoring, judge=Judge(SILENT)).values["correct"] == 0.0
+    assert _score(OPEN, "right lobe", "code-fork", judge=Judge(SILENT)).values["correct"] == 1.0
+    assert _score(OPEN, "somewhere", "code-fork", judge=Judge(SILENT)).values["correct"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("dataset", "scoring", "asked"),
+    [
+        ("vqa_rad", "strict", False),
+        ("vqa_rad", "code-fork", False),
+        ("path_vqa", "code-upstream", False),
+        ("slake", "strict", False),
+        ("slake", "paper", False),
+        ("slake", "code-upstream", True),
+        ("slake", "code-fork", True),
+    ],
+)
+def test_closed_answers_are_judged_in_slake_alone_and_only_by_its_code(
+    dataset: str, scoring: str, asked: bool
+) -> None:
+    judge = Judge(INCORRECT)
+    scores = _score(YES, "yes", scoring, judge=judge, dataset=dataset)
+    assert bool(judge.asked) is asked
+    assert scores.notes["graded"]["judged"] is (False if asked else None)
+    assert scores.values["correct"] == 1.0, "the rule's word still counts"
+
+
+def test_sets_that_are_not_of_the_judged_kind_never_ask() -> None:
+    judge = Judge(CORRECT)
+    for target in (CHOICE, OPEN):
+        scores = _score(target, "A", judge=judge, dataset="pmc_vqa")
+        assert (scores.values["correct"], scores.notes["with_judge"]) == (0.0, False)
+    assert judge.asked == []
+
+
+def test_paper_needs_a_judge_where_open_answers_are_judged_and_only_there() -> None:
+    with pytest.raises(BadInput, match="judges open answers"):
+        _score(OPEN, "right lobe", "paper")
+    assert _score(CHOICE, "B", "paper", dataset="pmc_vqa").values["correct"] == 1.0
+
+
+def test_the_fork_keeps_what_it_needs_to_mix_its_replies_up() -> None:
+    target = {**CHOICE, "first_gold": "right", "key": "k", "asked": "which?"}
+    kept = _score(target, "B", "code-fork", dataset="pmc_vqa").notes["item"]
+    assert kept == {key: target[key] for key in ("kind", "gold", "options", "shown", "first_gold", "key")}
+    assert _score(CHOICE, "B", "code-fork", dataset="pmc_vqa").notes["item"]["key"] is None
+    assert "item" not in _score(target, "B", "code-upstream", dataset="pmc_vqa").notes
+
+
+def _graded(dataset: str, target: dict[str, Any], said: str, scoring: Scoring, **filed: str) -> bool:
+    return grade(dataset, target, filed, said, scoring).right
+
+
+def test_the_published_choice_rule_credits_silence_as_the_first_option() -> None:
+    first = {**CHOICE, "gold": "A"}
+    for dataset in ("pmc_vqa", "medxpertqa"):
+        assert _graded(dataset, first, "", "code-upstream")
+        assert not _graded(dataset, CHOICE, "", "code-upstream")
+    assert not grade("pmc_vqa", first, {}, "", "strict").right
+
+
+@pytest.mark.parametrize(("dataset", "right"), [("medxpertqa", False), ("omnimedvqa", False), ("pmc_vqa", True)])
+def test_some_sets_take_the_tags_out_before_they_judge(dataset: str, right: bool) -> None:
+    """Taken out, the box that comes after the tag is gone."""
+    said = "<answer>A</answer> \\boxed{B}"
+    assert _graded(dataset, CHOICE, said, "code-upstream") is right
+    assert _graded(dataset, CHOICE, "It is thin. <answer>B</answer>", "code-upstream")
+
+
+@pytest.mark.parametrize(("kind", "closed"), [("open", False), ("closed", True), ("yes_no", True)])
+def test_slake_says_itself_what_is_closed_and_the_others_go_by_the_gold(kind: str, closed: bool) -> None:
+    target = {**OPEN, "kind": kind}
+    assert grade("slake", target, {}, "right lobe", "code-upstream").closed is closed
+    assert grade("vqa_rad", target, {}, "right lobe", "code-upstream").closed is False
+    assert grade("vqa_rad", {**target, "gold": "yes"}, {}, "yes", "code-upstream").closed is True
+
+
+def test_an_answer_without_words_stops_the_main_branch_and_not_the_fork() -> None:
+    assert grade("vqa_rad", OPEN, {}, "", "code-upstream").stopped
+    assert not grade("vqa_rad", OPEN, {}, "", "code-fork").stopped
+    assert _score(OPEN, "", "code-upstream").notes["graded"]["stopped"] is True
+
+
+@pytest.mark.parametrize(
+    ("first", "shown", "answer_type", "said", "right"),
+    [
+        ("yes", (), "single_choice", "yes, it is", True),
+        ("yes", (), "single_choice", "no", False),
+        ("left", SHOWN, "single_choice", "A", False),
+        ("right", SHOWN, "multi_choice", "B", True),
+        ("right", SHOWN, "multi_choice", "A", False),
+        ("left", SHOWN, "multi_choice", "A", True),
+        ("right", ["left", "right", "both sides"], "multi_choice", "right", True),
+        ("right", ["left", "right", "both sides"], "multi_choice", "left", False),
+    ],
+)
+def test_radrestruct_as_published_goes_by_the_first_gold(
+    first: str, shown: list[str], answer_type: str, said: str, right: bool
+) -> None:
+    target = {**CHOICES, "first_gold": first, "shown": shown}
+    assert _graded("radrestruct", target, said, "code-upstream", answer_type=answer_type) is right
+
+
+def test_a_full_stop_inside_an_option_does_not_cut_it_in_radrestruct() -> None:
+    sizes = ["3 cm", "1.5 cm"]
+    target = {**CHOICES, "options": sizes, "first_gold": "1.5 cm"}
+    lettered = {**target, "shown": ["A. 3 cm", "B. 1.5 cm"]}
+    assert _graded("radrestruct", lettered, "B", "code-upstream", answer_type="multi_choice")
+    bare = {**target, "shown": sizes}
+    assert _graded("radrestruct", bare, "about 1.5 cm", "code-upstream", answer_type="multi_choice")
+
+
+def test_radrestruct_read_strictly_wants_the_whole_set() -> None:
+    target = {**CHOICES, "first_gold": "left"}
+    assert _graded("radrestruct", target, "A, B", "strict", answer_type="multi_choice")
+    assert not _graded("radrestruct", target, "A", "strict", answer_type="multi_choice")
+
+
+def test_the_names_of_the_scorings_are_checked() -> None:
+    for name in ("strict", "code-upstream", "code-fork", "paper"):
+        assert checked_scoring(name) == name
+    with pytest.raises(UnknownName, match="strict, code-upstream, code-fork, paper"):
+        checked_scoring("exact")
