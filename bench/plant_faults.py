@@ -31,19 +31,28 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 _RUNS = ("tests/core/test_runs.py", "tests/core/test_budget.py")
 _UNI = ("tests/uni_mmmu/test_rows.py", "tests/uni_mmmu/test_runs.py")
-_PAIRED = ("tests/stats/test_paired.py", "tests/stats/test_paired_by_hand.py")
+_PLAYED = ("tests/core/test_canvases.py", "tests/core/test_playing_episodes.py", "tests/core/test_plan_checks.py")
 
 TESTS: dict[str, tuple[str, ...]] = {
     "desk.py": ("tests/core/test_desk.py", "tests/core/test_desk_calls.py"),
     "protocols.py": ("tests/core/test_protocols.py", "tests/core/test_plan_checks.py"),
     "canvas.py": ("tests/core/test_canvases.py",),
+    "script.py": ("tests/core/test_script.py", "tests/core/test_templates.py"),
+    "task.py": ("tests/core/test_modes.py", "tests/core/test_catalog.py"),
+    "episode.py": ("tests/core/test_playing_episodes.py",),
+    "runs/plan.py": _PLAYED,
+    "runs/play.py": _PLAYED,
     "runs/engine.py": _RUNS,
     "runs/runner.py": _RUNS,
     "runs/store.py": _RUNS,
     "runs/lines.py": _RUNS,
     "models/cached.py": ("tests/core/test_cache.py", *_RUNS),
-    "stats/paired.py": _PAIRED,
+    "models/pacing.py": ("tests/models/test_places.py",),
+    "models/layout.py": ("tests/models/test_layout.py",),
+    "stats/paired.py": ("tests/stats/test_paired.py", "tests/stats/test_paired_by_hand.py"),
     "stats/intervals.py": ("tests/stats/test_intervals.py", "tests/stats/test_clusters.py"),
+    "stats/clusters.py": ("tests/stats/test_clusters.py",),
+    "stats/bootstrap.py": ("tests/stats/test_clusters.py",),
     "worlds/maze.py": ("tests/worlds/test_maze.py",),
     "worlds/sliding.py": ("tests/worlds/test_sliding.py",),
     "worlds/boards.py": ("tests/worlds/test_boards.py",),
@@ -57,7 +66,13 @@ TESTS: dict[str, tuple[str, ...]] = {
 _PAIRS: list[tuple[type[ast.AST], type[ast.AST]]] = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)]
 _PAIRS += [(ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)]
 _PAIRS += [(ast.Add, ast.Sub), (ast.Mult, ast.Div)]
-_SWAPS = [*_PAIRS, *((b, a) for a, b in _PAIRS), (ast.FloorDiv, ast.Mult), (ast.Mod, ast.Mult), (ast.Pow, ast.Mult)]
+_SWAPS: list[tuple[type[ast.AST], type[ast.AST]]] = [
+    *_PAIRS,
+    *((b, a) for a, b in _PAIRS),
+    (ast.FloorDiv, ast.Mult),
+    (ast.Mod, ast.Mult),
+    (ast.Pow, ast.Mult),
+]
 _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Delete, ast.Assert, ast.Expr)
 
 

@@ -72,6 +72,12 @@ def test_clusters_that_differ_count_by_the_variance_of_their_means() -> None:
     assert bounds(found) == pytest.approx(score_interval(mean, mean * (1 - mean) / variance, t(2)), abs=1e-9)
 
 
+def test_two_clusters_are_the_fewest_whose_difference_says_something() -> None:
+    found = interval([1, 1, 0, 0.5], list("aabb"))
+    mean, variance = 0.625, (2 * 0.375**2) / 2
+    assert bounds(found) == pytest.approx(score_interval(mean, mean * (1 - mean) / variance, t(1)), abs=1e-9)
+
+
 def test_a_single_cluster_is_a_single_item_however_large() -> None:
     found = interval([1, 0, 1, 1], list("aaaa"))
     assert (found.n, found.method) == (4, "wilson-clustered")
