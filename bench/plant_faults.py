@@ -63,16 +63,8 @@ TESTS: dict[str, tuple[str, ...]] = {
 }
 """Module (under src/sketchmark) -> the tests that must notice a fault in it. A few seconds each, or it is no use."""
 
-_PAIRS: list[tuple[type[ast.AST], type[ast.AST]]] = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)]
-_PAIRS += [(ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)]
-_PAIRS += [(ast.Add, ast.Sub), (ast.Mult, ast.Div)]
-_SWAPS: list[tuple[type[ast.AST], type[ast.AST]]] = [
-    *_PAIRS,
-    *((b, a) for a, b in _PAIRS),
-    (ast.FloorDiv, ast.Mult),
-    (ast.Mod, ast.Mult),
-    (ast.Pow, ast.Mult),
-]
+_BOTH_WAYS = "Lt LtE, Lt GtE, Gt GtE, Gt LtE, Eq NotEq, Is IsNot, In NotIn, And Or, Add Sub, Mult Div"
+_ONE_WAY = "FloorDiv Mult, Mod Mult, Pow Mult"
 _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Delete, ast.Assert, ast.Expr)
 
 
@@ -83,15 +75,12 @@ class Fault:
     source: str
 
 
-def faults_in(source: str) -> list[Fault]:
+def faults_in(source: str) -> Iterator[Fault]:
     tree = ast.parse(source)
-    return [_planted(tree, old, new) for old, new in _changes(tree, in_function=False, in_error=False)]
-
-
-def _planted(tree: ast.Module, old: ast.AST, new: ast.AST) -> Fault:
-    changed = ast.fix_missing_locations(_Swap(old, new).visit(copy.deepcopy(tree, {id(old): old})))
-    words = [" ".join(ast.unparse(node).split())[:100] for node in (old, new)]
-    return Fault(getattr(old, "lineno", 0), " -> ".join(words), ast.unparse(changed))
+    for old, new in _changes(tree, in_function=False, in_error=False):
+        changed = ast.fix_missing_locations(_Swap(old, new).visit(copy.deepcopy(tree, {id(old): old})))
+        words = [" ".join(ast.unparse(node).split())[:100] for node in (old, new)]
+        yield Fault(getattr(old, "lineno", 0), " -> ".join(words), ast.unparse(changed))
 
 
 class _Swap(ast.NodeTransformer):
@@ -108,11 +97,9 @@ def _changes(node: ast.AST, *, in_function: bool, in_error: bool) -> Iterator[tu
     Left out: imports, annotations, decorators, docstrings, `__repr__`, `if TYPE_CHECKING`, the wording of errors, and
     removals at module and class level, which any import would notice.
     """
-    if isinstance(node, (ast.Import, ast.ImportFrom)) or getattr(node, "name", "") == "__repr__":
-        return
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+    imports = isinstance(node, (ast.Import, ast.ImportFrom)) or ast.unparse(node).startswith("if TYPE_CHECKING")
+    said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    if imports or said or getattr(node, "name", "") == "__repr__":
         return
     yield from ((node, other) for other in _others(node, in_function, in_error))
     in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -145,14 +132,13 @@ def _others(node: ast.AST, in_function: bool, in_error: bool) -> Iterator[ast.AS
 
 
 def _instead_of(op: ast.AST) -> list[ast.AST]:
-    return [other() for one, other in _SWAPS if isinstance(op, one)]
+    both, one_way = ([pair.split() for pair in pairs.split(", ")] for pairs in (_BOTH_WAYS, _ONE_WAY))
+    swaps = [*both, *one_way, *([other, one] for one, other in both)]
+    return [getattr(ast, other)() for one, other in swaps if one == type(op).__name__]
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:
-    other = copy.copy(node)
-    for name, value in fields.items():
-        setattr(other, name, value)
-    return other
+    return type(node)(**{**dict(ast.iter_fields(node)), **fields})
 
 
 def _other_constants(value: object, in_error: bool) -> Iterator[ast.AST]:
@@ -165,17 +151,11 @@ def _other_constants(value: object, in_error: bool) -> Iterator[ast.AST]:
 
 
 def run_tests(tree: Path, tests: tuple[str, ...], limit: float | None = None) -> bool:
-    """Do they pass against the `src` in `tree`?"""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.STDOUT,
-    ) as running:
+    """Do they pass against the `src` in `tree`? Generated examples are the same each time and kept nowhere else."""
+    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "HYPOTHESIS_STORAGE_DIRECTORY": str(tree.parent)}
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(pytest, cwd=ROOT, env=environment, process_group=0, stdout=quiet, stderr=quiet) as running:
         try:
             return running.wait(limit) == 0
         except subprocess.TimeoutExpired:
@@ -186,7 +166,7 @@ def run_tests(tree: Path, tests: tuple[str, ...], limit: float | None = None) ->
 def measure(module: str, whole: Path, each: int, seed: int, jobs: int) -> tuple[int, list[Fault]]:
     """(how many were planted, those that nobody noticed). `whole` is a copy of `src` that stays as it is."""
     tests = TESTS[module]
-    found = faults_in((whole / "sketchmark" / module).read_text("utf-8"))
+    found = list(faults_in((whole / "sketchmark" / module).read_text("utf-8")))
     chosen = random.Random(f"{seed} {module}").sample(found, min(each, len(found)))
     started = time.monotonic()
     if not run_tests(whole, tests):
@@ -212,16 +192,17 @@ def main() -> None:
     about.add_argument("--jobs", type=int, default=1)
     asked = about.parse_args()
     wanted = [name for name in TESTS if not asked.modules or any(part in name for part in asked.modules)]
+    if not wanted:
+        about.error(f"there is no module {', '.join(asked.modules)}")
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "src"
         shutil.copytree(ROOT / "src", whole, ignore=shutil.ignore_patterns("__pycache__"))
         killed = planted = 0
         for module in wanted:
-            count, survivors = measure(module, whole, asked.each, asked.seed, asked.jobs)
-            killed, planted = killed + count - len(survivors), planted + count
-            print(f"{module} {count - len(survivors)}/{count}", flush=True)
-            for fault in survivors:
-                print(f"  src/sketchmark/{module}:{fault.line}  {fault.change}", flush=True)
+            count, alive = measure(module, whole, asked.each, asked.seed, asked.jobs)
+            killed, planted = killed + count - len(alive), planted + count
+            print(f"{module} {count - len(alive)}/{count}", flush=True)
+            print("".join(f"  src/sketchmark/{module}:{fault.line}  {fault.change}\n" for fault in alive), end="")
     print(f"all {killed}/{planted}")
 
 
