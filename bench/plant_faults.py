@@ -94,12 +94,13 @@ class _Swap(ast.NodeTransformer):
 def _changes(node: ast.AST, *, in_function: bool, in_error: bool) -> Iterator[tuple[ast.AST, ast.AST]]:
     """(a node, what to put in its place), for the node and all below it that decide what the program does.
 
-    Left out: imports, annotations, decorators, docstrings, `__repr__`, `if TYPE_CHECKING`, the wording of errors, and
-    removals at module and class level, which any import would notice.
+    Left out: imports, types, decorators, docstrings, `__repr__`, the wording of errors, and removals at module and class
+    level, which any import would notice.
     """
-    imports = isinstance(node, (ast.Import, ast.ImportFrom)) or ast.unparse(node).startswith("if TYPE_CHECKING")
+    types = isinstance(node, (ast.Import, ast.ImportFrom))
+    types |= ast.unparse(node).startswith(("if TYPE_CHECKING", "Literal["))
     said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    if imports or said or getattr(node, "name", "") == "__repr__":
+    if types or said or getattr(node, "name", "") == "__repr__":
         return
     yield from ((node, other) for other in _others(node, in_function, in_error))
     in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))

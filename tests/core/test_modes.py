@@ -154,6 +154,19 @@ def test_a_script_is_made_of_the_modes_prompts_and_settings() -> None:
     assert (made.text("ask"), made.steps, made.max_steps) == ("why?", "model", 4)
 
 
+def test_all_that_shapes_a_modes_requests_is_described() -> None:
+    block = {"prompts": {"ask": "a"}, "settings": {"max_steps": 4}, "in_words": True, "generation": {"seed": 2}}
+    mode = task({"direct": block}).mode("direct")
+    assert mode.describe() == {
+        "protocol": "direct",
+        "prompts": {"ask": "a"},
+        "settings": {"max_steps": 4},
+        "in_words": True,
+        "saying": {"max_new_tokens": None, "temperature": 0.0, "seed": 2, "extra": {}},
+        "drawing": {"max_new_tokens": None, "temperature": 0.0, "seed": 2, "extra": {}},
+    }
+
+
 def test_an_endless_source_stops_at_the_limit_and_a_tasks_own_serves_those_who_give_none() -> None:
     toy = task({"direct": {}}, source={"use": f"{__name__}:endless", "prefix": "w"}, default_limit=3)
     assert [sample.id for sample in toy.samples(limit=2, seed=5)] == ["w5.0", "w5.1"]

@@ -210,4 +210,13 @@ def test_all_that_shapes_an_episode_is_described_and_two_cells_that_differ_in_it
         str(replace(base, request=Request("m", "t", seed=1)).describe(Recorder())),
     ]
     assert len(set(described)) == len(described)
-    assert base.describe(Recorder()) == cell().describe(Recorder())
+    assert base.describe(Recorder()) == {
+        "task": "toy",
+        "mode": "mode",
+        "canvas": "own",
+        "steps": "truth",
+        "on_draw_failure": "fail",
+        "source": {"use": "tests.core.playing:items", "seed": 0},
+        "play": base.mode.describe(),
+        "model": {"name": "recorder", "class": "Recorder"},
+    }

@@ -134,3 +134,10 @@ def test_a_calls_context_is_all_that_was_added_before_it_and_its_own_suffix() ->
     turns = (Turn("show", (Part("q"),)), _turn("say", added="a", suffix="s1"), _turn("say", added="b"), Turn("skip"))
     contexts = [context.texts for _, context in Episode(Sample("s"), turns).contexts()]
     assert contexts == [["q", "s1"], ["q", "a"]]
+
+
+def test_what_took_no_call_took_no_time() -> None:
+    assert Turn("show").seconds == 0 and Turn("show").reply is None and Turn("show").note == ""
+    episode = Episode(Sample("s"), ())
+    assert (episode.started, episode.seconds, episode.settings, episode.failure) == (0, 0, {}, None)
+    assert not Failure("connection", "gone").blames_model
