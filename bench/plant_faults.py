@@ -94,8 +94,8 @@ class _Swap(ast.NodeTransformer):
 def _changes(node: ast.AST, *, in_function: bool, in_error: bool) -> Iterator[tuple[ast.AST, ast.AST]]:
     """(a node, what to put in its place), for the node and all below it that decide what the program does.
 
-    Left out: imports, types, decorators, docstrings, `__repr__`, the wording of errors, and removals at module and class
-    level, which any import would notice.
+    Left out: imports, types, decorators, docstrings, `__repr__`, the wording of errors, and removals at module and
+    class level, which any import would notice.
     """
     types = isinstance(node, (ast.Import, ast.ImportFrom))
     types |= ast.unparse(node).startswith(("if TYPE_CHECKING", "Literal["))
