@@ -1,0 +1,72 @@
+"""Which samples make a pair, and under which name the others are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sketchmark.compare import compare
+from sketchmark.compare.pairing import Pair, pair
+from sketchmark.compare.played import Item
+from sketchmark.compare.terminal import to_terminal
+from tests.compare.folders import rows, write_run
+
+
+def _item(value: float | None, *, scored: bool = True, right: bool | None = None, cluster: str = "") -> Item:
+    return Item("f", value, scored, right, {"cluster": cluster} if cluster else {}, ())
+
+
+def _counts(before: Mapping[str, Item], after: Mapping[str, Item]) -> tuple[int, int, int]:
+    found = pair(before, after)
+    return len(found.pairs), found.unpaired, found.unscored
+
+
+def test_a_sample_that_failed_on_either_side_or_both_is_unscored_once() -> None:
+    good, failed = _item(1.0), _item(None, scored=False)
+    assert _counts({"s": good}, {"s": good}) == (1, 0, 0)
+    assert _counts({"s": failed}, {"s": good}) == (0, 0, 1)
+    assert _counts({"s": good}, {"s": failed}) == (0, 0, 1)
+    assert _counts({"s": failed}, {"s": failed}) == (0, 0, 1)
+
+
+def test_a_score_that_does_not_apply_is_neither_a_pair_nor_unscored() -> None:
+    good, elsewhere = _item(1.0), _item(None)
+    assert _counts({"s": elsewhere}, {"s": good}) == (0, 0, 0)
+    assert _counts({"s": good}, {"s": elsewhere}) == (0, 0, 0)
+    assert _counts({"s": elsewhere}, {"s": elsewhere}) == (0, 0, 0)
+
+
+def test_samples_of_one_side_alone_are_unpaired_whatever_their_score() -> None:
+    some, failed = _item(0.0), _item(None, scored=False)
+    assert _counts({"a": some, "b": failed, "c": some}, {"c": some, "d": some}) == (1, 3, 0)
+    assert _counts({}, {"a": some}) == (0, 1, 0)
+
+
+def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> None:
+    before = {"x": _item(0.25, right=False, cluster="p"), "y": _item(0.0)}
+    after = {"y": _item(1.0), "x": _item(0.75, right=True, cluster="q")}
+    found = pair(before, after)
+    assert found.pairs[0] == Pair(0.25, 0.75, "p", {"cluster": "p"}, True)
+    assert (found.before, found.after, found.clusters) == ([0.25, 0.0], [0.75, 1.0], ["p", None])
+    assert found.difference().helped == 2 and found.difference().mean == 0.75
+    assert [one.mean for one in found.scores()] == [0.125, 0.875]
+
+
+def test_a_selection_keeps_the_pairs_that_are_wanted_and_counts_none_as_missing() -> None:
+    found = pair({"a": _item(0.0), "b": _item(1.0), "c": _item(0.0)}, {"a": _item(1.0), "b": _item(1.0)})
+    chosen = found.where(lambda one: one.before == 0)
+    assert [one.after for one in chosen.pairs] == [1.0]
+    assert (chosen.unpaired, chosen.unscored, found.unpaired) == (0, 0, 1)
+
+
+def test_what_is_missing_from_the_pairs_is_told_beside_the_table(tmp_path: Path) -> None:
+    direct, drawn = rows([0, 1, 0, 1, 0]), rows([1, 1, 0, 0])
+    direct[0] |= {"scored": False, "values": {}}
+    told = " ".join(
+        to_terminal(compare([write_run(tmp_path / "a", {"m.direct": direct, "m.visual_cot": drawn})])).split()
+    )
+    assert "1 samples were played on one side only and 1 failed for reasons that say nothing about the model" in told
+    whole = to_terminal(
+        compare([write_run(tmp_path / "b", {"m.direct": rows([0, 1]), "m.visual_cot": rows([1, 1])})])
+    )
+    assert "one side only" not in whole and "say nothing about the model" not in whole

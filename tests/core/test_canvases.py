@@ -1,0 +1,122 @@
+"""What a model sees of its drawing, with the donor played by the real `play`."""
+
+from __future__ import annotations
+
+import pytest
+
+from sketchmark import canvas
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Reply
+from sketchmark.parts import Picture
+from sketchmark.runs.play import play
+from tests.core.helpers import Recorder, colour
+from tests.core.playing import acts, cell, numbered
+
+FIRST = colour("navy")
+
+
+def test_the_canvases_are_known_by_these_names() -> None:
+    assert canvas.CANVASES == ("own", "blank", "other", "oracle")
+
+
+async def test_ones_own_drawing_is_seen_as_it_is() -> None:
+    assert await canvas.own(colour("red"), 3) == colour("red")
+
+
+@pytest.mark.parametrize("size", [(7, 3), (20, 40)])
+async def test_blank_paper_is_white_all_over_and_as_large_as_the_drawing(size: tuple[int, int]) -> None:
+    paper = await canvas.blank(colour("red", size), 0)
+    assert paper.size == size
+    assert paper.image().getcolors() == [(size[0] * size[1], (255, 255, 255))]
+
+
+async def _donate(*drawings: Picture) -> list[Picture]:
+    return list(drawings)
+
+
+@pytest.mark.parametrize(("index", "seen"), [(0, "green"), (1, "yellow"), (2, "pink"), (3, "pink"), (9, "pink")])
+async def test_oracle_and_other_go_step_by_step_and_stay_with_the_last(index: int, seen: str) -> None:
+    frames = [colour("green"), colour("yellow"), colour("pink")]
+    assert await canvas.oracle(frames)(colour("red"), index) == colour(seen)
+    assert await canvas.other(lambda: _donate(*frames))(colour("red"), index) == colour(seen)
+
+
+async def test_a_donor_that_drew_nothing_is_a_failure_that_does_not_blame_the_model() -> None:
+    with pytest.raises(CallFailed, match="drew nothing") as failed:
+        await canvas.other(_donate)(colour("red"), 0)
+    assert (failed.value.kind, failed.value.blames_model) == ("no_donor", False)
+
+
+async def test_the_donor_is_played_once_however_many_drawings_are_asked_for() -> None:
+    model = Recorder(drawing=numbered())
+    here = cell(canvas="other", source={"steps": 3, "count": 2})
+    sample, donor = here.samples()
+    episode = await play(model, here, sample, donor)
+    assert episode.failure is None
+    assert acts(model).count("draw") == 6, "three of its own and three by the donor"
+    seen = [part.content for turn in episode.turns if turn.act == "draw" for part in turn.added]
+    assert seen == [colour("red", (width, 5)) for width in (2, 3, 4)], "drawn right after the first one"
+    assert [drawing.size[0] for drawing in episode.drawings] == [1, 5, 6]
+
+
+async def test_the_donor_sees_its_own_drawings_and_its_own_inputs() -> None:
+    model = Recorder(drawing=numbered())
+    here = cell(canvas="other", source={"steps": 2, "count": 2})
+    sample, donor = here.samples()
+    await play(model, here, sample, donor)
+    donors = [context for _, context, _ in model.calls if context.texts[0] == "s1"]
+    assert {context.pictures[0] for context in donors} == {colour("teal")}
+    assert donors[-1].pictures[1:] == [colour("red", (2, 5)), colour("red", (3, 5))]
+
+
+async def test_a_donor_that_failed_after_one_drawing_lends_it_for_every_step() -> None:
+    drawn = numbered()
+    model = Recorder(drawing=lambda i, c: Reply() if c.texts[0] == "s1" and len(c.pictures) > 1 else drawn(i, c))
+    here = cell(canvas="other", source={"steps": 2, "count": 2})
+    sample, donor = here.samples()
+    episode = await play(model, here, sample, donor)
+    assert episode.failure is None
+    seen = [part.content for turn in episode.turns if turn.act == "draw" for part in turn.added]
+    assert seen == [colour("red", (2, 5))] * 2
+
+
+async def test_without_another_sample_the_episode_fails_for_want_of_a_donor() -> None:
+    here = cell(canvas="other", source={"count": 1})
+    episode = await play(Recorder(), here, next(here.samples()), None)
+    assert episode.failure is not None
+    assert (episode.failure.kind, episode.failure.blames_model) == ("no_donor", False)
+    assert "no other sample" in episode.failure.message
+
+
+async def test_a_donor_whose_drawing_fails_lends_nothing() -> None:
+    drawn = numbered()
+    model = Recorder(drawing=lambda i, c: Reply() if c.texts[0] == "s1" else drawn(i, c))
+    here = cell(canvas="other", source={"count": 2})
+    sample, donor = here.samples()
+    episode = await play(model, here, sample, donor)
+    assert episode.failure is not None
+    assert (episode.failure.kind, episode.failure.blames_model) == ("no_donor", False)
+    assert "drew nothing" in episode.failure.message
+
+
+async def test_no_donor_is_played_unless_the_canvas_wants_one() -> None:
+    model = Recorder()
+    here = cell(canvas="own", source={"count": 2})
+    sample, donor = here.samples()
+    await play(model, here, sample, donor)
+    assert acts(model).count("draw") == 2
+
+
+async def test_the_oracle_shows_the_samples_true_frames_and_stands_still_after_the_last() -> None:
+    here = cell(canvas="oracle", source={"steps": 3, "frames": 2, "count": 1})
+    episode = await play(Recorder(), here, next(here.samples()))
+    seen = [part.picture for turn in episode.turns if turn.act == "draw" for part in turn.added]
+    assert [picture.size for picture in seen if picture] == [(8, 8), (8, 9), (8, 9)]
+
+
+async def test_the_blank_canvas_reaches_the_model_and_is_written_down() -> None:
+    model = Recorder(drawing=numbered())
+    here = cell(canvas="blank", source={"steps": 1, "count": 1})
+    episode = await play(model, here, next(here.samples()))
+    assert model.calls[-1][1].pictures == [FIRST, colour("white", (1, 5))]
+    assert episode.settings == {"mode": "mode", "canvas": "blank", "steps": "truth"}

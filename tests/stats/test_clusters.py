@@ -1,0 +1,214 @@
+"""Intervals by other means: plain matrices, root finding and a bootstrap item by item give the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+
+from sketchmark.stats import Interval, interval
+from sketchmark.stats.bootstrap import FEWEST, MOST, RESAMPLES, studentised
+from sketchmark.stats.clusters import Clusters
+from sketchmark.stats.intervals import effective_size, numbers, wilson
+
+Z = float(scipy.stats.norm.ppf(0.975))
+
+
+def t(df: float) -> float:
+    return float(scipy.stats.t.ppf(0.975, df))
+
+
+def score_interval(mean: float, n: float, quantile: float) -> tuple[float, float]:
+    """The two shares whose score test the mean just passes: Wilson's interval, without Wilson's formula."""
+
+    def excess(share: float) -> float:
+        return (mean - share) ** 2 - quantile**2 * share * (1 - share) / n
+
+    low = 0.0 if mean == 0 else scipy.optimize.brentq(excess, 0, mean - 1e-9, xtol=1e-14)
+    high = 1.0 if mean == 1 else scipy.optimize.brentq(excess, mean + 1e-9, 1, xtol=1e-14)
+    return float(low), float(high)
+
+
+def bounds(found: Interval) -> tuple[float, float]:
+    assert found.low is not None and found.high is not None
+    return found.low, found.high
+
+
+@pytest.mark.parametrize(("mean", "n"), [(0.5, 4.0), (0.1, 7.5), (0.93, 300.0), (0.0, 3.0), (1.0, 3.0)])
+def test_wilson_is_where_the_score_test_just_passes_also_for_broken_counts(mean: float, n: float) -> None:
+    found = wilson(mean, n, 2.5)
+    assert found == pytest.approx(score_interval(mean, n, 2.5), abs=1e-9)
+    assert all(type(bound) is float for bound in found)
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_equal_clusters_without_any_spread_are_as_uncertain_as_that_many_items(score: float) -> None:
+    found = interval([score] * 6, list("aabbcc"))
+    assert (found.mean, found.n, found.method) == (score, 6, "wilson-clustered")
+    assert bounds(found) == pytest.approx(score_interval(score, 3, t(2)), abs=1e-9)
+
+
+def test_uneven_clusters_without_any_spread_count_less_than_their_number() -> None:
+    """Sizes 4, 1 and 1: 36/18 = 2 independent items."""
+    labels = list("aaaabc")
+    assert Clusters.of(np.ones(6), labels).effective_count == pytest.approx(2.0)
+    df = Clusters.of(np.ones(6), labels).variance_of_mean()[1]
+    assert bounds(interval([1.0] * 6, labels)) == pytest.approx(score_interval(1.0, 2.0, t(df)), abs=1e-9)
+
+
+def test_clusters_that_are_all_alike_but_mixed_inside_claim_no_more_than_independent_items() -> None:
+    found = interval([1, 0] * 3, list("aabbcc"))
+    assert found.method == "wilson-clustered"
+    assert bounds(found) == pytest.approx(score_interval(0.5, 6, t(2)), abs=1e-9)
+
+
+def test_clusters_that_differ_count_by_the_variance_of_their_means() -> None:
+    """Cluster means 1, 1, 0: variance of the mean (1/3 + 1/3 + ...) = sum of squares over G(G-1) = 1/9."""
+    found = interval([1, 1, 1, 1, 0, 0], list("aabbcc"))
+    mean, variance = 2 / 3, (2 * (1 / 3) ** 2 + (2 / 3) ** 2) / 6
+    assert bounds(found) == pytest.approx(score_interval(mean, mean * (1 - mean) / variance, t(2)), abs=1e-9)
+
+
+def test_two_clusters_are_the_fewest_whose_difference_says_something() -> None:
+    found = interval([1, 1, 0, 0.5], list("aabb"))
+    mean, variance = 0.625, (2 * 0.375**2) / 2
+    assert bounds(found) == pytest.approx(score_interval(mean, mean * (1 - mean) / variance, t(1)), abs=1e-9)
+
+
+def test_a_single_cluster_is_a_single_item_however_large() -> None:
+    found = interval([1, 0, 1, 1], list("aaaa"))
+    assert (found.n, found.method) == (4, "wilson-clustered")
+    assert bounds(found) == pytest.approx(score_interval(0.75, 1, Z), abs=1e-9)
+
+
+def test_a_single_fraction_is_a_single_item() -> None:
+    found = interval([0.3])
+    assert (found.mean, found.n, found.method) == (0.3, 1, "wilson-effective")
+    assert bounds(found) == pytest.approx(score_interval(0.3, 1, Z), abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [[0.5] * 9, [1.0, 0.2, 0.0, 0.7, 1.0], [0.9] + [1.0] * 29])
+def test_a_spread_estimated_from_few_fractions_is_drawn_towards_that_of_right_and_wrong(values: list[float]) -> None:
+    mean, n = sum(values) / len(values), len(values)
+    share = float(np.var(values, ddof=1)) / (mean * (1 - mean))
+    weight = (1 + sum(0 < value < 1 for value in values)) ** -1.5
+    effective = n / (weight + (1 - weight) * share)
+    assert bounds(interval(values)) == pytest.approx(score_interval(mean, effective, t(n - 1)), abs=1e-9)
+
+
+def test_the_effective_size_of_independent_right_and_wrong_answers_is_their_number() -> None:
+    x = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
+    size, quantile = effective_size(Clusters.of(x, None), x, float(x.mean() * (1 - x.mean())), 0)
+    assert (size, quantile) == pytest.approx((5.0, t(4)))
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "method"),
+    [
+        ([], None, "none"),
+        ([0, 1], None, "wilson"),
+        ([1], None, "wilson"),
+        ([1, 0.5], None, "wilson-effective"),
+        ([0, 1, 1], list("aab"), "wilson-clustered"),
+        ([0.5, 1, 1], list("aab"), "wilson-clustered"),
+        ([0, 1, 1], list("abc"), "wilson"),
+        ([-0.01, 1], None, "t"),
+        ([0, 1.01], None, "t"),
+        ([2], None, "none"),
+        ([2, 2, 2], list("aaa"), "none"),
+    ],
+)
+def test_the_method_follows_from_the_range_and_the_clusters(
+    values: list[float], labels: list[str] | None, method: str
+) -> None:
+    found = interval(values, labels)
+    assert (found.method, found.n) == (method, len(values))
+    assert found.mean == (pytest.approx(sum(values) / len(values)) if values else None)
+    assert (found.low is None) == (method == "none")
+
+
+def test_the_seed_changes_nothing_that_is_not_bootstrapped() -> None:
+    for values in ([1, 0, 1], [0.2, 0.4, 1]):
+        assert interval(values, seed=1) == interval(values, seed=2)
+
+
+@pytest.mark.parametrize("count", [2, FEWEST - 1, FEWEST, MOST, MOST + 1])
+def test_the_bootstrap_is_for_eight_to_a_thousand_clusters_and_t_for_the_rest(count: int) -> None:
+    values = np.random.default_rng(count).normal(10, 2, count)
+    found = interval(values)
+    assert found.method == ("bootstrap-t" if 8 <= count <= 1000 else "t")
+    if found.method == "t":
+        expected = scipy.stats.t.interval(0.95, count - 1, values.mean(), scipy.stats.sem(values))
+        assert bounds(found) == pytest.approx(expected, rel=1e-9)
+
+
+def test_numbers_without_any_spread_have_an_interval_without_any_width() -> None:
+    assert interval([5.0] * 20) == Interval(5.0, 5.0, 5.0, 20, "t")
+
+
+def test_a_spread_that_is_nothing_but_rounding_is_not_bootstrapped() -> None:
+    assert interval(5 + 1e-11 * np.arange(12)).method == "t"
+
+
+@pytest.mark.parametrize("labels", [list(range(12)), [0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8]])
+def test_the_bootstrap_resamples_whole_clusters_and_studentises_each_mean(labels: list[int]) -> None:
+    values = np.random.default_rng(9).exponential(20, 12)
+    groups = Clusters.of(values, labels)
+    count = len(groups.sizes)
+    mean, error = values.mean(), groups.variance_of_mean()[0] ** 0.5
+    drawn = np.random.Generator(np.random.PCG64(4)).multinomial(count, [1 / count] * count, size=RESAMPLES)
+    ratios = []
+    for times in drawn:
+        totals, sizes = np.repeat(groups.totals, times), np.repeat(groups.sizes, times)
+        again = totals.sum() / sizes.sum()
+        off = totals - sizes * again
+        ratios.append((again - mean) * sizes.sum() / np.sqrt((off @ off) * count / (count - 1)))
+    below, above = np.quantile(ratios, [0.025, 0.975])
+    low, high, method = studentised(groups, seed=4)
+    assert method == "bootstrap-t" and RESAMPLES == 2000
+    assert (low, high) == pytest.approx((mean - above * error, mean - below * error), rel=1e-9)
+
+
+def by_matrices(values: Sequence[float], labels: Sequence[int]) -> tuple[float, float]:
+    """Bell and McCaffrey's variance and degrees of freedom for a mean, written out as regression on a constant."""
+    x, n = np.asarray(values, dtype=float), len(values)
+    hat = np.full((n, n), 1 / n)
+    columns, variance = [], 0.0
+    for label in dict.fromkeys(labels):
+        inside = np.flatnonzero(np.asarray(labels) == label)
+        roots, vectors = np.linalg.eigh(np.eye(len(inside)) - hat[np.ix_(inside, inside)])
+        weights = vectors @ np.diag(roots**-0.5) @ vectors.T @ np.full(len(inside), 1 / n)
+        variance += float(weights @ (x - x.mean())[inside]) ** 2
+        columns.append((np.eye(n) - hat)[:, inside] @ weights)
+    spread = np.linalg.eigvalsh(np.array(columns) @ np.array(columns).T)
+    return variance, float(spread.sum() ** 2 / (spread**2).sum())
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 1, 1, 2], [3, 3, 1, 1, 2, 2, 2]])
+def test_the_variance_and_its_degrees_of_freedom_are_bell_and_mccaffreys_for_clusters_of_any_size(
+    labels: list[int],
+) -> None:
+    values = [0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.35]
+    found = Clusters.of(np.array(values), labels).variance_of_mean()
+    assert found == pytest.approx(by_matrices(values, labels), rel=1e-9)
+
+
+def test_values_are_added_up_by_label_and_those_without_one_stand_alone() -> None:
+    groups = Clusters.of(np.array([1.0, 2.0, 4.0, 8.0, 16.0]), ["a", None, "b", None, "a"])
+    assert sorted(zip(groups.totals.tolist(), groups.sizes.tolist(), strict=True)) == [
+        (2, 1),
+        (4, 1),
+        (8, 1),
+        (17, 2),
+    ]
+    assert groups.shared
+    assert not Clusters.of(np.ones(3), None).shared and not Clusters.of(np.ones(2), [1, 2]).shared
+
+
+def test_a_table_of_numbers_is_read_row_by_row_and_the_first_that_is_none_is_named() -> None:
+    assert numbers([[1, 2], [3, 4]]).tolist() == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="value 2 is not a finite number"):
+        numbers([0.0, 1.0, float("inf"), float("nan")])

@@ -1,0 +1,231 @@
+"""Paired differences against enumeration: every sign pattern is tried in whole numbers, where ties are ties."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from sketchmark.stats import Difference, holm, mcnemar_exact, paired_difference, paired_permutation
+from sketchmark.stats.bootstrap import studentised
+from sketchmark.stats.clusters import Clusters
+from sketchmark.stats.paired import EXACT_UP_TO, PERMUTATIONS, effective_counts, tango
+
+Z = float(scipy.stats.norm.ppf(0.975))
+
+
+def enumerated(whole: list[int]) -> float:
+    """The share of sign patterns whose sum is as far from 0 as the observed one."""
+    patterns = list(itertools.product((-1, 1), repeat=len(whole)))
+    sums = [abs(sum(sign * value for sign, value in zip(signs, whole, strict=True))) for signs in patterns]
+    return sum(value >= abs(sum(whole)) for value in sums) / len(patterns)
+
+
+def counted(whole: list[int]) -> float:
+    """The same for long lists, by counting how many patterns reach each sum."""
+    reached = {0: 1}
+    for value in whole:
+        more: dict[int, int] = {}
+        for total, ways in reached.items():
+            for signed in (total + value, total - value):
+                more[signed] = more.get(signed, 0) + ways
+        reached = more
+    extreme = sum(ways for total, ways in reached.items() if abs(total) >= abs(sum(whole)))
+    return float(extreme / 2 ** len(whole))
+
+
+TENTHS = [
+    [1, 2, 3],
+    [1, 2, -3],
+    [3, 6, -1, 2],
+    [1, 1, 1, 2, -3, 7],
+    [7, -7, 1],
+    [1, -2, 3, -4, 5, 6, 8],
+    [-9, -1, -1, -3, 2],
+    [4],
+]
+
+
+@pytest.mark.parametrize("whole", TENTHS)
+def test_sums_that_differ_by_rounding_alone_count_as_ties(whole: list[int]) -> None:
+    """0.1 + 0.2 - 0.3 is not 0 in floating point."""
+    assert paired_permutation([value / 10 for value in whole]) == enumerated(whole)
+    assert paired_permutation([value / 1e6 for value in whole]) == enumerated(whole)
+    assert paired_permutation([value * 1e6 / 7 for value in whole]) == enumerated(whole)
+
+
+def test_every_short_list_of_tenths_is_permuted_as_enumerated() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        whole = [int(value) for value in rng.integers(-9, 10, int(rng.integers(1, 9)))]
+        assert paired_permutation(np.array(whole) / 10) == enumerated(whole), whole
+
+
+def test_sums_that_differ_by_a_hair_are_no_ties() -> None:
+    assert paired_permutation([0.5, 1e-5]) == 0.5
+    assert paired_permutation([0.5, 1e-7]) == 0.5
+
+
+def test_differences_of_nothing_are_no_evidence() -> None:
+    assert paired_permutation([0.0] * 30) == 1.0
+    assert paired_permutation([]) == 1.0
+    padded = [0.3, -0.1, 0.2] + [0.0] * 40
+    assert paired_permutation(padded) == paired_permutation(padded[:3]) == enumerated([3, -1, 2])
+
+
+def test_clusters_that_sum_to_nothing_but_rounding_do_not_count_towards_the_patterns() -> None:
+    values = [0.5] * EXACT_UP_TO + [0.1, 0.2, -0.3]
+    labels = [*range(EXACT_UP_TO), "x", "x", "x"]
+    assert paired_permutation(values, clusters=labels) == 2 / 2**EXACT_UP_TO
+
+
+def test_sixteen_differences_are_all_tried_and_seventeen_are_drawn() -> None:
+    sixteen, seventeen = [1, 1, 1, -1] * 4, [*[1, 1, 1, -1] * 4, 2]
+    assert {paired_permutation(sixteen, seed) for seed in range(3)} == {counted(sixteen)}
+    drawn = {paired_permutation(seventeen, seed) for seed in range(3)}
+    assert len(drawn) > 1
+    assert all(p * (PERMUTATIONS + 1) == pytest.approx(round(p * 10_000)) for p in drawn)
+
+
+@pytest.mark.parametrize("length", [17, 20, 23, 24, 25, 40, 333])
+def test_drawn_patterns_come_as_close_to_the_exact_p_as_ten_thousand_can(length: int) -> None:
+    whole = [int(value) for value in np.random.default_rng(length).integers(-4, 6, length)]
+    exact = counted(whole)
+    assert paired_permutation(whole, seed=1) == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 9_999))
+
+
+@pytest.mark.parametrize("pairs", [9, 2_000])
+def test_as_many_patterns_are_drawn_as_are_counted_whatever_fits_into_memory_at_once(pairs: int) -> None:
+    assert paired_permutation([1, -1] * pairs) == 1.0, "no pattern is less extreme than a sum of 0"
+
+
+@pytest.mark.parametrize(("helped", "hurt"), [(0, 0), (1, 0), (2, 2), (5, 1), (1, 6), (3, 7)])
+def test_mcnemar_is_the_share_of_patterns_at_least_as_lopsided(helped: int, hurt: int) -> None:
+    assert mcnemar_exact(helped, hurt) == pytest.approx(enumerated([1] * helped + [-1] * hurt), rel=1e-12)
+
+
+def bounds(found: Difference) -> tuple[float, float]:
+    assert found.low is not None and found.high is not None
+    return found.low, found.high
+
+
+BINARY = ([0, 0, 1, 1, 0], [1, 1, 0, 1, 0])
+TENTHS_PAIR = ([0.1, 0.5, 0.9, 0.3], [0.4, 0.5, 0.2, 0.9])
+LARGE_PAIR = ([1, 5, 9, 3, 30, 2, 7, 8, 1], [4, 5, 2, 9, 4, 8, 8, 9, 0])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "labels", "method"),
+    [
+        (*BINARY, None, "tango, mcnemar-exact"),
+        (*BINARY, list("abcde"), "tango, mcnemar-exact"),
+        (*BINARY, list("aabcd"), "tango-clustered, sign-flip by cluster"),
+        (*TENTHS_PAIR, None, "tango-effective, sign-flip"),
+        (*TENTHS_PAIR, list("aabb"), "tango-clustered, sign-flip by cluster"),
+        ([0, 1, 0.5], [1, 1, 0], None, "tango-effective, sign-flip"),
+        ([0, 1, 0], [1, 1, 0.5], None, "tango-effective, sign-flip"),
+        (*LARGE_PAIR, None, "bootstrap-t, sign-flip"),
+        (*LARGE_PAIR, list("aabcdefgh"), "bootstrap-t, sign-flip by cluster"),
+        ([2], [4], None, "none, sign-flip"),
+        ([], [], None, "none"),
+    ],
+)
+def test_the_method_follows_from_the_scores_and_the_clusters(
+    before: list[float], after: list[float], labels: list[str] | None, method: str
+) -> None:
+    assert paired_difference(before, after, labels).method == method
+
+
+def test_a_gain_of_exactly_all_is_still_a_fraction_and_a_larger_one_is_not() -> None:
+    assert paired_difference([0, 0.5, 1], [1, 0.75, 0]).method.startswith("tango-effective")
+    assert not paired_difference([0, 0.5, 1], [1.1, 0.75, 0]).method.startswith("tango")
+    assert not paired_difference([1.1, 0.5, 1], [0, 0.75, 0]).method.startswith("tango")
+
+
+def test_helped_hurt_and_same_are_counted_by_sign_and_add_up() -> None:
+    found = paired_difference([0.1, 0.5, 0.9, 0.3, 0.6], [0.4, 0.5, 0.2, 0.9, 0.6])
+    assert (found.helped, found.hurt, found.same, found.n) == (2, 1, 2, 5)
+    assert found.mean == pytest.approx((0.3 - 0.7 + 0.6) / 5)
+    assert found.p == enumerated([3, -7, 6])
+
+
+def test_whole_clusters_are_flipped() -> None:
+    before, after = [0.0] * 5, [0.4, -0.1, 0.3, 0.2, -0.6]
+    found = paired_difference(before, after, list("aabbc"))
+    assert found.p == enumerated([3, 5, -6])
+
+
+def test_nothing_to_pair_says_so_in_every_field() -> None:
+    assert paired_difference([], []) == Difference(None, None, None, None, 0, 0, 0, 0, "none")
+
+
+def test_a_single_pair_has_an_interval_as_wide_as_a_single_answer_leaves_it() -> None:
+    found = paired_difference([0], [1])
+    assert (found.mean, found.p, found.helped, found.hurt, found.same, found.n) == (1, 1, 1, 0, 0, 1)
+    assert found.low is not None and found.high == pytest.approx(1) and found.low < 0
+
+
+def test_right_and_wrong_get_tangos_interval_of_their_counts() -> None:
+    found = paired_difference([0] * 7 + [1] * 5 + [0] * 8, [1] * 7 + [0] * 2 + [1] * 3 + [0] * 8)
+    low, high = tango(7, 2, 20, Z)
+    assert bounds(found) == pytest.approx((float(low), float(high)))
+
+
+@pytest.mark.parametrize("n", [1, 5, 40, 1_000])
+def test_where_nothing_changed_tangos_interval_has_a_closed_form(n: int) -> None:
+    low, high = tango(0, 0, n, Z)
+    assert (float(low), float(high)) == pytest.approx((-(Z**2) / (n + Z**2), Z**2 / (n + Z**2)), abs=1e-12)
+
+
+def test_tangos_interval_ends_at_all_and_takes_many_at_once() -> None:
+    low, high = tango([10, 0, 4], [0, 10, 4], 10, Z)
+    assert high[0] == pytest.approx(1, abs=1e-12) and low[1] == pytest.approx(-1, abs=1e-12)
+    assert low.tolist() == pytest.approx((-high)[[1, 0, 2]].tolist(), abs=1e-9)
+    assert [float(tango(b, c, 10, Z)[0]) for b, c in ((10, 0), (0, 10), (4, 4))] == pytest.approx(low.tolist())
+
+
+def test_fractions_count_as_so_many_whole_pairs_as_leave_the_mean_as_uncertain() -> None:
+    d = np.array([0.5, 1.0, -0.25, 0.0, 0.0, -1.0])
+    up, down = 1.5 / 6, 1.25 / 6
+    variance = up + down - (up - down) ** 2
+    share = float(np.var(d, ddof=1)) / variance
+    share += (1 - share) * (1 + 2) ** -1.5
+    found = effective_counts(Clusters.of(d, None), d)
+    assert found == pytest.approx((up * 6 / share, down * 6 / share, 6 / share, scipy.stats.t.ppf(0.975, 5)))
+    low, high = tango(*found)
+    shown = paired_difference([0.5, 0, 0.25, 0.3, 0.3, 1], [1, 1, 0, 0.3, 0.3, 0])
+    assert bounds(shown) == pytest.approx((float(low), float(high)))
+
+
+@pytest.mark.parametrize(("before", "after"), [([1] * 6, [1] * 6), ([0] * 6, [1] * 6), ([1] * 6, [0] * 6)])
+def test_clusters_that_all_moved_alike_count_as_single_pairs(before: list[int], after: list[int]) -> None:
+    found = paired_difference(before, after, list("aabbcc"))
+    moved = 3 * (after[0] - before[0])
+    low, high = tango(max(moved, 0), max(-moved, 0), 3, float(scipy.stats.t.ppf(0.975, 2)))
+    assert bounds(found) == pytest.approx((float(low), float(high)))
+    assert found.p == enumerated([moved // 3] * 3) if moved else found.p == 1
+
+
+def test_the_seed_reaches_the_bootstrap_and_the_permutations() -> None:
+    rng = np.random.default_rng(2)
+    before, after = rng.normal(30, 5, 40), rng.normal(31, 5, 40)
+    found = paired_difference(before, after, seed=6)
+    assert (found.low, found.high) == studentised(Clusters.of(after - before, None), 6)[:2]
+    assert found.p == paired_permutation(after - before, 6)
+    assert found != paired_difference(before, after, seed=7)
+
+
+def test_labels_that_do_not_match_the_pairs_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 values but 3 cluster labels"):
+        paired_difference([1, 0], [0, 1], ["a", "b", "c"])
+
+
+def test_holm_steps_down_never_falls_and_stops_at_one() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.3, 0.02, 0.3]) == pytest.approx([0.6, 0.06, 0.6])
+    assert holm([0.7, 0.6]) == [1.0, 1.0]
+    assert holm([0.05]) == [0.05]
+    assert holm([None, 0.0, None, 0.2]) == [None, 0.0, None, 0.2]
