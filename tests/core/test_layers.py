@@ -35,9 +35,7 @@ LAYERS = (
 )
 RANK = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 
-MODULES = {
-    "__init__", "__main__", "api", "canvas", "catalog", "cli", "desk", "episode", "errors", "parts", "protocols", "task"
-}  # fmt: skip
+MODULES = set("__init__ __main__ api canvas catalog cli desk episode errors parts protocols task".split())
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}
