@@ -1,9 +1,9 @@
-# The same few verbs everywhere: demo, test, check. Each sets up what it needs; nothing else is to be installed.
+# The same few verbs everywhere: demo, test (test-quick), check. Each sets up what it needs; nothing else is to be installed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-local browser clean
+.PHONY: demo test test-quick check test-local browser clean
 
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -27,7 +27,11 @@ browser:
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
 test: $(VENV)/.dev browser check
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local" --cov --cov-report=
+	@$(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'  # the whole, and the files below 80 %
+
+test-quick: $(VENV)/.dev browser
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local"
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
@@ -39,4 +43,5 @@ test-local: .venv-local/.ready
 	.venv-local/bin/pytest -m local tests/local
 
 clean:
-	rm -rf .venv .venv-local runs artefacts
+	rm -rf .venv .venv-local runs artefacts dist build film_strip.png
+	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,28 +11,34 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "run": "sketchmark.api",
-    "RunFolder": "sketchmark.runs.store",
+    "compare": "sketchmark.compare",
+    "Desk": "sketchmark.desk",
+    "Episode": "sketchmark.episode",
+    "CallFailed": "sketchmark.errors",
+    "SketchmarkError": "sketchmark.errors",
     "Model": "sketchmark.models.base",
     "Options": "sketchmark.models.base",
     "Reply": "sketchmark.models.base",
     "Context": "sketchmark.parts",
     "Picture": "sketchmark.parts",
     "Sample": "sketchmark.parts",
-    "Desk": "sketchmark.desk",
-    "FilledPrompts": "sketchmark.task_files.prompts",
-    "Episode": "sketchmark.episode",
+    "Protocol": "sketchmark.protocols",
+    "RunFolder": "sketchmark.runs.store",
+    "Grading": "sketchmark.task",
     "Scores": "sketchmark.task",
     "Task": "sketchmark.task",
+    "FilledPrompts": "sketchmark.task_files.prompts",
     "get_image_index_info": "sketchmark.tasks.image_index",
-    "SketchmarkError": "sketchmark.errors",
 }
 
 __all__ = [*sorted(_PLACES), "__version__"]
 
 if TYPE_CHECKING:
     from sketchmark.api import run as run
+    from sketchmark.compare import compare as compare
     from sketchmark.desk import Desk as Desk
     from sketchmark.episode import Episode as Episode
+    from sketchmark.errors import CallFailed as CallFailed
     from sketchmark.errors import SketchmarkError as SketchmarkError
     from sketchmark.models.base import Model as Model
     from sketchmark.models.base import Options as Options
@@ -40,7 +46,9 @@ if TYPE_CHECKING:
     from sketchmark.parts import Context as Context
     from sketchmark.parts import Picture as Picture
     from sketchmark.parts import Sample as Sample
+    from sketchmark.protocols import Protocol as Protocol
     from sketchmark.runs.store import RunFolder as RunFolder
+    from sketchmark.task import Grading as Grading
     from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task
     from sketchmark.task_files.prompts import FilledPrompts as FilledPrompts
@@ -54,3 +62,8 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     return getattr(importlib.import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Completion in a notebook shows the public names before any of them was used."""
+    return sorted({*globals(), *_PLACES})

@@ -35,6 +35,17 @@ def test_an_env_file_is_read_as_people_write_it(far: FarEnd, line: str) -> None:
     assert "MY_KEY" not in os.environ
 
 
+def test_a_dollar_in_a_key_is_not_filled_in(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME_KEY", "from-elsewhere")
+    Path(".env").write_text("MY_KEY=abc${HOME_KEY}def$x\n")
+    assert find_key(["MY_KEY"]) == "abc${HOME_KEY}def$x"
+
+
+def test_a_line_that_is_no_variable_does_not_hide_the_others(far: FarEnd) -> None:
+    Path(".env").write_text("not a variable\nEMPTY=\nNAKED\nMY_KEY=abcdefgh\n")
+    assert find_key(["EMPTY", "NAKED", "MY_KEY"]) == "abcdefgh"
+
+
 def test_a_missing_or_unreadable_env_file_holds_no_key(far: FarEnd) -> None:
     assert find_key(["MY_KEY"]) is None
     Path(".env").write_bytes(b"\xff\xfe\x00")

@@ -98,19 +98,11 @@ def to_write_down(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_env_file(path: Path) -> dict[str, str]:
+    """As python-dotenv reads it, but `$` stays `$`: a key may hold one, and it must not be filled from elsewhere."""
+    from dotenv import dotenv_values
+
     try:
-        lines = path.read_text("utf-8").splitlines()
+        values = dotenv_values(path, interpolate=False)
     except (OSError, UnicodeDecodeError):
         return {}
-    values: dict[str, str] = {}
-    for line in lines:
-        name, equals, value = line.strip().removeprefix("export ").partition("=")
-        if not equals or name.startswith("#"):
-            continue
-        value = value.strip()
-        if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
-            value = value[1 : value.find(value[0], 1)]
-        else:
-            value = value.partition(" #")[0].strip()
-        values[name.strip()] = value
-    return values
+    return {name: value for name, value in values.items() if value}

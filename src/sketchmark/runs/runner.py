@@ -19,13 +19,14 @@ from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Sample
 from sketchmark.runs.grading import grade, usage_of
+from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import Budget, RunOptions
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores, score_beside
-from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences
+from sketchmark.runs.store import FORMAT, RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
 
 

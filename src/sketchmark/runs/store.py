@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, RunConflict
+from sketchmark.errors import BadInput
 from sketchmark.files.lines import read_lines
 from sketchmark.files.pictures import PictureStore
 from sketchmark.runs.record import unpack_episode
@@ -94,24 +92,6 @@ def differences(before: Any, now: Any, where: str = "") -> list[str]:
             for line in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
         ]
     return [] if before == now else [f"{where}: {_short(before)} -> {_short(now)}"]
-
-
-class RunLock:
-    """One process a run folder: a second one is told so instead of mixing its lines in."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            raise RunConflict(
-                f"another process is running in {folder}", "wait for it, or use --output_path"
-            ) from error
-
-    def release(self) -> None:
-        os.close(self._file)
 
 
 def _checked(cell: str) -> str:
