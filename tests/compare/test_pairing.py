@@ -7,16 +7,16 @@ from pathlib import Path
 
 from sketchmark.compare import compare
 from sketchmark.compare.pairing import Pair, pair
-from sketchmark.compare.played import Item
 from sketchmark.compare.terminal import to_terminal
+from sketchmark.runs.scored import ScoredSample
 from tests.compare.folders import rows, write_run
 
 
-def _item(value: float | None, *, scored: bool = True, right: bool | None = None, cluster: str = "") -> Item:
-    return Item("f", value, scored, right, {"cluster": cluster} if cluster else {}, ())
+def _item(value: float | None, *, scored: bool = True, right: bool | None = None, cluster: str = "") -> ScoredSample:
+    return ScoredSample("f", value, scored, right, {"cluster": cluster} if cluster else {}, ())
 
 
-def _counts(before: Mapping[str, Item], after: Mapping[str, Item]) -> tuple[int, int, int]:
+def _counts(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> tuple[int, int, int]:
     found = pair(before, after)
     return len(found.pairs), found.unpaired, found.unscored
 

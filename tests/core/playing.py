@@ -9,8 +9,8 @@ from typing import Any
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Picture, Sample
 from sketchmark.runs.plan import Cell, Request
-from sketchmark.script import Script
-from sketchmark.task import Choices, Task
+from sketchmark.task import Task, TaskOptions
+from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import Recorder, colour
 
 SHADES = ("navy", "teal", "olive", "purple", "maroon")
@@ -36,8 +36,8 @@ PROMPTS: dict[str, Mapping[str, Any]] = {
 
 def script(
     prompts: Mapping[str, Any], *, steps: str = "truth", true_steps: int | None = None, **settings: object
-) -> Script:
-    return Script(Sample("s", steps=true_steps), prompts, steps, settings)
+) -> FilledPrompts:
+    return FilledPrompts(Sample("s", steps=true_steps), prompts, steps, settings)
 
 
 def items(
@@ -52,7 +52,7 @@ def items(
 
 def task(
     modes: Mapping[str, Any],
-    choices: Choices | None = None,
+    choices: TaskOptions | None = None,
     *,
     source: Mapping[str, Any] | None = None,
     **config: object,
@@ -94,7 +94,7 @@ class Talker(Model):
 class Stager(Recorder):
     """Draws and answers in one `say`, when it is asked for both; the drawing can be left out."""
 
-    one_prompt = True
+    combined_prompt = True
 
     def __init__(self, picture: Picture | None = None, text: str = "B") -> None:
         super().__init__()

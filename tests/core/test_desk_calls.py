@@ -105,7 +105,7 @@ async def test_anyone_can_draw_in_words_and_otherwise_only_a_model_that_draws(
 async def test_one_prompt_is_for_models_that_want_it_and_never_in_words(
     model: Model, in_words: bool, wants: bool
 ) -> None:
-    assert Desk(model, in_words=in_words).wants_one_prompt is wants
+    assert Desk(model, in_words=in_words).wants_combined_prompt is wants
 
 
 async def test_the_canvas_is_told_how_many_were_drawn_before_also_after_one_that_failed() -> None:

@@ -11,8 +11,8 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import protocol
-from sketchmark.task import Choices, Scores, Task, find, for_model
-from sketchmark.task_files import merged
+from sketchmark.task import Scores, Task, TaskOptions, find, for_model
+from sketchmark.task_files.reading import merged
 from tests.core.playing import task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
@@ -29,7 +29,7 @@ def _layered(*without: str) -> Task:
         "lmms_eval_specific_kwargs": {"default": at("default"), "openai": at("provider"), "openai/gpt": at("model")},
         "free_running": at("free"),
     }
-    choices = Choices(prompts="short", model="openai/gpt", steps="model")
+    choices = TaskOptions(prompts="short", model="openai/gpt", steps="model")
     return task({"direct": block}, choices, prompt_sets={"short": {"direct": at("set")}})
 
 
@@ -42,28 +42,28 @@ def test_block_default_prompt_set_provider_model_and_free_running_go_over_each_o
 def test_what_a_level_does_not_say_is_kept_from_below() -> None:
     kwargs = {"default": {"b": "default"}, "openai": {"c": "provider"}}
     block = {"prompts": {"a": "block", "b": "block", "c": "block"}, "lmms_eval_specific_kwargs": kwargs}
-    mode = task({"direct": block}, Choices(model="openai/gpt")).mode("direct")
+    mode = task({"direct": block}, TaskOptions(model="openai/gpt")).mode("direct")
     assert mode.prompts == {"a": "block", "b": "default", "c": "provider"}
 
 
 def test_free_running_wording_is_for_free_running_alone() -> None:
     block = {"prompts": {"plan": "Step {i}."}, "free_running": {"plan": "Step {i}, or DONE."}}
-    assert task({"direct": block}, Choices(steps="truth")).mode("direct").prompts["plan"] == "Step {i}."
-    assert task({"direct": block}, Choices(steps="model")).mode("direct").prompts["plan"] == "Step {i}, or DONE."
+    assert task({"direct": block}, TaskOptions(steps="truth")).mode("direct").prompts["plan"] == "Step {i}."
+    assert task({"direct": block}, TaskOptions(steps="model")).mode("direct").prompts["plan"] == "Step {i}, or DONE."
 
 
 def test_a_prompt_set_is_for_the_modes_it_names_and_only_when_chosen() -> None:
     modes = {name: {"prompts": {"ask": "plain"}} for name in ("direct", "visual_cot")}
     sets = {"short": {"direct": {"ask": "short"}}}
-    chosen, not_chosen = task(modes, Choices(prompts="short"), prompt_sets=sets), task(modes, prompt_sets=sets)
+    chosen, not_chosen = task(modes, TaskOptions(prompts="short"), prompt_sets=sets), task(modes, prompt_sets=sets)
     assert [chosen.mode(name).prompts["ask"] for name in modes] == ["short", "plain"]
     assert not_chosen.mode("direct").prompts["ask"] == "plain"
 
 
 def test_the_default_prompt_set_always_exists_and_an_unknown_one_is_named() -> None:
-    assert task({"direct": {}}, Choices(prompts="default")).prompt_sets == {"default"}
+    assert task({"direct": {}}, TaskOptions(prompts="default")).prompt_sets == {"default"}
     with pytest.raises(UnknownName, match=r"no prompt set 'long' .there are: default, short"):
-        task({"direct": {}}, Choices(prompts="long"), prompt_sets={"short": {}})
+        task({"direct": {}}, TaskOptions(prompts="long"), prompt_sets={"short": {}})
 
 
 def test_a_modes_own_arguments_go_over_those_of_the_whole_task() -> None:
@@ -150,7 +150,7 @@ def test_a_task_needs_a_source_and_modes(config: dict[str, Any]) -> None:
 
 def test_a_script_is_made_of_the_modes_prompts_and_settings() -> None:
     mode = task({"direct": {"prompts": {"ask": "{q}"}, "settings": {"max_steps": 4}}}).mode("direct")
-    made = mode.script(Sample("s", fields={"q": "why?"}), "model")
+    made = mode.fill(Sample("s", fields={"q": "why?"}), "model")
     assert (made.text("ask"), made.steps, made.max_steps) == ("why?", "model", 4)
 
 

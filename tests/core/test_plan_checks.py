@@ -16,7 +16,7 @@ from tests.core.playing import PROMPTS, Talker, cell, task
 
 ALL = Abilities(say=True, draw=True)
 NO_DRAWING = Abilities(say=True, draw=False)
-STAGING = Abilities(say=True, draw=False, one_prompt=True)
+STAGING = Abilities(say=True, draw=False, combined_prompt=True)
 
 
 def _planned(tasks: str = "maze", **wanted: Any) -> list[Cell]:
@@ -109,9 +109,9 @@ def test_a_model_that_stages_its_drawing_plays_two_stages_and_no_steps() -> None
 def test_nothing_can_be_put_before_a_model_that_looks_at_its_drawing_itself() -> None:
     for canvas in ("blank", "other"):
         with pytest.raises(CannotPlay, match="looks at its drawings itself"):
-            check(cell("draw_then_answer", canvas=canvas), "m", replace(ALL, one_prompt=True))
+            check(cell("draw_then_answer", canvas=canvas), "m", replace(ALL, combined_prompt=True))
         check(cell("draw_then_answer", canvas=canvas), "m", ALL)
-        check(cell("steps_then_answer", canvas=canvas), "m", replace(ALL, one_prompt=True))
+        check(cell("steps_then_answer", canvas=canvas), "m", replace(ALL, combined_prompt=True))
 
 
 def test_the_oracle_needs_true_pictures() -> None:

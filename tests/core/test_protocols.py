@@ -7,7 +7,7 @@ import pytest
 from sketchmark.desk import Desk
 from sketchmark.errors import UnknownName
 from sketchmark.models.base import Options
-from sketchmark.one_prompt import split
+from sketchmark.models.combined_prompt import split
 from sketchmark.parts import Part
 from sketchmark.protocols import PROTOCOLS, protocol
 from tests.core.helpers import Recorder, colour
@@ -188,7 +188,7 @@ async def test_a_protocol_draws_as_often_as_it_announces(name: str, steps: str) 
 
 
 def test_what_a_protocol_needs_of_a_model_is_declared() -> None:
-    needs = {name: (it.must_draw, it.skips_drawing, it.in_one_prompt) for name, it in PROTOCOLS.items()}
+    needs = {name: (it.must_draw, it.skips_drawing, it.in_combined_prompt) for name, it in PROTOCOLS.items()}
     assert needs == {
         "direct": (False, False, False),
         "steps_then_answer": (True, False, False),

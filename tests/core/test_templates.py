@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.script import Script
+from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
@@ -16,8 +16,8 @@ RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
 
 def _script(
     fields: dict[str, str] | None = None, pictures: dict[str, Any] | None = None, **prompts: object
-) -> Script:
-    return Script(Sample("s", pictures or {}, fields or {}), prompts)
+) -> FilledPrompts:
+    return FilledPrompts(Sample("s", pictures or {}, fields or {}), prompts)
 
 
 def test_what_the_protocol_gives_goes_before_the_samples_field_and_that_before_a_prompt() -> None:
@@ -129,8 +129,8 @@ def test_a_layout_may_have_another_name_and_must_be_a_list() -> None:
 
 
 def test_steps_are_those_of_the_sample_or_of_the_task_and_bounded_by_its_settings() -> None:
-    script = Script(Sample("s", steps=0), {}, settings={"num_images": 4, "max_steps": "7"})
+    script = FilledPrompts(Sample("s", steps=0), {}, settings={"num_images": 4, "max_steps": "7"})
     assert (script.true_steps, script.max_steps, script.steps) == (0, 7, "truth")
-    unknown = Script(Sample("s"), {}, settings={"num_images": "4"})
+    unknown = FilledPrompts(Sample("s"), {}, settings={"num_images": "4"})
     assert (unknown.true_steps, unknown.max_steps) == (4, 20)
-    assert Script(Sample("s"), {}).true_steps == 0
+    assert FilledPrompts(Sample("s"), {}).true_steps == 0

@@ -115,7 +115,7 @@ def _rows(said: Sequence[str], scoring: str, target: dict[str, Any] = CHOICE) ->
                 "values": scores.values,
                 "notes": scores.notes,
                 "flags": ["unparsed"] if scores.unparsed else [],
-                "filed": {"subject": "Pharmacy"},
+                "groups": {"subject": "Pharmacy"},
             }
         )
     return rows

@@ -22,7 +22,7 @@ UNPLACED = ("where the pictures stood among the texts: the image API takes one p
         of("a", RED, ""),
     ],
 )
-def test_a_picture_between_texts_loses_its_place_in_one_prompt_and_that_is_said(context: Context) -> None:
+def test_a_picture_between_texts_loses_its_place_in_combined_prompt_and_that_is_said(context: Context) -> None:
     prompt, left_out = as_prompt(context)
     assert prompt == "\n\n".join(context.texts) and left_out == UNPLACED
 

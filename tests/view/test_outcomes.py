@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.view.index import change
-from sketchmark.view.query import outcome
+from sketchmark.runs.index import change, outcome
 
 
 @pytest.mark.parametrize(
