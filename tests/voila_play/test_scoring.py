@@ -82,6 +82,7 @@ def _drawn(*drawings: Picture | None, answer: Scene = ANSWER) -> Scores:
 def test_step_4_is_scored_only_when_a_drawing_was_asked_for() -> None:
     scores = _drawn(bank.picture(ANSWER))
     assert _step(scores, "step4_reader") == (1.0,) * 4
+    assert [_step(scores, f"step{k}") for k in (1, 2, 3)] == [(1.0,) * 4] * 3, "beside the steps before it"
     assert (scores.notes["drawn"], scores.notes["frames_right"]) == ("two dogs swimming", [True])
     assert "frames_right" not in _score(episode(*SAID)).notes
 

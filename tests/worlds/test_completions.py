@@ -72,6 +72,13 @@ def test_a_patch_goes_into_the_last_cell_and_nowhere_else() -> None:
     assert np.array_equal(scaled, expected)
 
 
+def test_frames_are_the_panel_with_each_candidate_in_their_order() -> None:
+    ref, first, second = flat(200, (8, 8)), flat(10, (4, 4)), flat(20, (4, 4))
+    for label in (0, 1):
+        made = jigsaw.frames(jigsaw.Jigsaw(ref, (first, second), label, "mirrored"))
+        assert made == [jigsaw.complete(ref, first), jigsaw.complete(ref, second)]
+
+
 @pytest.mark.parametrize(
     ("across", "down", "cost"), [(10, 0, 5.0), (0, 10, 5.0), (30, 50, 40.0), (-30, -50, 40.0), (0, 0, 0.0)]
 )
