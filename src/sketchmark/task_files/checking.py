@@ -88,9 +88,10 @@ def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: Path, know
         if key in keys:
             _check(one, hints[keys[key]], (*path, key))
         elif kind.__struct_config__.forbid_unknown_fields:
-            close = get_close_matches(str(key), [*keys, *known], n=1)
+            close = get_close_matches(str(key), [*keys, *known], n=1, cutoff=0.5)
             raise _Wrong(
-                f"unknown key {shown((*path, key))}", f"did you mean {close[0]}?" if close else f"known: {', '.join(keys)}"
+                f"unknown key {shown((*path, key))}",
+                f"did you mean {close[0]}?" if close else f"known: {', '.join(keys)}",
             )
     _convert(value, kind, path)
 

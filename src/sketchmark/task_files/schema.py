@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+
 def _written(pattern: str, as_: str, description: str) -> Meta:
     """A text of a form. Not `Meta(pattern=…)`: msgspec 0.22 frees the pattern once too often where it stands in a
     union, and the process dies at the next garbage collection."""
@@ -68,7 +69,7 @@ PerModel = Annotated[
 class LayoutBlock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Parts of a layout that repeat, or that depend on what the sample has. Exactly one of each, when, unless."""
 
-    each: Annotated[str | None, Meta(description="Repeat for each picture of this name: `<it>`, number `{i}`.")] = None
+    each: Annotated[str | None, Meta(description="Repeat for each picture of this name: `<it>` and `{i}`.")] = None
     when: Annotated[str | list[str] | None, Meta(description="Only if the sample has one of these.")] = None
     unless: Annotated[str | list[str] | None, Meta(description="Only if the sample has none of these.")] = None
     parts: Annotated[list[str | LayoutBlock], Meta(description="Templates, or `<name>` for a picture.")]
@@ -113,12 +114,13 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     include: Include = []
     about: Annotated[str, Meta(description="One sentence for `sketchmark list tasks`, with the paper.")] = ""
     source: Annotated[
-        Call, Meta(description="The function that yields the samples, and its arguments (`--task_args` go over them).")
+        Call,
+        Meta(description="The function that yields the samples, and its arguments; `--task_args` go over them."),
     ] = {}
     default_limit: Annotated[
         Count | None, Meta(description="Samples of a run that names no `--limit`; for sources without an end.")
     ] = None
-    generation: Annotated[Calling, Meta(description="Settings of every call: `max_new_tokens`, `temperature`, …")] = {}
+    generation: Annotated[Calling, Meta(description="Settings of every call, such as `max_new_tokens`.")] = {}
     modes: Annotated[
         dict[Name, ModeBlock], Meta(description="The ways to play, by name; usually direct, visual_cot, text_cot.")
     ] = {}
@@ -161,7 +163,9 @@ class Member(Struct, frozen=True, kw_only=True):
     task: str
 
 
-Members = Annotated[list[str | Member], Meta(min_length=1, description="Tasks, groups, or tasks with a mode's suffix.")]
+Members = Annotated[
+    list[str | Member], Meta(min_length=1, description="Tasks, groups, or tasks with a mode's suffix.")
+]
 
 
 class GroupFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -234,7 +234,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
         raise BadInput(f"task file {path} filters answers by {unknown[0]!r}", "do it in process_results")
     for metric in _metrics(config):
         aggregation = metric.get("aggregation", "mean")
-        if aggregation not in ("mean", "bypass") and FUNCTION not in _mapping(aggregation):
+        if aggregation not in ("mean", "bypass", None) and FUNCTION not in _mapping(aggregation):
             raise BadInput(f"task file {path} aggregates by {aggregation!r}", "mean, or a !function")
         if "process_results" not in config and metric["metric"] != "exact_match":
             raise BadInput(f"task file {path}: metric {metric['metric']!r} needs process_results", "or exact_match")
