@@ -65,7 +65,7 @@ def _bomb() -> str:
         ("- a", "is not a mapping"),
         ("", "is not a mapping"),
     ],
-    ids=["bomb", "aliases", "list-loop", "mapping-loop", "deep", "deeper", "no-anchor", "number", "size", "list", "none"],
+    ids=["bomb", "aliases", "loop", "mapping-loop", "deep", "deeper", "no-anchor", "number", "size", "list", "none"],
 )  # fmt: skip
 def test_a_text_that_is_too_much_is_refused_before_it_is_built(tmp_path: Path, text: str, message: str) -> None:
     assert message in refused(tmp_path, text)
