@@ -9,30 +9,33 @@ give themselves (`task:`), and by their group or tag.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
+from sketchmark.task_files.code import CodeNames, IncludedFiles, reach
 from sketchmark.task_files.reading import (
     MODES,
-    code_named,
+    holds_a_task,
     is_group,
+    is_lmms_eval,
     members_of,
     mode_in,
     name_of,
     read_config,
     yaml_files,
 )
+
+_MOST_GROUPS = 20
+"""How deep groups may stand in groups."""
 
 MODELS = {
     "player": "sketchmark.models.players:make",
@@ -83,7 +86,7 @@ class Catalog:
         self._models: dict[str, Callable[..., Model]] = {}
         self._tagged: dict[str, list[str]] = {}
         self._foreign: set[Path] = set()
-        self._named_code: set[str] = set()
+        self._code = IncludedFiles()
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(folder)))}
@@ -97,19 +100,17 @@ class Catalog:
         if not path.exists():
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
-            self._models |= _models_in(path)
-            self._named_code.add(path.stem)
+            self._models |= _models_in(self._code.run(path, by_hand=True))
             return
-        for file in [path] if path.is_file() else yaml_files(path):
-            self._include_task(file)
         if path.is_file():
+            self._include_task(path)
             return
-        modules = sorted(path.glob("*.py"))
-        if modules and self._trust:
-            if str(path.resolve()) not in sys.path:
-                sys.path.insert(0, str(path.resolve()))
+        for file in filter(holds_a_task, yaml_files(path)):
+            self._include_task(file)
+        if self._trust and (modules := sorted(path.glob("*.py"))):
+            reach(path)
             for module in modules:
-                self._models |= _models_in(module)
+                self._models |= _models_in(self._code.run(module, by_hand=False))
 
     def _include_task(self, file: Path) -> None:
         self._files[file.stem.lower()] = file
@@ -118,9 +119,8 @@ class Catalog:
         named = config.get("task")
         if isinstance(named, str):
             self._files[named.lower()] = file
-            tags = config.get("tag") or []
-            for label in filter(None, [config.get("group"), *([tags] if isinstance(tags, str) else tags)]):
-                self._tagged.setdefault(str(label).lower(), []).append(named)
+            for label in (*_listed(config.get("group")), *_listed(config.get("tag"))):
+                self._tagged.setdefault(label.lower(), []).append(named)
         elif isinstance(named, list) and "group" in config:
             self._files[str(config["group"]).lower()] = file
 
@@ -155,18 +155,22 @@ class Catalog:
         exact = self._files.get(name.lower())
         return exact or next((path for known, path in self._files.items() if _bare(known) == _bare(name)), None)
 
-    def _picks(self, name: str) -> list[Pick]:
+    def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
+        """`inside` are the groups that were opened on the way to this name."""
+        if name in inside or len(inside) > _MOST_GROUPS:
+            raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
         path = self._file(name)
+        members = self._tagged.get(name.lower())
         if path is not None:
             config = read_config(path)
-            if is_group(config):
-                return [pick for member in members_of(config) for pick in self._picks(member)]
-            return [Pick(name_of(path), mode_in(name_of(path), config))]
-        if name.lower() in self._tagged:
-            return [pick for member in self._tagged[name.lower()] for pick in self._picks(member)]
+            if not is_group(config):
+                return [Pick(name_of(path), mode_in(name_of(path), config))]
+            members = members_of(config)
+        if members is not None:
+            return [pick for member in members for pick in self._picks(member, (*inside, name))]
         for mode in MODES:
             if name.lower().replace("-", "_").endswith(f"_{mode}"):
-                return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1])]
+                return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1], inside)]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
@@ -174,26 +178,19 @@ class Catalog:
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
         config = read_config(path)
-        if "dataset_path" in config or "doc_to_text" in config:
+        code = CodeNames(self._code, path.parent, anywhere=self._trust or path not in self._foreign)
+        if is_group(config):
+            raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
+        if is_lmms_eval(config):
             from sketchmark.tasks.lmms_eval import adopt
 
-            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
-        elif path in self._foreign and not self._trust:
-            self._refuse_foreign_code(name, config)
-        if arguments:
-            config = {**config, "source": {**config["source"], **_checked(name, config, arguments)}}
-        return Task(name_of(path), config, choices)
-
-    def _refuse_foreign_code(self, name: str, config: Mapping[str, Any]) -> None:
-        """A task file from elsewhere may name what Sketchmark brings, and .py files that the user named by hand."""
-        for dotted in code_named(config):
-            module = dotted.partition(":")[0]
-            ours = importlib.util.find_spec("sketchmark.tasks." + module.partition(".")[0]) is not None
-            if not ours and module not in self._named_code:
-                raise BadInput(
-                    f"task {name!r} names code outside Sketchmark: {dotted}",
-                    "--trust-code runs it; it can do anything you can",
-                )
+            config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
+        found = Task(name_of(path), config, choices, code)
+        code.refuse_foreign(name, found.declared)
+        if not arguments:
+            return found
+        source = {**config["source"], **_checked(found, arguments)}
+        return Task(found.name, {**config, "source": source}, choices, code)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})
@@ -227,6 +224,10 @@ class Catalog:
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
 
 
+def _listed(labels: str | list[str] | None) -> list[str]:
+    return [labels] if isinstance(labels, str) else labels or []
+
+
 def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
@@ -257,11 +258,9 @@ def parse_arguments(text: str | None) -> dict[str, Any]:
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,)}
 
 
-def _checked(task: str, config: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the task's data source takes them, by its own annotations."""
-    from sketchmark.task import find
-
-    parameters = dict(inspect.signature(find(config["source"]["use"])).parameters)
+    task, parameters = of.name, of.source_parameters()
     for inner in ("seed", "data", "origin"):
         parameters.pop(inner, None)
     checked: dict[str, Any] = {}
@@ -276,23 +275,15 @@ def _checked(task: str, config: Mapping[str, Any], arguments: Mapping[str, Any])
     return checked
 
 
-def _models_in(path: Path) -> dict[str, Callable[..., Model]]:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise BadInput(f"--include {path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # the user's code: anything may come
-        raise BadInput(f"--include {path} cannot be loaded: {type(error).__name__}: {error}") from error
+def _models_in(module: ModuleType) -> dict[str, Callable[..., Model]]:
+    """The model classes that the module defines itself."""
     return {
         name.lower(): value
         for name, value in vars(module).items()
         if isinstance(value, type)
         and issubclass(value, Model)
         and value is not Model
-        and value.__module__ == path.stem
+        and value.__module__ == module.__name__
     }
 
 

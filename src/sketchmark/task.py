@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
+import inspect
 import itertools
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import Protocol, protocol
+from sketchmark.task_files.checking import checked
+from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.prompts import FilledPrompts
-from sketchmark.task_files.reading import merged
+from sketchmark.task_files.reading import lineage, merged
+from sketchmark.task_files.schema import ModeBlock, Settings, TaskFile
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
@@ -42,6 +47,12 @@ class Grading:
 Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]
 Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 """(score rows, scoring) -> a data set's own summary, beside the means that every task gets."""
+
+SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
+"""(episodes, folder) -> the files it wrote."""
+
+RepliesReader = Callable[[Mapping[str, Any]], Sample | None]
+"""(row of a file of replies) -> the sample that the row itself holds; None: it holds none, so the data are needed."""
 
 
 @dataclass(frozen=True)
@@ -82,18 +93,27 @@ class Mode:
 
 
 class Task:
-    """A task as its YAML file declares it."""
+    """A task as its YAML file declares it. `config` is that file with its includes merged."""
 
-    def __init__(self, name: str, config: Mapping[str, Any], choices: TaskOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        choices: TaskOptions | None = None,
+        code: CodeNames | None = None,
+    ) -> None:
         self.name = name
         self.config = config
         self.choices = choices or TaskOptions()
-        self.about = str(config.get("about", "")).strip()
-        self.headline = str(config.get("headline", ""))
-        self.breakdown: list[str] = list(config.get("breakdown", ()))
-        if "source" not in config or "modes" not in config:
+        self.declared = file = checked(config, TaskFile, f"task {name!r}")
+        self._code = code or CodeNames()
+        self.about = file.about.strip()
+        self.headline = file.headline
+        self.breakdown = file.breakdown
+        if not file.source or not file.modes:
             raise BadInput(f"task {name!r} needs `source` and `modes`", "see docs/add-a-task.md")
-        self.prompt_sets = {"default", *config.get("prompt_sets", {})}
+        _check_mode_names(name, file)
+        self.prompt_sets = {"default", *file.prompt_sets}
         if self.choices.prompts and self.choices.prompts not in self.prompt_sets:
             raise UnknownName(
                 f"task {name!r} has no prompt set {self.choices.prompts!r}",
@@ -102,61 +122,84 @@ class Task:
 
     @property
     def modes(self) -> list[str]:
-        return list(self.config["modes"])
+        return list(self.declared.modes)
 
     def mode(self, name: str) -> Mode:
-        blocks: Mapping[str, Any] = self.config["modes"]
-        if name not in blocks:
-            raise UnknownName(f"task {self.name!r} has no mode {name!r}", f"it has: {', '.join(blocks)}")
-        block = _inherit(blocks, name)
-        kwargs = merged(self.config.get("lmms_eval_specific_kwargs", {}), block.get("lmms_eval_specific_kwargs", {}))
-        chosen = self.config.get("prompt_sets", {}).get(self.choices.prompts, {}).get(name, {})
+        file, where = self.declared, f"task {self.name!r}"
+        if name not in file.modes:
+            raise UnknownName(f"{where} has no mode {name!r}", f"it has: {', '.join(file.modes)}")
+        block = self._block(name)
+        kwargs = merged(file.lmms_eval_specific_kwargs, block.lmms_eval_specific_kwargs)
+        chosen = file.prompt_sets.get(self.choices.prompts, {}).get(name, {})
         prompts = {
-            **block.get("prompts", {}),
+            **_plain(block.prompts),
             **kwargs.get("default", {}),
-            **chosen,
+            **_plain(chosen),
             **for_model(kwargs, self.choices.model),
         }
         if self.choices.steps == "model":
-            prompts |= block.get("free_running", {})
+            prompts |= _plain(block.free_running)
         bagel: Mapping[str, Any] = kwargs.get("bagel_interleaved", {})
-        settings = {
-            **{k: v for k, v in bagel.items() if k in ("task_type", "num_images")},
-            **block.get("settings", {}),
-        }
+        settings = {**{k: v for k, v in bagel.items() if k in ("task_type", "num_images")}, **block.settings}
         settings |= {k: prompts.pop(k) for k in ("plan_tokens", "max_steps", "num_images") if k in prompts}
-        generation = {**self.config.get("generation", {}), **block.get("generation", {})}
-        drawing = {k: v for k, v in bagel.items() if k != "task_type"} | dict(block.get("drawing", {}))
-        protocol_name = str(block.get("protocol", "direct"))
+        checked(settings, Settings, f"{where}, settings of mode {name!r}")
+        layouts = {key: value for key, value in prompts.items() if isinstance(value, list | dict)}
+        checked({"prompts": layouts}, ModeBlock, f"{where}, mode {name!r}")
+        generation = {**file.generation, **block.generation}
+        drawing = {k: v for k, v in bagel.items() if k != "task_type"} | block.drawing
         return Mode(
             name=name,
-            protocol_name=protocol_name,
-            protocol=find(protocol_name) if ":" in protocol_name else protocol(protocol_name),
+            protocol_name=block.protocol,
+            protocol=self._protocol(block.protocol),
             prompts=prompts,
             settings=settings,
-            in_words=bool(block.get("in_words", False)),
+            in_words=block.in_words,
             saying=_options(generation),
             drawing=_options({**generation, "max_new_tokens": None, **drawing}),
         )
 
+    def _block(self, name: str) -> ModeBlock:
+        """`like: other_mode` starts from that mode's block; mappings merge, the rest is replaced."""
+        where = f"task {self.name!r}"
+        block: dict[str, Any] = {}
+        for one in reversed(lineage(self.declared.modes, name, where)):
+            block = merged(block, self.config["modes"][one])
+        return checked(block, ModeBlock, f"{where}, mode {name!r}")
+
+    def _protocol(self, name: str) -> Protocol:
+        if ":" not in name:
+            return protocol(name)
+        found = self._code.find(name)
+        if not isinstance(found, Protocol):
+            raise BadInput(f"task {self.name!r}: {name} is not a protocol", "make it a sketchmark.protocols.Protocol")
+        return found
+
     def samples(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Sample]:
         """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
         `default_limit` for those who name none."""
-        source = dict(self.config["source"])
-        make = find(source.pop("use"))
-        most = limit if limit is not None else self.config.get("default_limit")
+        source = dict(self.declared.source)
+        make = self._code.find(source.pop("use"))
+        most = limit if limit is not None else self.declared.default_limit
+        try:
+            inspect.signature(make).bind(seed=seed, data=data, **source)
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments beside `use`") from error
         return itertools.islice(make(seed=seed, data=data, **source), most)
 
+    def source_parameters(self) -> dict[str, inspect.Parameter]:
+        """What the function that yields the samples takes, for --task_args."""
+        return dict(inspect.signature(self._code.find(self.declared.source["use"])).parameters)
+
     def describe_source(self, seed: int) -> dict[str, Any]:
-        return {**self.config["source"], "seed": seed}
+        return {**self.declared.source, "seed": seed}
 
     def check_scoring(self, name: str, *, with_judge: bool) -> None:
         """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
         checks the name itself."""
-        known: Mapping[str, str | None] = self.config.get("scorings", {name: None})
+        known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
-        if name in self.config.get("judged_scorings", ()) and not with_judge:
+        if name in self.declared.judged_scorings and not with_judge:
             raise BadInput(f"scoring {name!r} judges answers with a model", "give --judge, or use --scoring strict")
         extra = known[name]
         if extra and importlib.util.find_spec(extra) is None:
@@ -164,53 +207,40 @@ class Task:
 
     @property
     def scorers(self) -> list[Scorer]:
-        return [_bound(entry) for entry in self.config.get("scorers", ())]
+        return [self._code.bound(entry) for entry in self.declared.scorers]
 
     @property
     def aggregate(self) -> Aggregator | None:
-        entry = self.config.get("aggregate")
-        return _bound(entry) if entry else None
+        return self._code.bound(self.declared.aggregate) if self.declared.aggregate else None
+
+    @property
+    def submission(self) -> SubmissionWriter | None:
+        return self._code.find(self.declared.submission) if self.declared.submission else None
+
+    @property
+    def replies(self) -> RepliesReader | None:
+        return self._code.find(self.declared.replies) if self.declared.replies else None
+
+
+def _check_mode_names(task: str, file: TaskFile) -> None:
+    """Modes that are named elsewhere in the file must be there."""
+    named = {f"modes.{name}.like": block.like for name, block in file.modes.items() if block.like}
+    named |= {f"prompt_sets.{chosen}": mode for chosen, modes in file.prompt_sets.items() for mode in modes}
+    for where, mode in named.items():
+        if mode not in file.modes:
+            raise BadInput(f"task {task!r}: {where} names the mode {mode!r}", f"there are: {', '.join(file.modes)}")
+
+
+def _plain(prompts: Mapping[str, Any]) -> dict[str, Any]:
+    """Prompts as the file writes them: layout blocks are mappings."""
+    plain: dict[str, Any] = msgspec.to_builtins(prompts)
+    return plain
 
 
 def for_model(kwargs: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The block of a model's provider or alias, and over it that of its full name."""
     names = {model.partition("/")[0], model} - {"default"}
     return {key: value for name in sorted(names, key=len) for key, value in kwargs.get(name, {}).items()}
-
-
-_WHERE = "module:name, inside sketchmark.tasks or importable; code beside an included YAML file needs --trust-code"
-
-
-def find(dotted: str) -> Any:
-    """`package.module:name`, inside `sketchmark.tasks` or anywhere on the import path."""
-    module_name, _, attribute = dotted.partition(":")
-    for candidate in (f"sketchmark.tasks.{module_name}", module_name):
-        try:
-            module = importlib.import_module(candidate)
-        except ModuleNotFoundError as error:
-            if error.name and candidate.startswith(error.name):
-                continue
-            raise
-        if hasattr(module, attribute):
-            return getattr(module, attribute)
-    raise UnknownName(f"cannot find {dotted!r}", _WHERE)
-
-
-def _bound(entry: str | Mapping[str, Any]) -> Any:
-    if isinstance(entry, str):
-        return find(entry)
-    import functools
-
-    settings = dict(entry)
-    return functools.partial(find(settings.pop("use")), **settings)
-
-
-def _inherit(blocks: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """`like: other_mode` starts from that mode's block; prompts and settings merge, the rest is replaced."""
-    block = dict(blocks[name])
-    if "like" not in block:
-        return block
-    return merged(_inherit(blocks, block.pop("like")), block)
 
 
 def _options(settings: Mapping[str, Any]) -> Options:

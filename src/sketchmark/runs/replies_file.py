@@ -1,14 +1,15 @@
 """Replies that were produced elsewhere: reading them, and finding the sample each belongs to.
 
-Forms: JSON (a list of objects, or an object of id -> reply) and JSONL, each object with `id` and `response`; MMMU's
-folder of `<subject>/output.json`; MMMU-Pro's `*.jsonl`. The last two hold the questions too and need no data set.
+Forms: JSON (a list of objects, or an object of id -> reply) and JSONL, each object with `id` and `response`; a folder
+of `<subject>/output.json`; a folder of `*.jsonl`. Rows that hold their questions too need no data set, where the task
+names a reader for them (`replies:` in its YAML).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import json_lines
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Sample
-from sketchmark.tasks.mmmu.data import groups_of, target_of
-from sketchmark.tasks.mmmu.subjects import subject_of
+from sketchmark.task import RepliesReader
 
 Row = dict[str, Any]
 
@@ -34,7 +34,7 @@ class Matched:
 
 
 def reply_sets(path: Path) -> dict[str, list[Row]]:
-    """The replies by set: a file is one, a folder of MMMU's subjects is one, a folder of `*.jsonl` is one a file."""
+    """The replies by set: a file is one, a folder of subjects is one, a folder of `*.jsonl` is one a file."""
     sets = _read_sets(path)
     for name, rows in sets.items():
         counts = Counter(str(row["id"]) for row in rows if "id" in row)
@@ -72,19 +72,19 @@ def _rows(path: Path) -> Iterator[Row]:
         yield row
 
 
-def self_contained(rows: Iterable[Row]) -> bool:
-    """Whether the rows hold what is true of them, as the official MMMU and MMMU-Pro outputs do."""
-    return all("id" in row and "answer" in row and ("options" in row or "index2ans" in row) for row in rows)
-
-
-def episodes_of(rows: Iterable[Row]) -> Matched:
-    """Episodes of rows that are self-contained. A row that cannot be used is named among the unknown."""
+def episodes_of(rows: Iterable[Row], sample_of: RepliesReader) -> Matched | None:
+    """Episodes of rows that hold their questions; None if one does not: then the data are needed. A row that cannot
+    be used is named among the unknown."""
     matched = Matched()
     for number, row in enumerate(rows):
         try:
-            matched.episodes.append(_episode(_mmmu_sample(row), row["response"]))
+            sample = sample_of(row)
         except (BadInput, TypeError, AttributeError) as error:
             matched.unknown.append(f"{row.get('id', number)}: {error}")
+            continue
+        if sample is None:
+            return None
+        matched.episodes.append(_episode(sample, row["response"]))
     return matched
 
 
@@ -107,16 +107,6 @@ def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
         matched.episodes.append(_episode(sample, replies.pop(sample.id, None)))
     matched.unknown += list(replies)
     return matched
-
-
-def _mmmu_sample(row: Mapping[str, Any]) -> Sample:
-    options = row.get("options")
-    if options is None:
-        lettered: Mapping[str, str] = row.get("index2ans") or {}
-        options = [lettered[letter] for letter in sorted(lettered)]
-    target = target_of({"options": options, "answer": row["answer"]})
-    subject = str(row.get("subject") or subject_of(str(row["id"])))
-    return Sample(id=str(row["id"]), target=target, groups=groups_of(subject, row))
 
 
 def _episode(sample: Sample, response: Any) -> Episode:

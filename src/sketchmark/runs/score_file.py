@@ -14,7 +14,7 @@ from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
 from sketchmark.runs.grading import grade
-from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets, self_contained
+from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
 from sketchmark.runs.results import summarise
 from sketchmark.task import Grading, Task
 
@@ -55,8 +55,9 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
 
     Replies that hold their questions need no data, wherever SKETCHMARK_DATA points.
     """
-    if tasks[0].name.startswith("mmmu") and data is None and self_contained(rows):
-        return episodes_of(rows)
+    sample_of = tasks[0].replies
+    if sample_of and data is None and (found := episodes_of(rows, sample_of)):
+        return found
     if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
         raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
 

@@ -5,22 +5,18 @@ A task names its writer under `submission:` in its YAML; the files go to `RUN/su
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from sketchmark.episode import Episode
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Task, find
-
-Writer = Callable[[Iterable[Episode], Path], list[Path]]
+from sketchmark.task import Task
 
 
 def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path]:
     """Write the files of every cell whose task has a writer; the episodes come in the order of the samples."""
     written: list[Path] = []
     for cell, task in tasks.items():
-        if name := task.config.get("submission"):
-            writer: Writer = find(str(name))
+        if writer := task.submission:
             episodes = (episode for _, episode in folder.played(cell))
             written += writer(episodes, folder.path / "submission" / cell)
     return written

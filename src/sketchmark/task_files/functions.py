@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -13,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.task_files.code import reach, run_file
 
 FUNCTION = "!function"
 """How the YAML reader keeps the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
@@ -44,13 +42,6 @@ def function(entry: Mapping[str, Any], folder: Path) -> Callable[..., Any]:
 
 @cache
 def _module(file: Path) -> ModuleType:
-    """Run once. Its module name is its own, so that two folders may both have a utils.py."""
-    if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))
-    name = f"task_code_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    """Run once."""
+    reach(file.parent)
+    return run_file(file)

@@ -1,4 +1,4 @@
-"""Task files: YAML with `include:`, found by folder. Nothing here runs anybody's code."""
+"""Task files: YAML with `include:`, found by folder and checked before anything else sees them. No code runs here."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from sketchmark.errors import BadInput
+from sketchmark.task_files.checking import checked
+from sketchmark.task_files.foreign import LmmsEvalFile, LmmsEvalGroup
+from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
+from sketchmark.task_files.yaml_text import load
 
 MODES = ("direct", "visual_cot", "text_cot")
+_MOST_FILES = 50
+_KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,42 +33,68 @@ def yaml_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
 
 
+def holds_a_task(path: Path) -> bool:
+    """Whether a YAML file that lies in a folder is meant for us at all: it has at least one key of a task file."""
+    return not _KEYS.isdisjoint(load(path))
+
+
 @cache
-def read_config(path: Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """A YAML file with its `include:` files merged beneath it. `above` are the files that include it."""
-    import yaml
+def read_config(path: Path) -> dict[str, Any]:
+    """A task file with its `include:` files merged beneath it, checked."""
+    config = _with_includes(path, (), [])
+    checked_config(config, f"task file {path}")
+    return config
 
-    if path in above:
+
+def checked_config(config: Mapping[str, Any], where: str) -> Struct:
+    """The file as what it is: a task, a group, or either of lmms-eval's shape."""
+    kind: type[Struct] = TaskFile
+    if is_group(config):
+        kind = GroupFile if "tasks" in config else LmmsEvalGroup
+    elif is_lmms_eval(config):
+        kind = LmmsEvalFile
+    found = checked(config, kind, where, known=("tasks",))
+    if isinstance(found, TaskFile):
+        for name in found.modes:
+            lineage(found.modes, name, where)
+    return found
+
+
+def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
+    """The mode and those it is `like`, the nearest first, as far as they are there."""
+    names = [name]
+    while (like := modes[names[-1]].like) in modes:
+        if like in names:
+            raise BadInput(f"{where}: modes.{name}.like goes in a circle: {' → '.join([*names, like][:8])}")
+        names.append(like)
+    return names
+
+
+def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dict[str, Any]:
+    """`above` are the files that include this one, `seen` all that were read so far."""
+    if path.resolve() in above:
         raise BadInput(f"task file {path} includes itself")
-
-    try:
-        config = yaml.load(path.read_text("utf-8"), Loader=_loader())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"cannot read task file {path}: {error}") from error
-    if not isinstance(config, dict):
-        raise BadInput(f"task file {path} is not a mapping")
-    base: dict[str, Any] = {}
+    seen.append(path)
+    if len(seen) > _MOST_FILES:
+        raise BadInput(f"task file {seen[0]} includes more than {_MOST_FILES} files")
+    config = load(path)
     includes = config.pop("include", [])
-    for name in [includes] if isinstance(includes, str) else includes:
-        base = merged(base, read_config((path.parent / name).resolve(), (*above, path.resolve())))
+    names = [includes] if isinstance(includes, str) else includes
+    if not isinstance(names, list) or not all(isinstance(name, str) and "\0" not in name for name in names):
+        raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
+    base: dict[str, Any] = {}
+    for name in names:
+        base = merged(base, _with_includes((path.parent / name).resolve(), (*above, path.resolve()), seen))
     return merged(base, config)
 
 
-@cache
-def _loader() -> Any:
-    """The safe YAML loader, with lmms-eval's `!function` kept as plain text until the code is trusted."""
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        pass
-
-    Loader.add_constructor("!function", lambda loader, node: {"!function": loader.construct_scalar(node)})
-    return Loader
+def is_lmms_eval(config: Mapping[str, Any]) -> bool:
+    return "dataset_path" in config or "doc_to_text" in config
 
 
 def is_group(config: Mapping[str, Any]) -> bool:
     """lmms-eval also writes `group:` into single tasks, as a label."""
-    return "group" in config and ("tasks" in config or isinstance(config.get("task"), list))
+    return "tasks" in config or ("group" in config and isinstance(config.get("task"), list))
 
 
 def members_of(config: Mapping[str, Any]) -> list[str]:
@@ -77,14 +111,3 @@ def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
     if config.get("output_type") == "generate_visual_cot":
         return "visual_cot"
     return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
-
-
-def code_named(config: Mapping[str, Any]) -> list[str]:
-    """Every `module:name` that a task file would have looked up."""
-    scorers = config.get("scorers", ())
-    entries = [config.get("source"), *(scorers if isinstance(scorers, list) else [scorers])]
-    entries += [config.get("aggregate"), config.get("submission")]
-    modes = config.get("modes", {})
-    entries += [block.get("protocol") for block in modes.values() if isinstance(block, Mapping)]
-    named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
-    return [name for name in named if isinstance(name, str) and ":" in name]

@@ -50,6 +50,9 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
             f"task file {path} runs Python of its own ({', '.join(code[:4])})",
             "add --trust-code if you trust it: it can do anything you can",
         )
+    metrics = [str(metric["metric"]) for metric in _metrics(config)]
+    if not metrics:
+        raise BadInput(f"task file {path}: metric_list names no metric")
     _TRUSTED.add(path.resolve())
     here = {"task_file": str(path)}
     adopted: dict[str, Any] = {
@@ -68,7 +71,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
             },
         },
         "scorers": [{"use": "lmms_eval:score", **here}],
-        "headline": str(_metrics(config)[0]["metric"]),
+        "headline": metrics[0],
     }
     if any(FUNCTION in _mapping(metric.get("aggregation")) for metric in _metrics(config)):
         adopted["aggregate"] = {"use": "lmms_eval:totals", **here}
@@ -113,7 +116,8 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str)
     """
     task = _opened(Path(task_file))
     answer = episode.answer
-    for stop in task.config.get("generation_kwargs", {}).get("until") or ():
+    until = _mapping(task.config.get("generation_kwargs")).get("until") or ()
+    for stop in filter(None, [until] if isinstance(until, str) else until):
         answer = answer.partition(stop)[0]
     if "process_results" not in task.config:
         target = str(sample.target.get("answer", ""))
@@ -230,7 +234,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
         raise BadInput(f"task file {path} filters answers by {unknown[0]!r}", "do it in process_results")
     for metric in _metrics(config):
         aggregation = metric.get("aggregation", "mean")
-        if aggregation not in ("mean", "bypass") and FUNCTION not in _mapping(aggregation):
+        if aggregation not in ("mean", "bypass", None) and FUNCTION not in _mapping(aggregation):
             raise BadInput(f"task file {path} aggregates by {aggregation!r}", "mean, or a !function")
         if "process_results" not in config and metric["metric"] != "exact_match":
             raise BadInput(f"task file {path}: metric {metric['metric']!r} needs process_results", "or exact_match")
@@ -247,7 +251,12 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _specific(config: Mapping[str, Any], model: str) -> dict[str, Any]:
-    blocks = config.get("lmms_eval_specific_kwargs") or {}
+    """A file may also give its settings flat, without any model's name: those are not blocks."""
+    blocks = {
+        name: block
+        for name, block in _mapping(config.get("lmms_eval_specific_kwargs")).items()
+        if isinstance(block, Mapping)
+    }
     return {**blocks.get("default", {}), **for_model(blocks, model)}
 
 
