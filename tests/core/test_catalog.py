@@ -24,7 +24,7 @@ modes:
     lmms_eval_specific_kwargs:
       default: {generation_prompt: draw it}
       bagel: {generation_prompt: "draw it, BAGEL"}
-scorers: ["uni_mmmu.scoring:maze"]
+scorers: ["worlds.scoring:maze"]
 headline: maze_solved
 """
 
@@ -168,7 +168,7 @@ def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch
 def test_a_task_file_from_elsewhere_names_only_what_sketchmark_brings_unless_trusted(tmp_path: Path) -> None:
     for old, new in (
         ('"worlds.data:mazes"', '"os.path:join"'),
-        ('["uni_mmmu.scoring:maze"]', '["subprocess:run"]'),
+        ('["worlds.scoring:maze"]', '["subprocess:run"]'),
         ("protocol: draw_then_answer", "protocol: 'antigravity:fly'"),
     ):
         (tmp_path / "mine.yaml").write_text(TASK.replace(old, new))

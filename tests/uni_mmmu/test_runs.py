@@ -16,7 +16,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import make
 from sketchmark.parts import Context, Picture, Sample
 from sketchmark.task import Grading
-from sketchmark.tasks.uni_mmmu import scoring
+from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import jigsaw, maze
 from tests.golden.recording import Recorder
 from tests.uni_mmmu import published

@@ -1,4 +1,5 @@
-"""The demonstration: three players, three worlds, all modes, and the canvas controls for the one they say most of."""
+"""The demonstration: three players, all generated worlds, all modes, and the canvas controls for the one they say
+most of."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import click
 
 from sketchmark.api import run
 from sketchmark.runs.store import RunFolder
+from sketchmark.worlds import every_world
 
 _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
 
@@ -28,7 +30,7 @@ def play_demo(limit: int, path: Path) -> int:
 def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
     return run(
         name,
-        "maze,sliding,jigsaw",
+        ",".join(_worlds()),
         mode="direct,visual_cot,text_cot",
         canvas=_CANVASES.get(name, "own"),
         limit=limit,
@@ -36,6 +38,11 @@ def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
         cache=cache,
         quiet=False,
     )
+
+
+def _worlds() -> list[str]:
+    """Each generated world has a task of its name."""
+    return [world.name for world in every_world() if world.making]
 
 
 def _print(folders: list[RunFolder]) -> None:
@@ -48,7 +55,7 @@ def _print(folders: list[RunFolder]) -> None:
         table.add_column(name)
     for folder in folders:
         results = folder.results()
-        for world in ("maze", "sliding", "jigsaw"):
+        for world in _worlds():
             cells = results["tasks"]
             table.add_row(
                 results["model"],

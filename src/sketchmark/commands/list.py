@@ -17,6 +17,7 @@ def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
     from rich.table import Table
 
     from sketchmark.catalog import ALIASES, Catalog
+    from sketchmark.worlds import every_world
 
     catalog = Catalog(include, trust_code)
     table = Table(box=None, pad_edge=False)
@@ -37,8 +38,8 @@ def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
     else:
         table.add_column("world", no_wrap=True)
         table.add_column("what you see and may do")
-        for name in ("maze", "sliding", "jigsaw", "voila"):
-            table.add_row(name, _first_lines(name))
+        for world in every_world():
+            table.add_row(world.name, _first_lines(world.about))
     Console().print(table)
     return 0
 
@@ -55,9 +56,6 @@ _MODELS = {
 }
 
 
-def _first_lines(world: str) -> str:
+def _first_lines(about: str) -> str:
     """A world's own docstring is its page: its first paragraph and the next."""
-    import importlib
-
-    text = importlib.import_module(f"sketchmark.worlds.{world}").__doc__ or ""
-    return " ".join(" ".join(text.split("\n\n")[:2]).split())
+    return " ".join(" ".join(about.split("\n\n")[:2]).split())

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.parts import Picture
+from sketchmark.worlds import board_of
 
 if TYPE_CHECKING:
     from PIL import Image
-
-    from sketchmark.worlds.boards import Box
 
 _MARK = (220, 38, 38)
 _SIDE = 640
@@ -41,14 +40,17 @@ class PictureDifference:
 
 
 def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> PictureDifference:
-    board = _board(target)
-    if board is None:
+    found = board_of(target)
+    if found is None:
         changed = _changed(drawn, true)
         return PictureDifference("pixels", share=float(changed.mean()))
-    kind, rows, cols = board
-    seen, wanted = (_read(kind, rows, cols, picture) for picture in (drawn, true))
+    board, rows, cols = found
+    seen, wanted = (board.read(picture, rows, cols).grid for picture in (drawn, true))
     cells = tuple(
-        (r, c, seen[r][c], wanted[r][c]) for r in range(rows) for c in range(cols) if seen[r][c] != wanted[r][c]
+        (r, c, board.name(seen[r][c]), board.name(wanted[r][c]))
+        for r in range(rows)
+        for c in range(cols)
+        if seen[r][c] != wanted[r][c]
     )
     return PictureDifference("cells", cells, size=(rows, cols))
 
@@ -58,8 +60,8 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
     from PIL import Image, ImageDraw
 
     found = difference(target, drawn, true)
-    image = drawn.image()
-    if found.kind == "pixels":
+    image, shown = drawn.image(), board_of(target)
+    if shown is None:
         image.thumbnail((_SIDE, _SIDE))
         pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.65)
         mask = Image.fromarray(_changed(drawn, true)).convert("L").resize(image.size)
@@ -67,7 +69,8 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
         return _png(pale)
     pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.45)
     pen = ImageDraw.Draw(pale)
-    down, across = _edges(target, drawn)
+    board, rows, cols = shown
+    down, across = board.edges(drawn, rows, cols)
     width = max(2, min(image.size) // 90)
     for row, col, _, _ in found.cells:
         box = (across[col], down[row], across[col + 1] - 1, down[row + 1] - 1)
@@ -75,50 +78,6 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
         pen.rectangle(box, outline=_MARK, width=width)
     pale.thumbnail((_SIDE, _SIDE))
     return _png(pale)
-
-
-def _board(target: Mapping[str, Any]) -> tuple[str, int, int] | None:
-    """Which world the picture is of, told by what is true of its samples; None: not a board that can be read."""
-    if "moves" not in target:
-        return None
-    try:
-        if "rows" in target and "cols" in target:
-            return "maze", int(target["rows"]), int(target["cols"])
-        if "n" in target:
-            return "sliding", int(target["n"]), int(target["n"])
-    except (TypeError, ValueError):
-        return None
-    return None
-
-
-_NAMES = {"#": "wall", " ": "floor", "S": "agent", "G": "goal", "SG": "agent in the goal", "?": "unclear"}
-
-
-def _read(kind: str, rows: int, cols: int, picture: Picture) -> list[list[str]]:
-    from sketchmark.worlds import maze, sliding
-
-    if kind == "maze":
-        return [[_NAMES[label] for label in row] for row in maze.read(picture, rows, cols).grid]
-    colours = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink", "grey")
-    return [
-        ["unclear" if tile == "?" else colours[int(tile) - 1] if int(tile) <= 9 else f"tile {tile}" for tile in row]
-        for row in sliding.read(picture, rows)
-    ]
-
-
-def _edges(target: Mapping[str, Any], picture: Picture) -> tuple[list[int], list[int]]:
-    """Where the board's cells are in a picture, found as the readers find them."""
-    from sketchmark.worlds import boards, maze, sliding
-
-    kind, rows, cols = _board(target) or ("", 1, 1)
-    pixels = boards.pixels_of(picture)
-    box: Box
-    if kind == "maze":
-        content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL, maze.PATH), boards.rgb01(maze.PAGE, maze.FLOOR)
-        box = boards.find_board(pixels, content, page, 0.003, square=rows == cols)
-    else:
-        box = boards.find_board(pixels, boards.rgb01(*sliding.COLOURS[: rows * cols]), boards.rgb01("#ffffff"), 0.002)
-    return boards.cells(box, rows, cols)
 
 
 def _changed(drawn: Picture, true: Picture) -> Any:

@@ -25,6 +25,7 @@ __all__ = [
     "MOVES",
     "Maze",
     "MazeReading",
+    "edges",
     "expected_grid",
     "frames",
     "generate",
@@ -156,12 +157,21 @@ def read(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading:
     """
     boards.check_grid(rows, cols, most=200)
     pixels = boards.pixels_of(picture)
-    content, page = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
-    box = boards.find_board(pixels, content, page, 0.003, square=rows == cols)
+    box = _find(pixels, rows, cols)
     board = pixels[box.top : box.bottom, box.left : box.right]
     labels = boards.nearest(board, boards.rgb01(FLOOR, WALL, START, GOAL))
     inner = boards.Box(0, 0, *labels.shape)
     return _judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4))
+
+
+def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
+    """Where the cells are in a picture, as the reader finds them."""
+    return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
+
+
+def _find(pixels: boards.Pixels, rows: int, cols: int) -> boards.Box:
+    content, page = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
+    return boards.find_board(pixels, content, page, 0.003, square=rows == cols)
 
 
 def _judge(shares: boards.Pixels) -> MazeReading:

@@ -23,6 +23,7 @@ __all__ = [
     "MOVES",
     "State",
     "apply",
+    "edges",
     "frames",
     "generate",
     "goal_state",
@@ -157,7 +158,7 @@ def read(picture: Picture, n: int = 3) -> list[list[int | str]]:
     boards.check_grid(n, n, most=5)
     colours = boards.rgb01(*COLOURS[: n * n])
     pixels = boards.pixels_of(picture)
-    box = boards.find_board(pixels, colours, boards.rgb01("#ffffff"), 0.002)
+    box = _find(pixels, n)
     labels = boards.nearest(pixels[box.top : box.bottom, box.left : box.right], colours)
     shares = boards.cell_shares(labels, boards.cells(boards.Box(0, 0, *labels.shape), n, n), n * n)
     numbers, sure = shares.argmax(axis=-1) + 1, shares.max(axis=-1) >= np.float32(TOLERANCE)
@@ -165,6 +166,15 @@ def read(picture: Picture, n: int = 3) -> list[list[int | str]]:
         [int(number) if certain else "?" for number, certain in zip(*row, strict=True)]
         for row in zip(numbers, sure, strict=True)
     ]
+
+
+def edges(picture: Picture, n: int) -> tuple[list[int], list[int]]:
+    """Where the cells are in a picture, as the reader finds them."""
+    return boards.cells(_find(boards.pixels_of(picture), n), n, n)
+
+
+def _find(pixels: boards.Pixels, n: int) -> boards.Box:
+    return boards.find_board(pixels, boards.rgb01(*COLOURS[: n * n]), boards.rgb01("#ffffff"), 0.002)
 
 
 def to_state(reading: list[list[int | str]]) -> State | None:

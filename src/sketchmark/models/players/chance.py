@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from random import Random
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.models.players import sight
+from sketchmark.models.players.sight import play_of
 from sketchmark.parts import Context, Picture
+from sketchmark.worlds.boards import MOVES
+from sketchmark.worlds.playing import may_stop, next_move_words, wanted
 
-_MOVES = ("up", "down", "left", "right")
 _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 
 
@@ -39,24 +39,14 @@ def dice(context: Context, seed: int) -> Random:
 
 def guess(context: Context, rng: Random) -> str:
     """An answer of the form that is asked for, drawn by lot."""
-    world, want = sight.world_of(context), sight.wanted(context)
+    want = wanted(context)
     if want == "plan":
-        if sight.may_stop(context) and rng.random() < 0.15:
+        if may_stop(context) and rng.random() < 0.15:
             return "DONE"
-        return sight.next_move_words(rng.choice(_MOVES))
+        return next_move_words(rng.choice(list(MOVES)))
     if want == "describe":
         return "I cannot picture it."
-    if world in ("maze", "sliding"):
-        moves = [rng.choice(_MOVES) for _ in range(rng.randint(1, 12))]
-        return f"<ANSWER_JSON>{json.dumps(moves)}</ANSWER_JSON>"
-    if world == "jigsaw":
-        body = json.dumps({"choice": rng.randint(0, 1), "rationale": "drawn by lot"})
-        return f"<FINAL_ANSWER_JSON>{body}</FINAL_ANSWER_JSON>"
-    if world == "voila":
-        from sketchmark.models.players.analogy import guess_step
-
-        return guess_step(context, rng)
-    return _guess_choice(context, rng)
+    return play_of(context).guess(context, rng) or _guess_choice(context, rng)
 
 
 def _guess_choice(context: Context, rng: Random) -> str:

@@ -95,7 +95,7 @@ def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         values["jigsaw_img_similarity"] = sum(likeness) / 2
         notes["frames_right"] = [value >= 0.95 for value in likeness]
         if grading.scoring.endswith(DREAMSIM):
-            from sketchmark.tasks.uni_mmmu.dreamsim import distance
+            from sketchmark.scoring.dreamsim import distance
 
             values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
     return Scores(values, notes, unparsed=answer is None)

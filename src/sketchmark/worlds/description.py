@@ -1,0 +1,132 @@
+"""What a world tells of itself, once, for everything that is done with worlds.
+
+`sketchmark make`, `read` and `list`, the demonstration, the scripted players and the viewer know no world by name:
+they ask these. docs/add-a-world.md makes one from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from sketchmark.parts import Context, Picture, Sample
+
+Label = int | str
+"""What is in one cell, in the reader's shorthand."""
+
+Add = Callable[[int, Sample], None]
+"""Writes one sample, given its number in the set."""
+
+
+class Play:
+    """How scripted players play a world, from the texts and pixels of a context alone. None: nothing to say or draw;
+    the player then guesses or scribbles. Worlds that are played by moves inherit from `playing.StepByStep` instead.
+    """
+
+    def answer(self, context: Context) -> str | None:
+        """What `player/solver` says: always right."""
+
+    def draw(self, context: Context) -> Picture | None:
+        """What `player/solver` draws: always right."""
+
+    def guess(self, context: Context, rng: Random) -> str | None:
+        """What `player/random` says: a final answer at random, of the form that is asked for."""
+
+    def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
+        """What `player/sketcher` says, who sees `lookahead` moves ahead and what its own drawings show."""
+
+    def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
+        """What `player/sketcher` draws; where its hand is `shaky`, something else than it meant."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A setting of the generator, as an option of `sketchmark make`. Its kind is that of its default."""
+
+    name: str
+    default: int | str
+    help: str
+    among: tuple[str, ...] = ()
+    option: str = ""
+    """What the command line calls it, where that is not its name."""
+    is_folder: bool = False
+
+
+@dataclass(frozen=True)
+class Making:
+    """How samples are made, and how they are written to disk."""
+
+    about: str
+    """One sentence: what `sketchmark make` writes."""
+    samples: Callable[..., Iterator[Sample]]
+    """`samples(seed=…, data=None, **arguments)`: endless, the same for the same seed. A task's `source` names it."""
+    answer: str
+    """Where in a sample's target the answer is."""
+    arguments: tuple[Argument, ...] = ()
+    pictures: tuple[str, ...] = ("initial",)
+    """The pictures of a sample that are written, each as the field NAME_image."""
+    column: str = ""
+    """What the published tables call the answer, where that is not its name in the target."""
+    column_type: Literal["string", "int64"] = "string"
+    """In parquet; a `string` holds JSON."""
+    folder: Callable[[Path], AbstractContextManager[Add]] | None = None
+    """Writes the folders of the published set, for worlds that have one."""
+
+
+@dataclass(frozen=True)
+class BoardReading:
+    """What was seen in each cell, and where things were found that a board has one of."""
+
+    grid: list[list[Label]]
+    places: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
+
+
+def _rows_and_cols(rows: int, cols: int) -> dict[str, int]:
+    return {"rows": rows, "cols": cols}
+
+
+def _size_in(target: Mapping[str, Any]) -> tuple[int, int]:
+    return int(target["rows"]), int(target["cols"])
+
+
+@dataclass(frozen=True)
+class Board:
+    """For worlds whose pictures are boards of cells: how they are read."""
+
+    size: tuple[int, int]
+    """Rows and columns, unless asked otherwise."""
+    legend: str
+    """One sentence: what `read` puts into the cells."""
+    read: Callable[[Picture, int, int], BoardReading]
+    edges: Callable[[Picture, int, int], tuple[list[int], list[int]]]
+    """Where the rows and columns of cells begin in a picture, and where the last ones end."""
+    name: Callable[[Label], str] = str
+    """A label in plain words."""
+    sized: Callable[[int, int], dict[str, int]] = _rows_and_cols
+    """A size as the generator takes it and as targets write it down; BadInput for one that cannot be."""
+    size_of: Callable[[Mapping[str, Any]], tuple[int, int]] = _size_in
+    """The size that a target has written down."""
+
+
+def _never(target: Mapping[str, Any]) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class World:
+    """`about` is the docstring of the world's module: what one sees and may do. `told_by` are phrases of its prompts, by
+    which players tell in which world they are."""
+
+    name: str
+    about: str
+    told_by: tuple[str, ...]
+    play: Play
+    making: Making | None = None
+    board: Board | None = None
+    claims: Callable[[Mapping[str, Any]], bool] = _never
+    """Whether a target that names no world is of this one. New worlds need none: their targets have the world's name
+    as `world`."""

@@ -1,0 +1,86 @@
+"""Mazes as a world: samples, how a board is read, the published folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sketchmark.parts import Picture, Sample
+from sketchmark.worlds import maze, writing
+from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World
+from sketchmark.worlds.maze_play import MazePlay
+from sketchmark.worlds.seeding import numbered_seeds
+
+
+def samples(
+    *, seed: int, data: Path | None, rows: int, cols: int, min_steps: int, max_steps: int
+) -> Iterator[Sample]:
+    for number, own_seed in numbered_seeds(seed):
+        made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
+        moves = maze.solve(made) or []
+        yield Sample(
+            id=f"maze-{seed}-{number:06d}",
+            pictures={"initial": maze.render(made)},
+            target={"moves": moves, "rows": rows, "cols": cols},
+            groups={"steps": len(moves), "size": f"{rows}x{cols}"},
+            steps=len(moves),
+            frames=partial(maze.frames, made, moves),
+        )
+
+
+def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
+    seen = maze.read(picture, rows, cols)
+    return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
+
+
+def _name(label: Label) -> str:
+    names = {"#": "wall", " ": "floor", "S": "agent", "G": "goal", "SG": "agent in the goal", "?": "unclear"}
+    return names[str(label)]
+
+
+def _claims(target: Mapping[str, Any]) -> bool:
+    return {"moves", "rows", "cols"} <= set(target)
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[Add]:
+    """The mazes of the published `data.tar`."""
+    writing.refuse_existing(out / "maze")
+
+    def add(number: int, sample: Sample) -> None:
+        size = f"{sample.target['rows']}x{sample.target['cols']}"
+        pictures = [writing.picture_of(sample, "initial"), *writing.frames_of(sample)]
+        writing.save_steps(out, f"maze/maze_{size}_{number:05d}_steps/maze_step_{{:04d}}.png", pictures)
+        writing.save_json(out / f"maze/maze_{size}_steps_{number:05d}.json", {"steps_long": sample.target["moves"]})
+
+    yield add
+
+
+WORLD = World(
+    name="maze",
+    about=maze.__doc__ or "",
+    told_by=("maze solver",),
+    play=MazePlay(),
+    making=Making(
+        about="Mazes with exactly one shortest way.",
+        samples=samples,
+        arguments=(
+            Argument("min_steps", 3, "Length of the shortest way, at least."),
+            Argument("max_steps", 12, "Length of the shortest way, at most."),
+        ),
+        answer="moves",
+        column="steps",
+        folder=_folder,
+    ),
+    board=Board(
+        size=(6, 6),
+        legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
+        read=_read,
+        edges=maze.edges,
+        name=_name,
+    ),
+    claims=_claims,
+)
