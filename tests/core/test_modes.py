@@ -11,7 +11,8 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
 from sketchmark.protocols import protocol
-from sketchmark.task import Scores, Task, TaskOptions, find, for_model
+from sketchmark.task import Scores, Task, TaskOptions, for_model
+from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.reading import merged
 from tests.core.playing import task
 
@@ -207,7 +208,8 @@ def scored(value: float, factor: float = 1) -> Scores:
 
 
 def test_code_is_found_inside_the_tasks_first_and_then_anywhere_and_otherwise_named() -> None:
-    assert find("uni_mmmu.scoring:Scores") is Scores
+    find = CodeNames().find
+    assert find("worlds.scoring:Scores") is Scores
     assert find("itertools:count") is itertools.count
     for missing in ("itertools:nothing", "no.such.module:name"):
         with pytest.raises(UnknownName, match="cannot find"):

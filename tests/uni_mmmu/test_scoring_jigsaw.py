@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from sketchmark.parts import Picture, Sample
+from sketchmark.scoring import dreamsim
 from sketchmark.task import Grading
-from sketchmark.tasks.uni_mmmu import dreamsim, scoring
+from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds.jigsaw import similarity
 from tests.episodes import choice_answer, episode, flat, from_pixels
 

@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.parts import Picture
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.uni_mmmu import scoring
+from sketchmark.tasks.worlds import scoring
 from tests.episodes import BLANK, episode, maze_sample, moves_answer, painted
 
 BOARD = ("S # ", "    ", "  #G")

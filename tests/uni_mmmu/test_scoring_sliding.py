@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.parts import Picture
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.uni_mmmu import scoring
+from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import sliding
 from tests.episodes import BLANK, episode, moves_answer, sliding_sample, smeared
 
