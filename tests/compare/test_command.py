@@ -102,6 +102,7 @@ def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.Mon
     assert "…" not in text
 
 
+@pytest.mark.slow
 def test_a_sketcher_that_draws_is_found_to_be_helped_by_its_drawings(tmp_path: Path) -> None:
     """The whole way: play, score, compare."""
     options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"

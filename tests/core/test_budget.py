@@ -16,6 +16,7 @@ def _run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=folder)
 
 
+@pytest.mark.slow
 def test_a_run_stops_cleanly_at_its_cost_limit_and_goes_on_when_told(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(PRICES)
     stopped = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "4")

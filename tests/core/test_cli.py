@@ -113,6 +113,7 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_run_writes_hardly_more_than_it_keeps(tmp_path: Path) -> None:
     """Bytes that the process handed to write(2), against the bytes in the run folder and the cache."""
     code = (

@@ -7,6 +7,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from tests.core.test_cli import sketchmark
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -22,6 +24,7 @@ def _command(page: str) -> list[str]:
     return shlex.split(found[1])
 
 
+@pytest.mark.slow
 def test_the_page_on_tasks_works_as_printed(tmp_path: Path) -> None:
     task, code, protocol = _blocks("add-a-task.md")
     folder = tmp_path / "shapes"

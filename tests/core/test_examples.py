@@ -34,6 +34,7 @@ SAID = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SAID)
 def test_an_example_runs_as_it_is_printed(tmp_path: Path, script: str) -> None:
     printed = _run(script, tmp_path)

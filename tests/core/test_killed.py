@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.core.helpers import episodes
 
 KILLS = 20
@@ -26,6 +28,7 @@ def _command(output: Path, cache: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_twenty_points_ends_with_exactly_the_episodes_of_an_undisturbed_one(tmp_path: Path) -> None:
     rng = Random(7)
     disturbed = _command(tmp_path / "killed", tmp_path / "cache")

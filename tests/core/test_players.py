@@ -13,6 +13,7 @@ from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.play import play
 
 
+@pytest.mark.slow
 def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
@@ -41,6 +42,7 @@ def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str,
     assert {found["mean"] for found in metrics.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_the_help_away(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "player/sketcher",
@@ -58,6 +60,7 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
             assert gains[world, canvas]["helped"] == gains[world, canvas]["hurt"] == 0
 
 
+@pytest.mark.slow
 def test_random_is_within_its_interval_of_chance_on_jigsaw(tmp_path: Path) -> None:
     folder = sketchmark.run("player/random", "jigsaw", limit=100, output_path=tmp_path)
     low, high = folder.results()["tasks"]["jigsaw.direct"]["metrics"]["jigsaw_text_acc"]["ci95"]

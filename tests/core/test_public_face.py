@@ -26,7 +26,7 @@ FACE = """
 INNER = {
     "sketchmark.stats": "a library of its own (docs/statistics.md)",
     "sketchmark.serve": "a server of its own (docs/serve.md)",
-    "sketchmark.worlds": "puzzles without a model: docs/voila.md, docs/add-a-world.md",
+    "sketchmark.worlds": "puzzles without a model (docs/voila.md)",
     "sketchmark.tasks.image_index": "the rest of the image-index sentence (docs/medical.md)",
     "sketchmark.models.calling": "what an adapter may build on (docs/add-a-model.md)",
     "sketchmark.models.endpoint": "what an adapter may build on (docs/models.md)",

@@ -223,6 +223,7 @@ def test_scores_that_were_not_written_before_the_process_died_are_filled_in(tmp_
     assert _run("player/sketcher", tmp_path / "run").results() == before
 
 
+@pytest.mark.slow
 def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tmp_path: Path) -> None:
     loose = Recorder(answer=lambda i, c: 'I choose {"choice": 1}')
     settings: dict[str, Any] = {"tasks": "jigsaw", "mode": "direct", "limit": 12}

@@ -82,6 +82,7 @@ def test_fractions_are_covered_also_when_piled_up_at_the_ends(name: str, n: int)
     assert LOW < covered(make, truth, n, runs=2_500) < HIGH
 
 
+@pytest.mark.slow
 def test_skewed_numbers_beyond_fractions_are_covered() -> None:
     assert LOW < covered(lambda rng, n: rng.exponential(20, n), 20, 30, runs=1_000) < HIGH
 

@@ -147,6 +147,7 @@ def test_count_prints_every_structure_and_both_totals() -> None:
     assert counts["without_distraction"] == {"total": 3_861_312, "largest_count": 2_384_928}
 
 
+@pytest.mark.slow
 def test_built_in_pictures_are_written_beside_the_table_and_show_what_it_says(tmp_path: Path) -> None:
     from sketchmark.worlds.voila.reader import read, read_collage
 
