@@ -42,14 +42,6 @@ MODULES |= {"protocols", "task"}
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}
 """(folder, other folder under tasks/): Uni-MMMU's puzzles are those of the generated worlds."""
 
-STILL_TO_MOVE = {
-    ("tasks/mmmu/data.py", "sketchmark.tasks.medical.files"),
-    ("tasks/mmmu/data.py", "sketchmark.tasks.medical.items"),
-    ("tasks/mmmu/prompts.py", "sketchmark.tasks.medical.prompts"),
-}
-"""A debt, not a rule: MMMU reads its files and words its prompts with helpers that lie in the medical folder and
-belong in a place of their own. Nothing is added here; what is moved is taken out (a test sees to it)."""
-
 
 def imported(source: str, path: Path) -> Iterator[str]:
     """Every `sketchmark.…` module that a file names in an import: at the top, inside functions, under
@@ -83,11 +75,10 @@ def breaches(path: Path, source: str) -> list[str]:
 
 
 def _between_benchmarks(path: Path, other: str, module: str) -> list[str]:
-    """A folder under tasks/ is one benchmark: what two of them need belongs in scoring, files or task_files."""
+    """A folder under tasks/ is one benchmark: what two of them need belongs beside them in tasks/, or in scoring, files or task_files."""
     own = path.parts[1] if len(path.parts) > 2 else ""
     is_benchmark = other != own and (ROOT / "tasks" / other).is_dir()
-    owed = (path.as_posix(), module.rpartition(".")[0]) in STILL_TO_MOVE
-    if not own or not is_benchmark or owed or (own, other) in SHARED_BENCHMARKS:
+    if not own or not is_benchmark or (own, other) in SHARED_BENCHMARKS:
         return []
     return [f"{path} imports {module}: one benchmark's folder does not use another's"]
 
@@ -100,15 +91,6 @@ def test_each_module_imports_only_from_the_layers_before_its_own() -> None:
     files = [path for path in _files() if path != Path("__init__.py")]
     assert len(files) > 100
     assert [line for path in files for line in breaches(path, (ROOT / path).read_text("utf-8"))] == []
-
-
-def test_no_debt_is_listed_that_was_paid() -> None:
-    named = {(path, module) for path, _ in STILL_TO_MOVE for module in _modules_imported_by(path)}
-    assert named >= STILL_TO_MOVE
-
-
-def _modules_imported_by(path: str) -> set[str]:
-    return {name.rpartition(".")[0] for name in imported((ROOT / path).read_text("utf-8"), Path(path))}
 
 
 def test_the_public_face_imports_nothing_until_it_is_asked() -> None:

@@ -13,7 +13,7 @@ import pytest
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Picture, Sample
-from sketchmark.tasks.medical.files import Files, literal
+from sketchmark.tasks.published_files import Files, literal
 from tests.medical import fixtures
 
 

@@ -7,7 +7,8 @@ from sketchmark.tasks.image_index import (
     add_image_index_to_report_prompt,
     get_image_index_info,
 )
-from sketchmark.tasks.medical.prompts import Kind, Language, Protocol, question_prompt, report_prompt
+from sketchmark.tasks.instructions import Kind, Language
+from sketchmark.tasks.medical.prompts import Protocol, question_prompt, report_prompt
 from sketchmark.tasks.mmmu.prompts import (
     PRO_INSTRUCTIONS,
     ProMode,

@@ -50,7 +50,7 @@ def test_code_beside_a_strangers_file_does_not_run_however_it_is_named(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("name", ["lmms_eval:os", "lmms_eval:function", "voila.data:evil", "medical.files:Path"])
+@pytest.mark.parametrize("name", ["lmms_eval:os", "lmms_eval:function", "voila.data:evil", "published_files:Path"])
 def test_of_our_modules_a_stranger_gets_only_what_tasks_bring(name: str) -> None:
     with pytest.raises(BadInput, match="cannot find"):
         CodeNames(anywhere=False).find(name)

@@ -11,7 +11,10 @@ from typing import Any
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import rows, ways
 from sketchmark.parts import Sample
-from sketchmark.tasks.medical.files import (
+from sketchmark.tasks.medical.items import Asked, Style, groups_from, letter_of, lettered, sample_of
+from sketchmark.tasks.medical.medevalkit.replies import fork_key
+from sketchmark.tasks.medical.prompts import Protocol
+from sketchmark.tasks.published_files import (
     Files,
     csv_rows,
     find_root,
@@ -22,20 +25,7 @@ from sketchmark.tasks.medical.files import (
     table_picture,
     text_lines,
 )
-from sketchmark.tasks.medical.items import (
-    Asked,
-    Style,
-    build_all,
-    checked_letter,
-    checked_options,
-    groups_from,
-    letter_of,
-    lettered,
-    sample_of,
-    text,
-)
-from sketchmark.tasks.medical.medevalkit.replies import fork_key
-from sketchmark.tasks.medical.prompts import Protocol
+from sketchmark.tasks.question_rows import build_all, checked_letter, checked_options, text
 
 _PREFIX = re.compile(r"\s*[A-D]\s*:\s*")
 _LISTED_OPTIONS = re.compile(r"\s*Answer Choices:.*\Z", re.DOTALL)

@@ -12,11 +12,12 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.tasks.medical.files import Files, find_root, json_list
-from sketchmark.tasks.medical.items import Style, build_all
+from sketchmark.tasks.medical.items import Style
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol, report_prompt
 from sketchmark.tasks.medical.radiology_metrics import reference_report
+from sketchmark.tasks.published_files import Files, find_root, json_list
+from sketchmark.tasks.question_rows import build_all
 
 _LAYOUT = (
     "expected: FOLDER/test.json, a list of {{image, findings, impression}}, and FOLDER/images/; "

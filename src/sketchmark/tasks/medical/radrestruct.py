@@ -13,19 +13,12 @@ from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Sample
-from sketchmark.tasks.medical.files import Files, find_root, json_list, json_value
-from sketchmark.tasks.medical.items import (
-    Asked,
-    Style,
-    build_all,
-    checked_options,
-    letter_of,
-    lettered,
-    sample_of,
-    text,
-)
+from sketchmark.tasks.instructions import Kind
+from sketchmark.tasks.medical.items import Asked, Style, letter_of, lettered, sample_of
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
-from sketchmark.tasks.medical.prompts import Kind, Protocol
+from sketchmark.tasks.medical.prompts import Protocol
+from sketchmark.tasks.published_files import Files, find_root, json_list, json_value
+from sketchmark.tasks.question_rows import build_all, checked_options, text
 
 _HOW = (
     "expected: FOLDER/id_to_img_mapping_frontal_reports.json, FOLDER/test_qa_pairs/*.json and FOLDER/imgs/*.png; "

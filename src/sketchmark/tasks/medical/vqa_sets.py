@@ -12,10 +12,12 @@ from typing import Any
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import rows, ways
 from sketchmark.parts import Sample
-from sketchmark.tasks.medical.files import Files, find_root, folder_of, json_list, table_picture
-from sketchmark.tasks.medical.items import Asked, Style, build_all, groups_from, sample_of, text
+from sketchmark.tasks.instructions import Kind, Language
+from sketchmark.tasks.medical.items import Asked, Style, groups_from, sample_of
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
-from sketchmark.tasks.medical.prompts import Kind, Language, Protocol
+from sketchmark.tasks.medical.prompts import Protocol
+from sketchmark.tasks.published_files import Files, find_root, folder_of, json_list, table_picture
+from sketchmark.tasks.question_rows import build_all, text
 
 
 def vqa_rad(

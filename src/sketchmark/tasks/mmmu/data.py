@@ -13,10 +13,10 @@ from typing import Any
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import rows
 from sketchmark.parts import Picture, Sample
-from sketchmark.tasks.medical.files import folder_of, literal, table_picture
-from sketchmark.tasks.medical.items import build_all, checked_letter, checked_options, text
 from sketchmark.tasks.mmmu.prompts import ProMode, Protocol, mmmu_prompt, pro_image_order, pro_prompt
 from sketchmark.tasks.mmmu.subjects import DOMAINS, SUBJECTS, subject_of
+from sketchmark.tasks.published_files import folder_of, literal, table_picture
+from sketchmark.tasks.question_rows import build_all, checked_letter, checked_options, text
 
 WITHHELD = "?"
 _MOST_IMAGES = 7

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from sketchmark.tasks.image_index import get_image_index_info
-from sketchmark.tasks.medical.prompts import instruction
+from sketchmark.tasks.instructions import instruction
 
 Protocol = Literal["indexed", "upstream", "official"]
 ProSetting = Literal["standard", "vision"]
