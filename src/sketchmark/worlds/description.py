@@ -118,8 +118,8 @@ def _never(target: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class World:
-    """`about` is the docstring of the world's module: what one sees and may do. `told_by` are phrases of its prompts, by
-    which players tell in which world they are."""
+    """`about` is the docstring of the world's module: what one sees and may do. `told_by` are phrases of its prompts,
+    by which players tell in which world they are."""
 
     name: str
     about: str
