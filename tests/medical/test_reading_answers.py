@@ -29,7 +29,7 @@ from sketchmark.scoring.yesno import read_yes_no
         ("$x$ costs $5 or $6", "x costs $5 or $6", "reply"),
         ("<think>a</think>b", "b", "reply"),
         ("<THINKING>a</THINKING> b <think>c", "b", "reply"),
-        ("so a</think>b</think>c", "c", "reply"),
+        ("so\na</think>b</THINK>c", "c", "reply"),
         ("<think><answer>a</answer></think><answer>b</answer>", "b", "answer tag"),
         ("<think>a\n\nb</think>\nc", "c", "reply"),
         ("Ｂ", "B", "reply"),

@@ -52,6 +52,7 @@ SIDES = ["left", "right", "bilateral", "left and right"]
         ("It may be A or B. I choose D.", "D", "letter after a cue"),
         ("The Left Ventricle is shown", "C", "option text mentioned"),
         ("the left ventricle, yes, the left ventricle", "C", "option text mentioned"),
+        ("I see: B Right atrium there", "B", "option text mentioned"),
     ],
 )
 def test_the_most_explicit_rule_that_applies_decides(response: str, letter: str, how: str) -> None:
@@ -75,6 +76,8 @@ def test_the_most_explicit_rule_that_applies_decides(response: str, letter: str,
         "A right heart",
         "I think (A) or (B)",
         "I choose B or C",
+        "Perhaps A or B, but I see the left atrium",
+        "<answer>nothing</answer>",
         "I choose c",
         "vitamin D levels",
         "left ventricles",
@@ -160,6 +163,7 @@ def test_where_the_answer_was_marked_is_told_instead_of_the_rule() -> None:
         ("The answer is left and right.", "D", "option text"),
         ("both the left and right sides", "D", "option texts mentioned"),
         ("the left side and the bilateral one", "AC", "option texts mentioned"),
+        ("bilateral, I think", "C", "option texts mentioned"),
         ("So A.", "A", "concluding letter"),
     ],
 )
@@ -167,6 +171,6 @@ def test_a_set_is_read_from_a_list_or_from_the_texts_it_mentions(response: str, 
     assert read_choices(response, SIDES) == Parsed(frozenset(letters), how)
 
 
-@pytest.mark.parametrize("response", ["", "neither", "E, F", "none, nothing"])
+@pytest.mark.parametrize("response", ["", "neither", "E, F", "none, nothing", "<answer>none</answer>"])
 def test_a_set_that_cannot_be_read_is_none(response: str) -> None:
     assert read_choices(response, SIDES) == UNREAD
