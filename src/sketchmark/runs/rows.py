@@ -1,0 +1,65 @@
+"""Score lines as numbers are made from them: without notes, which can be long, and the newest of each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from sketchmark.runs.format import ScoreNumbers
+
+Row = TypeVar("Row", bound=ScoreNumbers)
+
+
+class DrawingNotes(Struct, frozen=True):
+    """The one note that numbers are made of."""
+
+    frames_right: Any = None
+
+
+class ScoredSample(ScoreNumbers, kw_only=True):
+    """One sample as it was scored."""
+
+    notes: DrawingNotes = DrawingNotes()
+
+    @property
+    def cluster(self) -> str | int | float | None:
+        """Samples that share one are not independent; None: it stands alone."""
+        found: str | int | float | None = self.groups.get("cluster")
+        return found
+
+    @property
+    def drawing_right(self) -> bool | None:
+        """Was everything drawn in this episode right? None where nothing was drawn or nobody can tell.
+
+        A whole-sequence score (`…_img_exact`) also demands that no frame is missing, so it goes before the frames.
+        """
+        for name, value in self.values.items():
+            if name.endswith("_img_exact") and value is not None:
+                return value == 1
+        frames = self.notes.frames_right
+        return all(frames) if frames else None
+
+
+def newest(rows: Iterable[Row]) -> dict[str, Row]:
+    """By sample, in the order of the samples, whatever order they finished in; the last row of a sample counts."""
+    found = {row.sample: row for row in rows}
+    return dict(sorted(found.items(), key=lambda item: item[1].index))
+
+
+class Sharing:
+    """Equal small values are kept once: most rows of a run have the same flags and usage."""
+
+    _MOST = 10_000
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Any] = {}
+
+    def __call__(self, row: ScoredSample) -> ScoredSample:
+        row.flags = self._one(("flags", *row.flags), row.flags)
+        row.usage = self._one(("usage", *row.usage.items()), row.usage)
+        return row
+
+    def _one(self, key: tuple[Any, ...], value: Any) -> Any:
+        return self._kept.setdefault(key, value) if len(self._kept) < self._MOST else value
