@@ -298,6 +298,9 @@ class Mean(Struct):
 class Metric(Mean):
     """A score's mean over the samples it applies to."""
 
+    mean: float
+    """The mean."""
+
     method: str = ""
     """How the interval was made: docs/statistics.md."""
 
