@@ -68,7 +68,9 @@ def registered(sample: Sample, episode: Episode, grading: Grading, *, who: str) 
     return SCORERS[who](sample, episode, grading)
 
 
-def make_config(samples: Sequence[Sample], name: str = "shades", scorer: Scorer = right, **more: Any) -> dict[str, Any]:
+def make_config(
+    samples: Sequence[Sample], name: str = "shades", scorer: Scorer = right, **more: Any
+) -> dict[str, Any]:
     SHELF[name], SCORERS[name] = list(samples), scorer
     return {
         "headline": "right",
@@ -146,7 +148,9 @@ class Looker:
         self.told.append(("end", cell))
 
 
-async def run(path: Path, cells: Sequence[Cell], model: Model, watcher: Watcher | None = None, **how: Any) -> RunFolder:
+async def run(
+    path: Path, cells: Sequence[Cell], model: Model, watcher: Watcher | None = None, **how: Any
+) -> RunFolder:
     """One episode at a time unless told otherwise, so that the order of calls is the order of the samples."""
     manner = Manner(**{"concurrency": 1, **how})
     return await run_plan(cells[0].request, list(cells), model, path, manner, watcher or Looker())
@@ -192,7 +196,9 @@ def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     writer.close()
 
 
-def make_folder(path: Path, scores: Mapping[str, Sequence[Mapping[str, Any]]], **cells: Mapping[str, Any]) -> RunFolder:
+def make_folder(
+    path: Path, scores: Mapping[str, Sequence[Mapping[str, Any]]], **cells: Mapping[str, Any]
+) -> RunFolder:
     """A run folder that holds scores alone. A cell `task.mode` is described by its name unless told otherwise."""
     folder = RunFolder(path)
     described = {}

@@ -150,7 +150,7 @@ async def test_a_kept_picture_that_is_no_longer_itself_is_drawn_again(tmp_path: 
 
 def test_a_folder_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(BadInput, match="cannot keep a call cache in .*--no-cache"):
+    with pytest.raises(BadInput, match=r"cannot keep a call cache in .*--no-cache"):
         CallCache(tmp_path / "file/cache")
 
 

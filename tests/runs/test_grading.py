@@ -104,7 +104,7 @@ async def test_what_several_scorers_find_is_put_together() -> None:
 
     task = make_task([], "first", first)
     config = make_task([], "second", second).config
-    task.config["scorers"].extend(config["scorers"])  # type: ignore[index]
+    task.config["scorers"].extend(config["scorers"])
     row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
     assert row["values"] == {"a": 1.0, "both": 1.0, "b": None}
     assert row["notes"] == {"one": 1, "two": 2}

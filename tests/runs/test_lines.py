@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def _line(number: int) -> dict[str, object]:
 
 def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "a/b/lines.jsonl"
-    rows = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
+    rows: list[dict[str, Any]] = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
     write_lines(path, rows)
     assert list(read_lines(path)) == rows
     assert path.read_bytes() == '{"sample":"å","value":1.5,"list":[1,null]}\n{"sample":"second"}\n'.encode()
@@ -39,7 +40,8 @@ def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     one.write(_line(0))
     two.write(_line(1))
     one.write(_line(2))
-    one.close(), two.close()
+    one.close()
+    two.close()
     assert list(read_lines(path)) == [_line(0), _line(1), _line(2)]
 
 

@@ -104,7 +104,9 @@ def test_the_seed_of_generation_is_for_saying_and_drawing(tmp_path: Path) -> Non
 
 
 def test_a_model_that_only_draws_plays_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CannotPlay, match=r"'direct' of task 'shades' needs a model that speaks, and speaker only draws"):
+    with pytest.raises(
+        CannotPlay, match=r"'direct' of task 'shades' needs a model that speaks, and speaker only draws"
+    ):
         _plan(tmp_path, OnlyDraws())
 
 
@@ -138,9 +140,7 @@ def test_a_task_without_samples_is_refused(tmp_path: Path) -> None:
         planned(tmp_path, make_config([]), Painter())
 
 
-@pytest.mark.parametrize(
-    ("mode", "shown"), [("direct", 2), ("text_cot", 2), ("visual_cot", 3), ("steps", 2 + 4)]
-)
+@pytest.mark.parametrize(("mode", "shown"), [("direct", 2), ("text_cot", 2), ("visual_cot", 3), ("steps", 2 + 4)])
 def test_a_model_is_not_shown_more_pictures_than_it_takes(tmp_path: Path, mode: str, shown: int) -> None:
     """All that a call may carry counts: the sample's pictures, and what was drawn before."""
     sample = make_sample("s0", pictures={"picture": [colour("red"), colour("green")]}, steps=4)

@@ -83,6 +83,11 @@ def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
     record = pack_episode(make_episode(None, Reply("yes")), 0, save)
     assert record["turns"] == [
         {"act": "show", "added": []},
-        {"act": "say", "added": [], "reply": {"text": "yes", "finish": "stop", "usage": {"calls": 1}}, "seconds": 0.0},
+        {
+            "act": "say",
+            "added": [],
+            "reply": {"text": "yes", "finish": "stop", "usage": {"calls": 1}},
+            "seconds": 0.0,
+        },
     ]
     assert saved == [colour("red")]

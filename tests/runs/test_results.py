@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,12 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.stats import interval, paired_difference
 from tests.runs.making import make_folder, make_row, make_task
 
-VALUES = [1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0]
 
-
-def _rows(values: list[float | None], **more: Any) -> list[dict[str, Any]]:
+def _rows(values: Sequence[float | None], **more: Any) -> list[dict[str, Any]]:
     return [make_row(f"s{place}", value, place, **more) for place, value in enumerate(values)]
 
 
-def _clustered(values: list[float | None], size: int) -> list[dict[str, Any]]:
+def _clustered(values: Sequence[float | None], size: int) -> list[dict[str, Any]]:
     rows = _rows(values)
     return [{**row, "filed": {"cluster": f"c{place // size}"}} for place, row in enumerate(rows)]
 
@@ -83,7 +82,7 @@ def test_a_score_that_does_not_apply_to_some_samples_is_averaged_over_the_others
 
 
 def test_samples_that_share_a_source_make_the_interval_wider() -> None:
-    values: list[float | None] = [*[1.0] * 8, *[0.0] * 8, *[1.0] * 4, *[0.0] * 4]
+    values = [*[1.0] * 8, *[0.0] * 8, *[1.0] * 4, *[0.0] * 4]
     alone = summarise(_rows(values), None)["metrics"]["right"]
     shared = summarise(_clustered(values, 4), None)["metrics"]["right"]
     lone_clusters = summarise(_clustered(values, 1), None)["metrics"]["right"]
@@ -103,7 +102,7 @@ def test_one_shared_source_among_lone_samples_counts_as_one() -> None:
 
 
 def test_the_seed_of_the_run_is_that_of_its_bootstrap() -> None:
-    values: list[float | None] = [float(place**2 % 17) for place in range(40)]
+    values = [float(place**2 % 17) for place in range(40)]
     for seed in (0, 7):
         exact = interval(values, None, seed=seed)
         assert summarise(_rows(values), None, seed)["metrics"]["right"]["ci95"] == [exact.low, exact.high]
@@ -132,7 +131,7 @@ def _gains(folder: RunFolder) -> list[dict[str, Any]]:
 
 def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -> None:
     before, after = [0.0, 0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0, 1.0]
-    scores = {"shades.direct": _rows([*before]), "shades.visual_cot": _rows([*after])}
+    scores = {"shades.direct": _rows(before), "shades.visual_cot": _rows(after)}
     exact = paired_difference(before, after)
     assert _gains(make_folder(tmp_path, scores)) == [
         {
@@ -163,8 +162,8 @@ def test_only_samples_that_both_modes_scored_are_compared(tmp_path: Path) -> Non
 
 
 def test_samples_that_share_a_source_make_the_gain_less_sure(tmp_path: Path) -> None:
-    before: list[float | None] = [0.0] * 16
-    after: list[float | None] = [*[1.0] * 12, *[0.0] * 4]
+    before = [0.0] * 16
+    after = [*[1.0] * 12, *[0.0] * 4]
 
     def gain(name: str, size: int) -> dict[str, Any]:
         scores = {"shades.direct": _clustered(before, size), "shades.visual_cot": _rows(after)}

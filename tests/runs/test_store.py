@@ -59,7 +59,11 @@ def test_the_format_of_a_run_folder_is_the_one_the_documents_describe() -> None:
 
 def test_cells_come_in_the_order_they_were_asked_for_and_no_other_names(tmp_path: Path) -> None:
     names = ["z.direct", "a.visual_cot.blank", "plain", "../x.y", "a.b/c", "A-1_b.direct"]
-    assert _folder(tmp_path, cells=dict.fromkeys(names, {})).cells == ["z.direct", "a.visual_cot.blank", "A-1_b.direct"]
+    assert _folder(tmp_path, cells={name: {} for name in names}).cells == [
+        "z.direct",
+        "a.visual_cot.blank",
+        "A-1_b.direct",
+    ]
 
 
 @pytest.mark.parametrize("name", ["plain", "../up.direct", "a.b/c", "a.b\n", "", "a..b", "a.b~X"])
@@ -165,7 +169,9 @@ def test_a_second_one_in_the_same_folder_is_told_so_until_the_first_is_done(tmp_
 
 def test_a_process_that_holds_the_folder_keeps_another_out(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
-    code = "import sys; from pathlib import Path; from sketchmark.runs.store import RunLock; RunLock(Path(sys.argv[1]))"
+    code = (
+        "import sys; from pathlib import Path; from sketchmark.runs.store import RunLock; RunLock(Path(sys.argv[1]))"
+    )
     refused = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     lock.release()
     assert "RunConflict: another process is running" in refused.stderr
@@ -175,7 +181,12 @@ def test_being_told_to_wait_leaves_no_file_open(tmp_path: Path, monkeypatch: pyt
     lock = RunLock(tmp_path)
     closed: list[int] = []
     close = os.close
-    monkeypatch.setattr(os, "close", lambda file: (closed.append(file), close(file))[1])
+
+    def watched(file: int) -> None:
+        closed.append(file)
+        close(file)
+
+    monkeypatch.setattr(os, "close", watched)
     with pytest.raises(RunConflict):
         RunLock(tmp_path)
     assert len(closed) == 1
