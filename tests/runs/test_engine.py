@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import pytest
 
@@ -56,8 +56,10 @@ class Hall:
         return job * 10
 
 
-async def _all(jobs: Jobs, hall: Hall, concurrency: int) -> list[int]:
-    return [outcome async for outcome in play_all(iter(jobs), hall.play, concurrency)]
+async def _all(jobs: Iterable[int], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
+    """An engine that hangs is red, not a test that never ends."""
+    async with asyncio.timeout(10):
+        return [outcome async for outcome in play_all(iter(jobs), play, concurrency)]
 
 
 async def _time_to_draw() -> None:
@@ -69,8 +71,8 @@ async def _time_to_draw() -> None:
 @pytest.mark.parametrize("concurrency", [1, 3])
 async def test_all_places_are_used_and_the_next_job_is_drawn_only_when_one_is_free(concurrency: int) -> None:
     jobs, hall = Jobs(8), Hall(concurrency)
-    playing = asyncio.create_task(_all(jobs, hall, concurrency))
-    await asyncio.wait_for(hall.full.wait(), 30)
+    playing = asyncio.create_task(_all(jobs, hall.play, concurrency))
+    await asyncio.wait_for(hall.full.wait(), 10)
     await _time_to_draw()
     assert jobs.drawn == list(range(concurrency))
     hall.doors.set()
@@ -90,7 +92,7 @@ async def test_a_place_that_becomes_free_is_taken_while_the_others_go_on() -> No
             slow.set()
         return job
 
-    outcomes = [outcome async for outcome in play_all(iter(range(6)), play, 2)]
+    outcomes = await _all(range(6), play, 2)
     assert started == [0, 1, 2, 3, 4, 5]
     assert outcomes[:4] == [1, 2, 3, 4] and set(outcomes[4:]) == {0, 5}, "whoever is done first comes first"
 
@@ -98,19 +100,19 @@ async def test_a_place_that_becomes_free_is_taken_while_the_others_go_on() -> No
 async def test_one_at_a_time_keeps_the_order() -> None:
     hall = Hall(1)
     hall.doors.set()
-    assert await _all(Jobs(5), hall, 1) == [0, 10, 20, 30, 40]
+    assert await _all(Jobs(5), hall.play, 1) == [0, 10, 20, 30, 40]
     assert hall.left == [0, 1, 2, 3, 4]
 
 
 async def test_jobs_are_drawn_beside_the_event_loop_and_not_in_it() -> None:
     jobs, hall = Jobs(4), Hall(1)
     hall.doors.set()
-    await _all(jobs, hall, 2)
+    await _all(jobs, hall.play, 2)
     assert jobs.threads and threading.get_ident() not in jobs.threads
 
 
 async def test_no_jobs_bring_nothing() -> None:
-    assert await _all(Jobs(0), Hall(1), 4) == []
+    assert await _all(Jobs(0), Hall(1).play, 4) == []
 
 
 async def test_an_error_in_one_job_ends_the_others_before_it_is_raised() -> None:
@@ -122,14 +124,14 @@ async def test_an_error_in_one_job_ends_the_others_before_it_is_raised() -> None
         return await hall.play(job)
 
     with pytest.raises(ZeroDivisionError):
-        [outcome async for outcome in play_all(iter(range(9)), play, 4)]
+        await _all(range(9), play, 4)
     assert sorted(hall.cancelled) == [0, 1, 2] and hall.inside == 0
 
 
 async def test_an_error_while_drawing_ends_the_jobs_that_are_under_way() -> None:
     hall = Hall(2)
     with pytest.raises(LookupError):
-        await _all(Jobs(9, fails_at=2), hall, 4)
+        await _all(Jobs(9, fails_at=2), hall.play, 4)
     assert hall.inside == 0 and hall.left == []
 
 
@@ -140,15 +142,16 @@ async def test_whoever_stops_listening_ends_the_jobs() -> None:
         return job if job == 0 else await hall.play(job)
 
     outcomes = play_all(iter(range(9)), play, 3)
-    assert await anext(outcomes) == 0
-    await outcomes.aclose()  # type: ignore[attr-defined]
+    async with asyncio.timeout(10):
+        assert await anext(outcomes) == 0
+        await outcomes.aclose()  # type: ignore[attr-defined]
     assert sorted(hall.cancelled) == [1, 2] and hall.inside == 0
 
 
 async def test_a_run_that_is_cancelled_ends_its_jobs() -> None:
     hall = Hall(2)
-    playing = asyncio.create_task(_all(Jobs(9), hall, 2))
-    await asyncio.wait_for(hall.full.wait(), 30)
+    playing = asyncio.create_task(_all(Jobs(9), hall.play, 2))
+    await asyncio.wait_for(hall.full.wait(), 10)
     playing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await playing
