@@ -25,6 +25,8 @@ from sketchmark.task import Grading, Scorer, Scores, Task
 
 SHELF: dict[str, list[Sample]] = {}
 SCORERS: dict[str, Scorer] = {}
+SHELF_ASKED: list[tuple[int, Path | None]] = []
+"""With which seed and data the samples were asked for."""
 
 _INPUTS = ["<picture>", "{question}"]
 MODES: dict[str, Any] = {
@@ -56,6 +58,7 @@ def make_samples(count: int, **more: Any) -> list[Sample]:
 
 
 def from_shelf(*, seed: int, data: Path | None, shelf: str, start: int = 0) -> Iterator[Sample]:
+    SHELF_ASKED.append((seed, data))
     yield from SHELF[shelf][start:]
 
 

@@ -11,7 +11,17 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.plan import Cell
-from tests.runs.making import Speaker, colour, make_cell, make_config, make_sample, make_samples, make_task, planned
+from tests.runs.making import (
+    SHELF_ASKED,
+    Speaker,
+    colour,
+    make_cell,
+    make_config,
+    make_sample,
+    make_samples,
+    make_task,
+    planned,
+)
 
 
 class OnlySays(Model):
@@ -176,6 +186,13 @@ def test_a_cell_has_the_samples_that_were_asked_for() -> None:
     task = make_task(make_samples(5), default_limit=4)
     assert [sample.id for sample in make_cell(task, limit=2).samples()] == ["s0", "s1"]
     assert len(list(make_cell(task).samples())) == 4
+
+
+def test_the_seed_and_the_data_of_the_request_reach_the_samples() -> None:
+    SHELF_ASKED.clear()
+    list(make_cell(make_task(make_samples(1)), seed=9, data=Path("elsewhere")).samples())
+    list(make_cell(make_task(make_samples(1))).samples())
+    assert [(9, Path("elsewhere")), (0, None)] == SHELF_ASKED
 
 
 @pytest.mark.parametrize(

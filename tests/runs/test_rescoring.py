@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,24 @@ async def test_scoring_again_replaces_every_score(tmp_path: Path) -> None:
     assert lines_in(folder.scores_file(CELL)) == 3, "old lines are gone"
     assert {row["values"]["right"] for row in folder.scores(CELL)} == {0.25}
     assert {row["scoring"] for row in folder.scores(CELL)} == {"lenient"}
+
+
+async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, tasks, _ = await _played(tmp_path, 3)
+    synced: dict[int, int] = {}
+    fsync = os.fsync
+
+    def watched(file: int) -> None:
+        fsync(file)
+        synced[os.fstat(file).st_ino] = os.fstat(file).st_size
+
+    monkeypatch.setattr(os, "fsync", watched)
+    await rescore(folder, tasks, ["strict", "lenient"], Grading())
+    for suffix in ("", "lenient"):
+        about = folder.scores_file(CELL, suffix).stat()
+        assert synced[about.st_ino] == about.st_size > 0
 
 
 async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(tmp_path: Path) -> None:

@@ -202,6 +202,17 @@ async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> 
     assert started.endswith("Z") and len(started) == 20
 
 
+async def test_neighbours_lend_each_other_their_drawings_also_when_a_run_goes_on(tmp_path: Path) -> None:
+    shades = {"s0": "blue", "s1": "orange", "s2": "lime", "s3": "navy"}
+    model = Speaker(drawing=lambda id: Reply(picture=colour(shades[id])))
+    task = make_task(make_samples(4))
+    for limit in (2, 4):
+        folder = await run(tmp_path, [make_cell(task, "visual_cot", "other", limit=limit)], model)
+    seen = {r["sample"]["id"]: r["turns"][1]["added"][-1]["picture"] for r in folder.episodes("shades.visual_cot")}
+    lent = {"s0": "orange", "s1": "blue", "s2": "navy", "s3": "lime"}
+    assert seen == {id: f"{colour(shade).digest}.png" for id, shade in lent.items()}
+
+
 async def test_the_one_who_looks_on_is_told_how_far_it_is(tmp_path: Path) -> None:
     looker = Looker()
     await run(tmp_path, _cells(3, limit=1), Speaker(), looker)
