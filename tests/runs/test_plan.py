@@ -86,7 +86,10 @@ def test_one_canvas_alone_needs_no_name_and_none_means_the_models_own(tmp_path: 
     "wrong", [{"steps": "mine"}, {"canvases": ("own", "mirror")}, {"on_draw_failure": "cry"}, {"modes": ("aloud",)}]
 )
 def test_a_word_nobody_knows_is_named_with_those_there_are(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(UnknownName, match=r"no .*(mine|mirror|cry|aloud).*\((there are|it has): "):
+    with pytest.raises(
+        UnknownName,
+        match=r"no (steps|canvas|on_draw_failure|mode).* '(mine|mirror|cry|aloud)'.* \((there are|it has): \w+",
+    ):
         _plan(tmp_path, **wrong)
 
 
@@ -135,11 +138,11 @@ def test_a_model_that_draws_and_answers_in_one_plays_two_stages_on_its_own_canva
 
 
 def test_the_oracle_needs_true_pictures_and_the_other_canvas_a_second_sample(tmp_path: Path) -> None:
-    with pytest.raises(CannotPlay, match="no true pictures"):
+    with pytest.raises(CannotPlay, match=r"no true pictures for the oracle canvas \(use own, blank or other\)"):
         _plan(tmp_path, modes=("visual_cot",), canvases=("oracle",))
     config = make_config(make_samples(2, frames=lambda: [colour("pink")]))
     assert planned(tmp_path, config, Painter(), modes=("visual_cot",), canvases=("oracle",))
-    with pytest.raises(CannotPlay, match="needs a second sample"):
+    with pytest.raises(CannotPlay, match=r"needs a second sample .*\(use a larger --limit\)"):
         _plan(tmp_path, modes=("visual_cot",), canvases=("other",), limit=1)
     assert _plan(tmp_path, modes=("visual_cot",), canvases=("other",), limit=2)
     assert _plan(tmp_path, modes=("visual_cot",), canvases=("blank",), limit=1)

@@ -191,6 +191,14 @@ async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
         assert synced[about.st_ino] == about.st_size > 0
 
 
+async def test_scores_that_are_lost_altogether_are_made_anew(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 2)
+    before = list(folder.scores(CELL))
+    folder.scores_file(CELL).unlink()
+    await rescore(folder, tasks, ["strict"], Grading())
+    assert list(folder.scores(CELL)) == before
+
+
 async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(tmp_path: Path) -> None:
     folder, tasks, _ = await _played(tmp_path, 2)
     for _ in range(2):

@@ -193,6 +193,16 @@ def test_being_told_to_wait_leaves_no_file_open(tmp_path: Path, monkeypatch: pyt
     lock.release()
 
 
+def test_others_may_read_a_run_and_only_its_owner_may_write(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_lines(tmp_path / "lines.jsonl", [make_row("s0")])
+        RunLock(tmp_path).release()
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("lines.jsonl", ".lock")] == [0o644, 0o644]
+
+
 def test_a_picture_is_kept_once_under_its_digest(tmp_path: Path) -> None:
     store, red = PictureStore(tmp_path / "pictures"), colour("red")
     name = store.save(red)
