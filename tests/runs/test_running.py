@@ -13,13 +13,12 @@ import pytest
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.models.base import Options, Reply
-from sketchmark.models.cached import Cached, CallCache
 from sketchmark.parts import Context, Sample
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Budget
+from sketchmark.runs.runner import Manner, run_plan
 from sketchmark.runs.store import RunFolder, RunLock
 from sketchmark.task import Grading, Scores
-from tests.runs.making import Looker, Speaker, cost, lines_in, make_cell, make_sample, make_samples, make_task, run
+from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
 
 NAME = "shades.direct"
 
@@ -152,6 +151,27 @@ async def test_no_more_episodes_are_under_way_than_asked_for(tmp_path: Path, con
     assert len(list(folder.episodes(NAME))) == 12
 
 
+async def test_sixteen_episodes_are_under_way_unless_told_otherwise(tmp_path: Path) -> None:
+    inside, most, full = 0, 0, asyncio.Event()
+
+    class Crowd(Speaker):
+        async def say(self, context: Context, options: Options) -> Reply:
+            nonlocal inside, most
+            inside += 1
+            most = max(most, inside)
+            if inside == 16:
+                full.set()
+            await asyncio.wait_for(full.wait(), 10)
+            for _ in range(30):
+                await asyncio.to_thread(lambda: None)  # long enough for a seventeenth to come in
+            inside -= 1
+            return Reply("yes")
+
+    (cell,) = _cells(20)
+    await run_plan(cell.request, [cell], Crowd(), tmp_path, Manner(), Looker())
+    assert most == 16
+
+
 async def test_a_run_refuses_a_folder_in_which_another_runs_and_lets_go_of_its_own(tmp_path: Path) -> None:
     lock, model = RunLock(tmp_path), Speaker()
     with pytest.raises(RunConflict, match="another process is running"):
@@ -184,50 +204,6 @@ async def test_two_samples_of_one_id_end_the_run(tmp_path: Path) -> None:
     cell = make_cell(make_task([*make_samples(2), make_sample("s1", "green")]))
     with pytest.raises(BadInput, match="two samples with the id 's1'"):
         await run(tmp_path, [cell], Speaker())
-
-
-def _priced(id: str) -> Reply:
-    return Reply("yes", usage=cost(1, tokens_in=10))
-
-
-def _price(usage: dict[str, int]) -> float:
-    return usage.get("tokens_in", 0) / 10
-
-
-async def test_a_budget_stops_the_run_cleanly_and_the_rest_can_be_played_later(tmp_path: Path) -> None:
-    model, looker, budget = Speaker(_priced), Looker(), Budget(2.0, _price)
-    cells = _cells(4, "direct", "visual_cot")
-    folder = await run(tmp_path, cells, model, looker, budget=budget)
-    assert model.asked == ["s0", "s1"] and budget.spent == 2.0 and budget.used_up
-    assert folder.results()["tasks"][NAME]["n"] == 2
-    assert {told[1] for told in looker.told} == {NAME}, "the next cell is not begun"
-    assert ("end", NAME) in looker.told
-    rest = Budget(100.0, _price)
-    await run(tmp_path, cells, model, looker, budget=rest)
-    assert folder.results()["tasks"][NAME]["n"] == 4 and rest.spent == 2.0 + 4.0 and not rest.used_up
-
-
-def test_a_budget_is_used_up_when_it_is_spent_and_never_without_a_limit() -> None:
-    budget = Budget(1.0, _price)
-    budget.charge({"tokens_in": 9})
-    assert not budget.used_up
-    budget.charge({"tokens_in": 1})
-    assert budget.used_up and budget.spent == 1.0
-    assert Budget(0.0, _price).used_up
-    free, endless = Budget(1.0), Budget(None, _price)
-    free.charge({"tokens_in": 1000}), endless.charge({"tokens_in": 1000})
-    assert free.spent == 0.0 and not free.used_up
-    assert endless.spent == 100.0 and not endless.used_up
-
-
-async def test_calls_from_the_cache_cost_nothing(tmp_path: Path) -> None:
-    inner, cells = Speaker(_priced), _cells(3)
-    spent = []
-    for name in ("first", "second"):
-        budget = Budget(None, _price)
-        folder = await run(tmp_path / name, cells, Cached(inner, CallCache(tmp_path / "cache")), budget=budget)
-        spent.append((budget.spent, folder.results()["tasks"][NAME]["usage"].get("calls", 0)))
-    assert spent == [(3.0, 3), (0.0, 0)] and len(inner.calls) == 3
 
 
 async def test_the_run_is_scored_by_its_own_rules_and_by_those_beside_them(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,15 @@ async def test_starting_afresh_leaves_no_old_result_behind_when_it_is_broken_off
     with pytest.raises(CannotPlay):
         await run(tmp_path, _cells(2), Speaker(_mute), fresh=True)
     assert folder.results() == {} and not (tmp_path / "report.html").exists()
+
+
+async def test_starting_afresh_minds_nothing_that_is_gone_already(tmp_path: Path) -> None:
+    folder = await run(tmp_path, _cells(1), Speaker())
+    for name in ("episodes", "scores", "pictures"):
+        shutil.rmtree(tmp_path / name)
+    (tmp_path / "results.json").unlink()
+    await run(tmp_path, _cells(1), Speaker(), fresh=True)
+    assert folder.results()["tasks"][NAME]["n"] == 1
 
 
 async def test_what_was_changed_may_be_played_afresh(tmp_path: Path) -> None:
