@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import sketchmark
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
@@ -231,6 +233,14 @@ def test_a_cell_says_all_that_shapes_its_episodes() -> None:
 def test_a_cell_draws_where_drawing_is_a_must_and_not_put_into_words() -> None:
     task = make_task(make_samples(1))
     assert [make_cell(task, mode).draws for mode in ("direct", "text_cot", "visual_cot")] == [False, False, True]
+
+
+def test_code_beside_a_task_file_is_not_run_unless_it_is_trusted(tmp_path: Path) -> None:
+    path = tmp_path / "shades.yaml"
+    path.write_text(yaml.safe_dump(make_config(make_samples(1))))
+    with pytest.raises(BadInput, match=r"names code outside Sketchmark.*--trust-code"):
+        sketchmark.run(Speaker(), "shades", include=(path,), output_path=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_arguments_of_the_task_reach_its_data(tmp_path: Path) -> None:
