@@ -15,12 +15,16 @@ from PIL import Image
 
 from sketchmark.catalog import Catalog
 from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Picture, Sample
-from sketchmark.runs.lines import LineWriter
+from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
+from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
-from sketchmark.runs.runner import Manner, Watcher, run_plan
-from sketchmark.runs.store import FORMAT, RunFolder, write_json
+from sketchmark.runs.progress import Watcher
+from sketchmark.runs.runner import run_plan
+from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Scorer, Scores, Task
 
 SHELF: dict[str, list[Sample]] = {}
@@ -155,7 +159,7 @@ async def run(
     path: Path, cells: Sequence[Cell], model: Model, watcher: Watcher | None = None, **how: Any
 ) -> RunFolder:
     """One episode at a time unless told otherwise, so that the order of calls is the order of the samples."""
-    manner = Manner(**{"concurrency": 1, **how})
+    manner = RunOptions(**{"concurrency": 1, **how})
     return await run_plan(cells[0].request, list(cells), model, path, manner, watcher or Looker())
 
 
@@ -174,41 +178,27 @@ def cost(calls: int = 1, **more: int) -> Usage:
     return Usage(calls=calls, **more)
 
 
-def make_row(sample: str, value: float | None = 1.0, index: int = 0, **more: Any) -> dict[str, Any]:
+def make_row(sample: str, value: float | None = 1.0, index: int = 0, **more: Any) -> ScoreRow:
     """A line of a scores file."""
-    return {
-        "index": index,
-        "sample": sample,
-        "filed": {},
-        "scored": True,
-        "values": {"right": value},
-        "flags": [],
-        "calls_left_out": 0,
-        "scoring": "strict",
-        "judge": None,
-        "usage": {},
-        "started": 1.0,
-        **more,
-    }
+    plain: dict[str, Any] = {"scored": True, "values": {"right": value}, "scoring": "strict", "started": 1.0}
+    return ScoreRow(index=index, sample=sample, **{**plain, **more})
 
 
-def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_lines(path: Path, rows: Sequence[Any]) -> None:
     writer = LineWriter(path)
     for row in rows:
         writer.write(row)
     writer.close()
 
 
-def make_folder(
-    path: Path, scores: Mapping[str, Sequence[Mapping[str, Any]]], **cells: Mapping[str, Any]
-) -> RunFolder:
+def make_folder(path: Path, scores: Mapping[str, Sequence[ScoreRow]], **cells: Mapping[str, Any]) -> RunFolder:
     """A run folder that holds scores alone. A cell `task.mode` is described by its name unless told otherwise."""
     folder = RunFolder(path)
     described = {}
     for name, rows in scores.items():
         task, mode = name.split(".")[:2]
-        described[name] = {"task": task, "mode": mode, "canvas": "own", "steps": "truth", "headline": "right"}
-        described[name] |= cells.get(name.replace(".", "_"), {})
+        about: dict[str, Any] = {"headline": "right", **cells.get(name.replace(".", "_"), {})}
+        described[name] = CellAbout(task, mode, **about)
         write_lines(folder.scores_file(name), rows)
-    write_json(folder.run_file, {"format": FORMAT, "model": {"name": "speaker"}, "seed": 0, "cells": described})
+    write_json(folder.run_file, RunAbout(FORMAT, model=ModelAbout("speaker"), cells=described))
     return folder

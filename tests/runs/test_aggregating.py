@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.episode import Episode
+from sketchmark.files.plain import plain
 from sketchmark.parts import Sample
 from sketchmark.runs.rescore import aggregate, score_beside
 from sketchmark.runs.store import RunFolder
@@ -35,28 +36,28 @@ async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Pa
     await score_beside(folder, tasks, ["loose"], Grading())
     aggregate(folder, tasks, 0, ["lenient", "loose"])
     results = folder.results()
-    cell = results["tasks"][CELL]
-    assert (cell["scoring"], cell["aggregate"]) == ("lenient", {"rows": 2, "scoring": "lenient"})
-    assert cell["metrics"]["right"]["mean"] == 1.0
-    assert list(cell["scorings"]) == ["loose"]
-    beside = cell["scorings"]["loose"]
-    assert (beside["scoring"], beside["aggregate"]) == ("loose", {"rows": 2, "scoring": "loose"})
-    assert beside["metrics"]["right"]["mean"] == 0.0
-    assert {key: cell[key] for key in ("task", "mode", "canvas", "steps", "headline")} == {
+    cell = results.tasks[CELL]
+    assert (cell.scoring, cell.aggregate) == ("lenient", {"rows": 2, "scoring": "lenient"})
+    assert cell.metrics["right"].mean == 1.0
+    assert list(cell.scorings) == ["loose"]
+    beside = cell.scorings["loose"]
+    assert (beside.scoring, beside.aggregate) == ("loose", {"rows": 2, "scoring": "loose"})
+    assert beside.metrics["right"].mean == 0.0
+    assert {key: getattr(cell, key) for key in ("task", "mode", "canvas", "steps", "headline")} == {
         "task": "shades",
         "mode": "direct",
         "canvas": "own",
         "steps": "truth",
         "headline": "right",
     }
-    assert results["model"] == "speaker" and results["gains"] == []
+    assert results.model == "speaker" and results.gains == []
 
 
 async def test_results_without_a_word_on_scorings_are_strict_and_alone(tmp_path: Path) -> None:
     folder, tasks = await _played(tmp_path, 2)
     aggregate(folder, tasks, 0)
-    cell = folder.results()["tasks"][CELL]
-    assert cell["scoring"] == "strict" and "scorings" not in cell and "aggregate" not in cell
+    cell = folder.results().tasks[CELL]
+    assert cell.scoring == "strict" and not {"scorings", "aggregate"} & plain(cell).keys()
 
 
 async def test_cells_that_this_command_did_not_play_keep_their_results(tmp_path: Path) -> None:
@@ -67,8 +68,8 @@ async def test_cells_that_this_command_did_not_play_keep_their_results(tmp_path:
     folder.scores_file("shades.direct").unlink()
     aggregate(folder, {drawn.name: task}, 0)
     after = folder.results()
-    assert after["tasks"] == before["tasks"] and list(after["tasks"]) == ["shades.direct", "shades.visual_cot"]
-    assert [gain["mode"] for gain in before["gains"]] == ["visual_cot"]
+    assert after.tasks == before.tasks and list(after.tasks) == ["shades.direct", "shades.visual_cot"]
+    assert [gain.mode for gain in before.gains] == ["visual_cot"]
 
 
 async def test_a_cell_without_results_is_left_out_of_them(tmp_path: Path) -> None:
@@ -76,19 +77,19 @@ async def test_a_cell_without_results_is_left_out_of_them(tmp_path: Path) -> Non
     folder = await run(tmp_path, [make_cell(task), make_cell(task, "visual_cot")], Speaker())
     (tmp_path / "results.json").unlink()
     aggregate(folder, {"shades.visual_cot": task}, 0)
-    assert list(folder.results()["tasks"]) == ["shades.visual_cot"]
-    assert folder.results()["gains"] == [], "direct has no results to compare with"
+    assert list(folder.results().tasks) == ["shades.visual_cot"]
+    assert folder.results().gains == [], "direct has no results to compare with"
 
 
 async def test_warnings_stay_until_a_run_finds_others(tmp_path: Path) -> None:
     folder, tasks = await _played(tmp_path, 1)
-    assert "warnings" not in folder.results()
+    assert "warnings" not in plain(folder.results())
     aggregate(folder, tasks, 0, warnings=("look out",))
-    assert folder.results()["warnings"] == ["look out"]
+    assert folder.results().warnings == ["look out"]
     aggregate(folder, tasks, 0)
-    assert folder.results()["warnings"] == ["look out"]
+    assert folder.results().warnings == ["look out"]
     aggregate(folder, tasks, 0, warnings=())
-    assert "warnings" not in folder.results()
+    assert "warnings" not in plain(folder.results())
 
 
 async def test_the_seed_reaches_the_intervals(tmp_path: Path) -> None:
@@ -100,5 +101,5 @@ async def test_the_seed_reaches_the_intervals(tmp_path: Path) -> None:
     intervals = []
     for seed in (0, 7):
         aggregate(folder, {CELL: task}, seed)
-        intervals.append(folder.results()["tasks"][CELL]["metrics"]["right"]["ci95"])
+        intervals.append(folder.results().tasks[CELL].metrics["right"].ci95)
     assert intervals[0] != intervals[1]

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import pytest
 
-from sketchmark.runs.engine import play_all
+from sketchmark.engines.local import play_all
 
 
 class Jobs:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any
 
 import pytest
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import CallFailed
+from sketchmark.files.plain import plain
 from sketchmark.models.base import Finish, Options, Reply
 from sketchmark.parts import Sample, of
+from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade, usage_of
 from sketchmark.task import Grading, Scorer, Scores
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
@@ -18,18 +19,18 @@ from tests.runs.making import Speaker, cost, make_episode, make_sample, make_tas
 STRICT = Grading()
 
 
-async def _row(episode: Episode, scorer: Scorer = right, grading: Grading = STRICT) -> dict[str, Any]:
+async def _row(episode: Episode, scorer: Scorer = right, grading: Grading = STRICT) -> ScoreRow:
     return await grade(make_task([], scorer=scorer), episode, 3, grading)
 
 
 async def test_a_row_says_what_was_scored_and_how() -> None:
-    sample = make_sample("s7", filed={"kind": "easy"})
+    sample = make_sample("s7", groups={"kind": "easy"})
     row = await _row(make_episode(sample, Reply("yes"), started=12.34567, seconds=1.23456789))
-    assert row == {
+    assert plain(row) == {
         "index": 3,
         "sample": "s7",
         "fingerprint": sample.fingerprint(),
-        "filed": {"kind": "easy"},
+        "groups": {"kind": "easy"},
         "scored": True,
         "values": {"right": 1.0},
         "notes": {"said": "yes"},
@@ -45,7 +46,7 @@ async def test_a_row_says_what_was_scored_and_how() -> None:
 
 async def test_a_failure_that_blames_the_model_is_scored_as_it_stands() -> None:
     row = await _row(make_episode(None, Reply("yes"), failure=Failure("no_picture", "none came", True)))
-    assert row["scored"] and row["values"] == {"right": 0.0} and row["flags"] == ["no_picture"]
+    assert row.scored and row.values == {"right": 0.0} and row.flags == ["no_picture"]
 
 
 async def test_a_failure_of_the_network_is_counted_and_never_scored() -> None:
@@ -56,13 +57,13 @@ async def test_a_failure_of_the_network_is_counted_and_never_scored() -> None:
         return Scores({"right": 0.0})
 
     row = await _row(make_episode(None, Reply("yes"), failure=Failure("connection", "dead")), scorer)
-    assert not row["scored"] and row["values"] == {} and row["notes"] == {} and row["flags"] == ["connection"]
+    assert not row.scored and row.values == {} and row.notes == {} and row.flags == ["connection"]
     assert asked == []
 
 
 async def test_an_answer_nobody_can_read_is_flagged_and_scored() -> None:
     row = await _row(make_episode(None, Reply("mumble")))
-    assert row["scored"] and row["values"] == {"right": 0.0} and row["flags"] == ["unparsed"]
+    assert row.scored and row.values == {"right": 0.0} and row.flags == ["unparsed"]
 
 
 async def test_an_episode_that_failed_is_not_also_unparsed() -> None:
@@ -70,7 +71,7 @@ async def test_an_episode_that_failed_is_not_also_unparsed() -> None:
         return Scores({"right": 0.0}, unparsed=True)
 
     row = await _row(make_episode(None, failure=Failure("refused", "no", True)), scorer)
-    assert row["scored"] and row["flags"] == ["refused"]
+    assert row.scored and row.flags == ["refused"]
 
 
 @pytest.mark.parametrize(
@@ -85,14 +86,14 @@ async def test_an_episode_that_failed_is_not_also_unparsed() -> None:
 )
 async def test_how_a_reply_ended_is_flagged_unless_it_ended_well(finish: Finish, flags: list[str]) -> None:
     row = await _row(make_episode(None, Reply("yes", finish=finish), Reply("yes")))
-    assert row["flags"] == flags
+    assert row.flags == flags
 
 
 async def test_each_flag_stands_once_and_calls_that_left_something_out_are_counted() -> None:
     cut, part = Reply("a", finish="length"), Reply("b", left_out=("1 of 2 pictures", "a video"))
     row = await _row(make_episode(None, cut, part, part, cut, Reply("yes"), failure=Failure("timeout", "slow")))
-    assert row["flags"] == ["left_out", "timeout", "truncated"]
-    assert row["calls_left_out"] == 2
+    assert row.flags == ["left_out", "timeout", "truncated"]
+    assert row.calls_left_out == 2
 
 
 async def test_what_several_scorers_find_is_put_together() -> None:
@@ -106,9 +107,9 @@ async def test_what_several_scorers_find_is_put_together() -> None:
     config = make_task([], "second", second).config
     task.config["scorers"].extend(config["scorers"])
     row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
-    assert row["values"] == {"a": 1.0, "both": 1.0, "b": None}
-    assert row["notes"] == {"one": 1, "two": 2}
-    assert row["flags"] == ["unparsed"], "one scorer that could not read the answer is enough"
+    assert row.values == {"a": 1.0, "both": 1.0, "b": None}
+    assert row.notes == {"one": 1, "two": 2}
+    assert row.flags == ["unparsed"], "one scorer that could not read the answer is enough"
 
 
 async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both() -> None:
@@ -118,7 +119,7 @@ async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both
         return Scores({"right": float(verdict.text == "yes" and grading.scoring == "lenient")})
 
     row = await _row(make_episode(None, Reply("x")), scorer, Grading("lenient", Speaker(name="judge/one")))
-    assert row["values"] == {"right": 1.0} and (row["scoring"], row["judge"]) == ("lenient", "judge/one")
+    assert row.values == {"right": 1.0} and (row.scoring, row.judge) == ("lenient", "judge/one")
 
 
 async def test_a_judge_that_does_not_answer_leaves_the_episode_unscored() -> None:
@@ -126,9 +127,9 @@ async def test_a_judge_that_does_not_answer_leaves_the_episode_unscored() -> Non
         raise CallFailed("connection", "the judge is out")
 
     row = await _row(make_episode(None, Reply("mumble", finish="length")), scorer)
-    assert not row["scored"] and row["values"] == {}
-    assert row["flags"] == ["judge_failed", "truncated"]
-    assert row["notes"] == {"judge_failed": "the judge is out"}
+    assert not row.scored and row.values == {}
+    assert row.flags == ["judge_failed", "truncated"]
+    assert row.notes == {"judge_failed": "the judge is out"}
 
 
 @pytest.mark.parametrize("wrong", [ZeroDivisionError("by zero"), None])
@@ -139,8 +140,8 @@ async def test_a_scorers_bug_leaves_the_episode_unscored(wrong: Exception | None
         return {"right": 1.0}  # type: ignore[return-value]
 
     row = await _row(make_episode(None, Reply("yes")), scorer)
-    assert not row["scored"] and row["values"] == {} and row["flags"] == ["scorer_failed"]
-    assert row["notes"]["scorer_failed"].startswith("ZeroDivisionError: by zero" if wrong else "AssertionError")
+    assert not row.scored and row.values == {} and row.flags == ["scorer_failed"]
+    assert row.notes["scorer_failed"].startswith("ZeroDivisionError: by zero" if wrong else "AssertionError")
 
 
 def test_what_an_episode_cost_is_the_sum_of_its_calls_without_those_from_the_cache() -> None:

@@ -8,11 +8,23 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.runs.lines import LineWriter, read_lines
+from sketchmark.files.lines import LineReader, LineWriter
 from tests.runs.making import write_lines
+
+
+class Named(msgspec.Struct):
+    sample: str
+
+
+def read_lines(path: Path) -> list[Any]:
+    """As they are, and as lines of a kind: both readings see the same lines."""
+    found = list(LineReader(dict[str, Any]).all(path))
+    assert [line.sample for line in LineReader(Named).all(path)] == [line["sample"] for line in found]
+    return found
 
 
 def _line(number: int) -> dict[str, object]:
@@ -23,7 +35,7 @@ def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> No
     path = tmp_path / "a/b/lines.jsonl"
     rows: list[dict[str, Any]] = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
     write_lines(path, rows)
-    assert list(read_lines(path)) == rows
+    assert read_lines(path) == rows
     assert path.read_bytes() == '{"sample":"å","value":1.5,"list":[1,null]}\n{"sample":"second"}\n'.encode()
 
 
@@ -31,7 +43,7 @@ def test_a_second_writer_goes_on_behind_the_first(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     write_lines(path, [_line(0)])
     write_lines(path, [_line(1)])
-    assert list(read_lines(path)) == [_line(0), _line(1)]
+    assert read_lines(path) == [_line(0), _line(1)]
 
 
 def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -42,11 +54,11 @@ def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     one.write(_line(2))
     one.close()
     two.close()
-    assert list(read_lines(path)) == [_line(0), _line(1), _line(2)]
+    assert read_lines(path) == [_line(0), _line(1), _line(2)]
 
 
 def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
-    assert list(read_lines(tmp_path / "none.jsonl")) == []
+    assert read_lines(tmp_path / "none.jsonl") == []
 
 
 def test_a_number_that_json_does_not_know_is_refused_and_nothing_of_it_written(tmp_path: Path) -> None:
@@ -61,7 +73,7 @@ def test_a_number_that_json_does_not_know_is_refused_and_nothing_of_it_written(t
 def test_a_torn_last_line_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}')
-    assert list(read_lines(path)) == [_line(0)]
+    assert read_lines(path) == [_line(0)]
 
 
 @pytest.mark.parametrize("torn", [1, 14, 65534, 65535, 65536, 65537, 131071, 131072, 200_000])
@@ -85,7 +97,7 @@ def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
     long = {"sample": "s0", "text": "x" * 150_000}
     write_lines(path, [long])
     write_lines(path, [_line(1)])
-    assert list(read_lines(path)) == [long, _line(1)]
+    assert read_lines(path) == [long, _line(1)]
 
 
 @pytest.mark.parametrize("wrong", [b"nonsense\n", b"[1]\n", b'"sample"\n', b'{"index":1}\n', b"\n"])
@@ -93,7 +105,7 @@ def test_a_whole_line_that_is_none_of_a_run_is_named_by_file_and_number(tmp_path
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n' + wrong)
     with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not .*changed by hand"):
-        list(read_lines(path))
+        list(LineReader(Named).all(path))
 
 
 def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

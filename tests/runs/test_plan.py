@@ -10,6 +10,7 @@ import yaml
 
 import sketchmark
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
+from sketchmark.files.plain import plain
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.plan import Cell
@@ -41,7 +42,7 @@ class Painter(OnlySays, OnlyDraws):
 
 
 class InOnePrompt(OnlySays):
-    one_prompt = True
+    combined_prompt = True
 
 
 def _names(cells: list[Cell]) -> list[tuple[str, str, str]]:
@@ -170,7 +171,7 @@ def test_a_model_is_not_shown_more_pictures_than_it_takes(tmp_path: Path, mode: 
         fits(shown - 1)
 
 
-def test_a_model_in_one_prompt_is_counted_without_its_own_drawing(tmp_path: Path) -> None:
+def test_a_model_in_combined_prompt_is_counted_without_its_own_drawing(tmp_path: Path) -> None:
     model = InOnePrompt()
     model.max_pictures = 1
     assert len(_plan(tmp_path, model, modes=("visual_cot",))) == 1
@@ -218,7 +219,7 @@ def test_on_every_other_canvas_nobody_lends_anything(canvas: str) -> None:
 def test_a_cell_says_all_that_shapes_its_episodes() -> None:
     task = make_task(make_samples(1))
     cell = make_cell(task, "visual_cot", "blank", seed=3, steps="model", on_draw_failure="continue")
-    assert cell.describe(Speaker()) == {
+    assert plain(cell.describe(Speaker())) == {
         "task": "shades",
         "mode": "visual_cot",
         "canvas": "blank",
@@ -227,6 +228,8 @@ def test_a_cell_says_all_that_shapes_its_episodes() -> None:
         "source": {"use": "tests.runs.making:from_shelf", "shelf": "shades", "seed": 3},
         "play": task.mode("visual_cot").describe(),
         "model": {"name": "speaker", "class": "Speaker"},
+        "headline": "right",
+        "breakdown": [],
     }
 
 

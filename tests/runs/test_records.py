@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.files.pictures import PictureStore
+from sketchmark.files.plain import plain
 from sketchmark.models.base import Reply
 from sketchmark.parts import Part, Picture
-from sketchmark.runs.pictures import PictureStore
 from sketchmark.runs.record import pack_episode, picture_names, unpack_episode
 from tests.runs.making import colour, cost, make_episode, make_sample
 
@@ -17,7 +18,7 @@ def _whole() -> Episode:
     sample = make_sample(
         "s0",
         pictures={"picture": colour("red"), "more": [colour("green"), colour("cyan")]},
-        filed={"cluster": "c"},
+        groups={"cluster": "c"},
         steps=2,
         frames=lambda: frames,
     )
@@ -36,7 +37,7 @@ def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
     store, episode = PictureStore(tmp_path), _whole()
     record = pack_episode(episode, 4, store.save)
     again = unpack_episode(record, store.load)
-    assert record["index"] == 4
+    assert record.index == 4
     assert (again.turns, again.failure, again.started, again.seconds, again.settings) == (
         episode.turns,
         episode.failure,
@@ -44,7 +45,7 @@ def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
         episode.seconds,
         episode.settings,
     )
-    assert again.sample.fingerprint() == episode.sample.fingerprint() == record["sample"]["fingerprint"]
+    assert again.sample.fingerprint() == episode.sample.fingerprint() == record.sample.fingerprint
     assert again.sample.frames is not None and again.sample.frames() == [colour("pink"), colour("brown")]
     assert pack_episode(again, 4, store.save) == record
 
@@ -52,8 +53,8 @@ def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_an_episode_that_went_well_has_no_failure(tmp_path: Path) -> None:
     store = PictureStore(tmp_path)
     record = pack_episode(make_episode(None, Reply("yes"), started=1.23456, seconds=0.123456), 0, store.save)
-    assert record["failure"] is None and unpack_episode(record, store.load).failure is None
-    assert (record["started"], record["seconds"]) == (1.235, 0.1235)
+    assert record.failure is None and unpack_episode(record, store.load).failure is None
+    assert (record.started, record.seconds) == (1.235, 0.1235)
 
 
 def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -> None:
@@ -62,8 +63,8 @@ def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -
     said = pack_episode(make_episode(sample, Reply("yes")), 0, store.save)
     drew = pack_episode(make_episode(sample, Reply(picture=colour("blue")), act="draw"), 0, store.save)
     without = pack_episode(make_episode(make_sample("s1"), Reply(picture=colour("blue")), act="draw"), 0, store.save)
-    assert said["sample"]["frames"] is None and without["sample"]["frames"] is None
-    assert drew["sample"]["frames"] == [f"{colour('pink').digest}.png"]
+    assert said.sample.frames is None and without.sample.frames is None
+    assert drew.sample.frames == [f"{colour('pink').digest}.png"]
     assert unpack_episode(said, store.load).sample.frames is None
 
 
@@ -81,7 +82,7 @@ def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
         return "name"
 
     record = pack_episode(make_episode(None, Reply("yes")), 0, save)
-    assert record["turns"] == [
+    assert plain(record.turns) == [
         {"act": "show", "added": []},
         {
             "act": "say",

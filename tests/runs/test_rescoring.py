@@ -92,15 +92,17 @@ async def test_every_cell_is_looked_at(tmp_path: Path) -> None:
 async def test_an_episode_that_was_played_again_is_scored_anew(tmp_path: Path) -> None:
     """Its old score is of the sample, but of another try at it."""
     folder, tasks, scorer = await _played(tmp_path)
-    again = {record["sample"]["id"]: record for record in folder.episodes(CELL)}["s2"]
-    again["started"] += 1000
-    again["turns"][-1]["reply"]["text"] = "a better answer"
+    again = {record.sample.id: record for record in folder.episodes(CELL)}["s2"]
+    again.started += 1000
+    reply = again.turns[-1].reply
+    assert reply is not None
+    reply.text = "a better answer"
     write_lines(folder.episodes_file(CELL), [again])
     await fill_scores(folder, tasks, Grading())
     assert scorer.scored == ["s2"]
     rows = list(folder.scores(CELL))
-    assert [row["notes"]["answer"] for row in rows][2] == "a better answer"
-    assert rows[2]["started"] == again["started"] and [row["index"] for row in rows] == [0, 1, 2, 3]
+    assert [row.notes["answer"] for row in rows][2] == "a better answer"
+    assert rows[2].started == again.started and [row.index for row in rows] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ async def test_a_score_that_does_not_stand_is_made_anew(tmp_path: Path, change: 
     _change(folder, "s3", **change)
     await fill_scores(folder, tasks, Grading())
     assert scorer.scored == ["s3"]
-    assert [(row["scoring"], row["flags"]) for row in folder.scores(CELL)] == [("strict", [])] * 4
+    assert [(row.scoring, row.flags) for row in folder.scores(CELL)] == [("strict", [])] * 4
 
 
 @pytest.mark.parametrize("change", [{"flags": ["truncated", "unparsed"]}, {"scored": False}, {"values": {}}])
@@ -134,7 +136,7 @@ async def test_a_judge_given_later_judges_what_he_has_not_judged(tmp_path: Path)
     one = Grading("strict", Speaker(name="judge/one"))
     await fill_scores(folder, tasks, one)
     assert sorted(scorer.scored) == ["s1", "s2"]
-    assert {row["judge"] for row in folder.scores(CELL)} == {"judge/one"}
+    assert {row.judge for row in folder.scores(CELL)} == {"judge/one"}
     scorer.scored.clear()
     await fill_scores(folder, tasks, one)
     assert scorer.scored == [], "what he judged stands"
@@ -160,7 +162,7 @@ async def test_verdicts_are_asked_for_side_by_side_but_not_all_at_once(tmp_path:
     SCORERS["shades"] = scorer
     await rescore(folder, tasks, ["strict"], Grading())
     assert most == 16
-    assert [row["index"] for row in folder.scores(CELL)] == list(range(20)), "the order is that of the samples"
+    assert [row.index for row in folder.scores(CELL)] == list(range(20)), "the order is that of the samples"
 
 
 async def test_scoring_again_replaces_every_score(tmp_path: Path) -> None:
@@ -169,8 +171,8 @@ async def test_scoring_again_replaces_every_score(tmp_path: Path) -> None:
     await rescore(folder, tasks, ["lenient"], Grading())
     assert sorted(scorer.scored) == ["s0", "s1", "s2"]
     assert lines_in(folder.scores_file(CELL)) == 3, "old lines are gone"
-    assert {row["values"]["right"] for row in folder.scores(CELL)} == {0.25}
-    assert {row["scoring"] for row in folder.scores(CELL)} == {"lenient"}
+    assert {row.values["right"] for row in folder.scores(CELL)} == {0.25}
+    assert {row.scoring for row in folder.scores(CELL)} == {"lenient"}
 
 
 async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
@@ -204,7 +206,7 @@ async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(
     for _ in range(2):
         await rescore(folder, tasks, ["lenient", "strict", "loose"], Grading())
         for suffix, scoring in (("", "lenient"), ("strict", "strict"), ("loose", "loose")):
-            assert [row["scoring"] for row in folder.scores(CELL, suffix)] == [scoring, scoring]
+            assert [row.scoring for row in folder.scores(CELL, suffix)] == [scoring, scoring]
             assert lines_in(folder.scores_file(CELL, suffix)) == 2
     assert not folder.scores_file(CELL, "lenient").exists()
 
@@ -214,9 +216,7 @@ async def test_scores_beside_the_runs_own_leave_those_alone(tmp_path: Path) -> N
     before = folder.scores_file(CELL).read_bytes()
     await score_beside(folder, tasks, ["lenient"], Grading("strict", Speaker(name="judge/one")))
     assert folder.scores_file(CELL).read_bytes() == before
-    assert [(row["scoring"], row["judge"]) for row in folder.scores(CELL, "lenient")] == [
-        ("lenient", "judge/one")
-    ] * 2
+    assert [(row.scoring, row.judge) for row in folder.scores(CELL, "lenient")] == [("lenient", "judge/one")] * 2
 
 
 async def test_a_scoring_nobody_knows_is_refused_before_a_score_is_lost(tmp_path: Path) -> None:
@@ -243,10 +243,10 @@ async def test_a_failing_judge_is_asked_again_the_next_time(tmp_path: Path) -> N
 
     SCORERS["shades"] = scorer
     await rescore(folder, tasks, ["strict"], Grading())
-    assert [row["scored"] for row in folder.scores(CELL)] == [True, False]
+    assert [row.scored for row in folder.scores(CELL)] == [True, False]
     failing = False
     await fill_scores(folder, tasks, Grading())
-    assert [row["scored"] for row in folder.scores(CELL)] == [True, True]
+    assert [row.scored for row in folder.scores(CELL)] == [True, True]
 
 
 async def test_the_drawings_are_there_for_whoever_scores_again(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.base import Reply
 from sketchmark.parts import Sample
+from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.store import RunFolder
 from tests.runs.making import (
     SHELF,
     Looker,
@@ -50,7 +50,7 @@ async def test_a_larger_limit_plays_only_what_is_new(tmp_path: Path) -> None:
     await run(tmp_path, _cells(4, limit=2), model)
     folder = await run(tmp_path, _cells(4, limit=4), model)
     assert model.asked == ["s0", "s1", "s2", "s3"]
-    assert [(row["sample"], row["index"]) for row in folder.scores("shades.direct")] == [
+    assert [(row.sample, row.index) for row in folder.scores("shades.direct")] == [
         ("s0", 0),
         ("s1", 1),
         ("s2", 2),
@@ -65,7 +65,7 @@ async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
     path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"id":"s1"' not in line))
     await run(tmp_path, cells, model)
     assert model.asked == ["s1"]
-    assert {record["sample"]["id"]: record["index"] for record in folder.episodes("shades.direct")} == {
+    assert {record.sample.id: record.index for record in folder.episodes("shades.direct")} == {
         "s0": 0,
         "s1": 1,
         "s2": 2,
@@ -112,35 +112,32 @@ async def test_a_failure_stays_until_it_is_to_be_retried(tmp_path: Path) -> None
 
     cells, model, looker = _cells(3), Speaker(answer), Looker()
     folder = await run(tmp_path, cells, model, looker)
-    cell = folder.results()["tasks"]["shades.direct"]
-    assert (cell["n"], cell["episodes"], cell["failures"]) == (2, 3, {"connection": 1})
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.failures) == (2, 3, {"connection": 1})
     assert [told[2] for told in looker.told if told[0] == "played"] == [False, True, False]
     broken = False
     await run(tmp_path, cells, model)
     assert len(model.calls) == 3
     await run(tmp_path, cells, model, retry_failed=True)
     assert model.asked == ["s0", "s1", "s2", "s1"]
-    cell = folder.results()["tasks"]["shades.direct"]
-    assert (cell["n"], cell["episodes"], cell["failures"]) == (3, 3, {})
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})
     await run(tmp_path, cells, model, retry_failed=True)
     assert len(model.calls) == 4
-
-
-Lose = Callable[[RunFolder, dict[str, Any]], str]
 
 
 @pytest.mark.parametrize(
     "lost",
     [
-        lambda record: record["sample"]["pictures"]["picture"],
-        lambda record: record["sample"]["pictures"]["more"][1],
-        lambda record: record["sample"]["frames"][0],
-        lambda record: record["turns"][1]["added"][-1]["picture"],
-        lambda record: record["turns"][1]["reply"]["picture"],
+        lambda record: record.sample.pictures["picture"],
+        lambda record: record.sample.pictures["more"][1],
+        lambda record: record.sample.frames[0],
+        lambda record: record.turns[1].added[-1].picture,
+        lambda record: record.turns[1].reply.picture,
     ],
 )
 async def test_an_episode_whose_picture_is_lost_is_played_again(
-    tmp_path: Path, lost: Callable[[dict[str, Any]], str]
+    tmp_path: Path, lost: Callable[[EpisodeLine], str]
 ) -> None:
     shades = {"s0": ("red", "green", "cyan", "pink"), "s1": ("black", "brown", "lime", "navy")}
     drawn = {"s0": "blue", "s1": "orange"}
@@ -194,14 +191,14 @@ async def test_another_model_is_another_run(tmp_path: Path) -> None:
 async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> None:
     model = Speaker(lambda id: "yes")
     folder = await run(tmp_path, _cells(2, "direct"), model)
-    started = folder.about()["started"]
+    started = folder.about().started
     written = json.loads(folder.run_file.read_text())
     folder.run_file.write_text(json.dumps({**written, "started": "2001-01-01T00:00:00Z"}))
     await run(tmp_path, _cells(2, "visual_cot"), model)
     assert folder.cells == ["shades.direct", "shades.visual_cot"]
-    assert list(folder.results()["tasks"]) == ["shades.direct", "shades.visual_cot"]
-    assert [(gain["mode"], gain["n"]) for gain in folder.results()["gains"]] == [("visual_cot", 2)]
-    assert folder.about()["started"] == "2001-01-01T00:00:00Z", "it began when it first began"
+    assert list(folder.results().tasks) == ["shades.direct", "shades.visual_cot"]
+    assert [(gain.mode, gain.n) for gain in folder.results().gains] == [("visual_cot", 2)]
+    assert folder.about().started == "2001-01-01T00:00:00Z", "it began when it first began"
     assert started.endswith("Z") and len(started) == 20
 
 
@@ -211,7 +208,7 @@ async def test_neighbours_lend_each_other_their_drawings_also_when_a_run_goes_on
     task = make_task(make_samples(4))
     for limit in (2, 4):
         folder = await run(tmp_path, [make_cell(task, "visual_cot", "other", limit=limit)], model)
-    seen = {r["sample"]["id"]: r["turns"][1]["added"][-1]["picture"] for r in folder.episodes("shades.visual_cot")}
+    seen = {r.sample.id: r.turns[1].added[-1].picture for r in folder.episodes("shades.visual_cot")}
     lent = {"s0": "orange", "s1": "blue", "s2": "navy", "s3": "lime"}
     assert seen == {id: f"{colour(shade).digest}.png" for id, shade in lent.items()}
 

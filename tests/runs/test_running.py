@@ -14,8 +14,9 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.models.base import Options, Reply
 from sketchmark.parts import Context, Sample
+from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Manner, run_plan
+from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder, RunLock
 from sketchmark.task import Grading, Scores
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
@@ -62,7 +63,7 @@ async def test_each_episode_is_scored_as_it_ends(tmp_path: Path) -> None:
         return "yes"
 
     folder = await run(tmp_path, _cells(3), Speaker(answer))
-    assert folder.results()["tasks"][NAME]["failures"] == {} and lines_in(scores) == 3
+    assert folder.results().tasks[NAME].failures == {} and lines_in(scores) == 3
 
 
 class Hangs(Speaker):
@@ -168,7 +169,7 @@ async def test_sixteen_episodes_are_under_way_unless_told_otherwise(tmp_path: Pa
             return Reply("yes")
 
     (cell,) = _cells(20)
-    await run_plan(cell.request, [cell], Crowd(), tmp_path, Manner(), Looker())
+    await run_plan(cell.request, [cell], Crowd(), tmp_path, RunOptions(), Looker())
     assert most == 16
 
 
@@ -197,7 +198,7 @@ async def test_a_run_refuses_a_folder_in_which_another_runs_and_lets_go_of_its_o
 
 async def test_an_episode_has_the_runs_time_limit(tmp_path: Path) -> None:
     folder = await run(tmp_path, _cells(2), Hangs("none", CannotPlay("")), time_limit=0.02, concurrency=2)
-    assert folder.results()["tasks"][NAME]["failures"] == {"timeout": 2}
+    assert folder.results().tasks[NAME].failures == {"timeout": 2}
 
 
 async def test_two_samples_of_one_id_end_the_run(tmp_path: Path) -> None:
@@ -211,11 +212,11 @@ async def test_the_run_is_scored_by_its_own_rules_and_by_those_beside_them(tmp_p
     how: dict[str, Any] = {"grading": grading, "scored_beside": ("strict", "loose"), "warnings": ("look out",)}
     folder = await run(tmp_path, _cells(2), Speaker(), **how)
     results = folder.results()
-    assert results["warnings"] == ["look out"]
-    assert results["tasks"][NAME]["scoring"] == "lenient"
-    assert list(results["tasks"][NAME]["scorings"]) == ["strict", "loose"]
-    assert {(row["scoring"], row["judge"]) for row in folder.scores(NAME)} == {("lenient", "judge")}
-    assert {row["scoring"] for row in folder.scores(NAME, "loose")} == {"loose"}
+    assert results.warnings == ["look out"]
+    assert results.tasks[NAME].scoring == "lenient"
+    assert list(results.tasks[NAME].scorings) == ["strict", "loose"]
+    assert {(row.scoring, row.judge) for row in folder.scores(NAME)} == {("lenient", "judge")}
+    assert {row.scoring for row in folder.scores(NAME, "loose")} == {"loose"}
 
 
 async def test_scores_that_failed_are_tried_again_by_the_next_run(tmp_path: Path) -> None:
@@ -228,10 +229,10 @@ async def test_scores_that_failed_are_tried_again_by_the_next_run(tmp_path: Path
 
     cells, model = [make_cell(make_task(make_samples(2), scorer=scorer))], Speaker()
     folder = await run(tmp_path, cells, model)
-    assert folder.results()["tasks"][NAME]["failures"] == {"scorer_failed": 2}
+    assert folder.results().tasks[NAME].failures == {"scorer_failed": 2}
     failing = False
     await run(tmp_path, cells, model)
-    assert folder.results()["tasks"][NAME]["failures"] == {} and len(model.calls) == 2
+    assert folder.results().tasks[NAME].failures == {} and len(model.calls) == 2
 
 
 async def test_the_seed_of_the_request_is_that_of_the_intervals(tmp_path: Path) -> None:
@@ -242,7 +243,7 @@ async def test_the_seed_of_the_request_is_that_of_the_intervals(tmp_path: Path) 
     for seed in (0, 7):
         cell = make_cell(make_task(make_samples(40), scorer=scorer), seed=seed)
         folder = await run(tmp_path / str(seed), [cell], Speaker())
-        intervals.append(folder.results()["tasks"][NAME]["metrics"]["right"]["ci95"])
+        intervals.append(folder.results().tasks[NAME].metrics["right"].ci95)
     assert intervals[0] != intervals[1]
 
 

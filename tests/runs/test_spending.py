@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sketchmark.models.base import Reply
 from sketchmark.models.cached import Cached, CallCache
+from sketchmark.runs.options import Budget
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Budget
 from tests.runs.making import Looker, Speaker, cost, make_cell, make_samples, make_task, run
 
 NAME = "shades.direct"
@@ -22,7 +23,7 @@ def _priced(id: str) -> Reply:
     return Reply("yes", usage=cost(1, tokens_in=10))
 
 
-def _price(usage: dict[str, int]) -> float:
+def _price(usage: Mapping[str, int]) -> float:
     return usage.get("tokens_in", 0) / 10
 
 
@@ -31,12 +32,12 @@ async def test_a_budget_stops_the_run_cleanly_and_the_rest_can_be_played_later(t
     cells = _cells(4, "direct", "visual_cot")
     folder = await run(tmp_path, cells, model, looker, budget=budget)
     assert model.asked == ["s0", "s1"] and budget.spent == 2.0 and budget.used_up
-    assert folder.results()["tasks"][NAME]["n"] == 2
+    assert folder.results().tasks[NAME].n == 2
     assert {told[1] for told in looker.told} == {NAME}, "the next cell is not begun"
     assert ("end", NAME) in looker.told
     rest = Budget(100.0, _price)
     await run(tmp_path, cells, model, looker, budget=rest)
-    assert folder.results()["tasks"][NAME]["n"] == 4 and rest.spent == 2.0 + 4.0 and not rest.used_up
+    assert folder.results().tasks[NAME].n == 4 and rest.spent == 2.0 + 4.0 and not rest.used_up
 
 
 def test_a_budget_is_used_up_when_it_is_spent_and_never_without_a_limit() -> None:
@@ -58,5 +59,5 @@ async def test_calls_from_the_cache_cost_nothing(tmp_path: Path) -> None:
     for name in ("first", "second"):
         budget = Budget(None, _price)
         folder = await run(tmp_path / name, cells, Cached(inner, CallCache(tmp_path / "cache")), budget=budget)
-        spent.append((budget.spent, folder.results()["tasks"][NAME]["usage"].get("calls", 0)))
+        spent.append((budget.spent, folder.results().tasks[NAME].usage.get("calls", 0)))
     assert spent == [(3.0, 3), (0.0, 0)] and len(inner.calls) == 3

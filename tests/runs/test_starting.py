@@ -11,6 +11,7 @@ import pytest
 from sketchmark import __version__
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.base import Reply
+from sketchmark.runs.format import ModelAbout, Results
 from sketchmark.runs.plan import Cell
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
@@ -43,7 +44,7 @@ async def test_starting_afresh_plays_everything_anew_and_touches_nothing_else(tm
     model.drawing = lambda id: Reply()
     await run(tmp_path, cells, model, fresh=True)
     assert model.asked == ["s0", "s1"], "the drawing that does not come ends each"
-    assert folder.cells == ["shades.visual_cot"] == list(folder.results()["tasks"])
+    assert folder.cells == ["shades.visual_cot"] == list(folder.results().tasks)
     assert [path.name for path in tmp_path.rglob("*.jsonl")] == ["shades.visual_cot.jsonl"] * 2
     assert {path.name for path in tmp_path.rglob("*.png")} < before
     assert [file.read_text() for file in mine] == ["precious"] * 3
@@ -54,7 +55,7 @@ async def test_starting_afresh_leaves_no_old_result_behind_when_it_is_broken_off
     (tmp_path / "report.html").write_text("old")
     with pytest.raises(CannotPlay):
         await run(tmp_path, _cells(2), Speaker(_mute), fresh=True)
-    assert folder.results() == {} and not (tmp_path / "report.html").exists()
+    assert folder.results() == Results(tasks={}, gains=[]) and not (tmp_path / "report.html").exists()
 
 
 async def test_starting_afresh_minds_nothing_that_is_gone_already(tmp_path: Path) -> None:
@@ -63,13 +64,13 @@ async def test_starting_afresh_minds_nothing_that_is_gone_already(tmp_path: Path
         shutil.rmtree(tmp_path / name)
     (tmp_path / "results.json").unlink()
     await run(tmp_path, _cells(1), Speaker(), fresh=True)
-    assert folder.results()["tasks"][NAME]["n"] == 1
+    assert folder.results().tasks[NAME].n == 1
 
 
 async def test_what_was_changed_may_be_played_afresh(tmp_path: Path) -> None:
     await run(tmp_path, _cells(2), Speaker())
     folder = await run(tmp_path, _cells(2, seed=5), Speaker(name="other"), fresh=True)
-    assert folder.about()["seed"] == 5 and folder.about()["cells"][NAME]["model"]["name"] == "other"
+    assert folder.about().seed == 5 and folder.about().cells[NAME].model["name"] == "other"
 
 
 async def test_starting_afresh_in_a_folder_that_is_no_run_removes_nothing(tmp_path: Path) -> None:
@@ -92,11 +93,11 @@ async def test_the_folder_says_what_was_run(tmp_path: Path) -> None:
     arguments = {"base_url": "https://me:secret-word@host/v1", "n": 3}
     cells = _cells(1, model_args=arguments, seed=4)
     about = (await run(tmp_path, cells, Speaker())).about()
-    assert about["model"] == {"name": "speaker", "args": {"base_url": "https://host/v1", "n": 3}}
-    assert (about["format"], about["sketchmark"], about["seed"]) == (1, __version__, 4)
-    assert set(about["machine"]) == {"python", "system"}
-    expected = {**cells[0].describe(Speaker()), "headline": "right", "breakdown": []}
-    assert about["cells"] == {NAME: expected}
+    assert about.model == ModelAbout("speaker", {"base_url": "https://host/v1", "n": 3})
+    assert (about.format, about.sketchmark, about.seed) == (2, __version__, 4)
+    assert set(about.machine) == {"python", "system"}
+    assert about.cells == {NAME: cells[0].describe(Speaker())}
+    assert (about.cells[NAME].headline, about.cells[NAME].breakdown) == ("right", [])
 
 
 @pytest.mark.parametrize("name", ["api_key", "token", "key", "password"])

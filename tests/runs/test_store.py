@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.pictures import PictureStore
-from sketchmark.runs.store import FORMAT, RunFolder, RunLock, differences, write_json
-from sketchmark.runs.whole import write_whole
-from tests.runs.making import colour, make_row, write_lines
+from sketchmark.files.atomic import write_atomic, write_json
+from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, Results, RunAbout
+from sketchmark.runs.record import pack_episode
+from sketchmark.runs.results import summarise
+from sketchmark.runs.store import RunFolder, RunLock, differences
+from tests.runs.making import colour, make_episode, make_row, make_sample, write_lines
 
 
 def _folder(path: Path, **about: Any) -> RunFolder:
@@ -31,8 +34,8 @@ def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
 
 
 def test_what_a_run_does_not_say_about_itself_has_a_plain_value(tmp_path: Path) -> None:
-    assert _folder(tmp_path).about() == {"format": FORMAT, "cells": {}, "seed": 0, "model": {"name": ""}}
-    full = {"format": FORMAT, "cells": {"a.b": {"task": "a"}}, "seed": 4, "model": {"name": "m"}}
+    assert _folder(tmp_path).about() == RunAbout(FORMAT, cells={}, seed=0, model=ModelAbout(""))
+    full = RunAbout(FORMAT, cells={"a.b": CellAbout("a")}, seed=4, model=ModelAbout("m"))
     write_json(tmp_path / "run.json", full)
     assert RunFolder(tmp_path).about() == full
 
@@ -43,7 +46,7 @@ def test_what_a_run_does_not_say_about_itself_has_a_plain_value(tmp_path: Path) 
         ("[]", "does not describe"),
         ('{"format": 1, "cells": []}', "does not describe"),
         ("nul", "cannot read"),
-        ('{"format": 2}', "another version .format 2"),
+        ('{"format": 3}', "another version .format 3"),
         ("{}", "another version .format None"),
     ],
 )
@@ -54,7 +57,7 @@ def test_a_run_file_that_describes_no_run_is_refused_with_the_reason(tmp_path: P
 
 
 def test_the_format_of_a_run_folder_is_the_one_the_documents_describe() -> None:
-    assert FORMAT == 1
+    assert FORMAT == 2
 
 
 def test_cells_come_in_the_order_they_were_asked_for_and_no_other_names(tmp_path: Path) -> None:
@@ -85,8 +88,9 @@ def test_every_scoring_has_a_file_of_its_own(tmp_path: Path) -> None:
 def test_of_several_records_of_a_sample_the_newest_counts(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     tries = [("x", 1), ("y", 1), ("x", 2), ("z", 1), ("x", 3), ("y", 2)]
-    write_lines(folder.episodes_file("a.b"), [{"sample": {"id": id}, "try": number} for id, number in tries])
-    found = [(record["sample"]["id"], record["try"]) for record in folder.episodes("a.b")]
+    played = [make_episode(make_sample(id), seconds=number) for id, number in tries]
+    write_lines(folder.episodes_file("a.b"), [pack_episode(one, 0, folder.pictures.save) for one in played])
+    found = [(line.sample.id, line.seconds) for line in folder.episodes("a.b")]
     assert found == [("z", 1), ("x", 3), ("y", 2)]
 
 
@@ -95,15 +99,16 @@ def test_of_several_scores_of_a_sample_the_newest_counts_and_samples_come_in_the
     rows = [make_row("c", 0.0, 2), make_row("a", 0.0, 0), make_row("c", 1.0, 2), make_row("b", 1.0, 1)]
     write_lines(folder.scores_file("a.b"), rows)
     write_lines(folder.scores_file("a.b", "lenient"), [make_row("a", 0.5, 0)])
-    assert [(row["sample"], row["values"]["right"]) for row in folder.scores("a.b")] == [("a", 0), ("b", 1), ("c", 1)]
-    assert [row["values"]["right"] for row in folder.scores("a.b", "lenient")] == [0.5]
+    assert [(row.sample, row.values["right"]) for row in folder.scores("a.b")] == [("a", 0), ("b", 1), ("c", 1)]
+    assert [row.values["right"] for row in folder.scores("a.b", "lenient")] == [0.5]
 
 
 def test_a_run_without_results_has_none_yet(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    assert folder.results() == {}
-    write_json(tmp_path / "results.json", {"tasks": {"a.b": {"n": 1}}})
-    assert folder.results() == {"tasks": {"a.b": {"n": 1}}}
+    assert folder.results() == Results(tasks={}, gains=[])
+    some = Results(tasks={"a.b": summarise([make_row("a")], None)}, gains=[])
+    write_json(tmp_path / "results.json", some)
+    assert folder.results() == some and some.tasks["a.b"].n == 1
 
 
 def test_json_is_written_to_be_read_by_people_and_never_with_a_number_that_is_none(tmp_path: Path) -> None:
@@ -118,14 +123,14 @@ def test_json_is_written_to_be_read_by_people_and_never_with_a_number_that_is_no
 def test_a_whole_file_replaces_another_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "deep/file"
     for content in (b"first and longer", b"second"):
-        write_whole(path, content)
+        write_atomic(path, content)
         assert path.read_bytes() == content
         assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
-    write_whole(path, b"old")
+    write_atomic(path, b"old")
     seen: list[bytes] = []
     write = Path.write_bytes
 
@@ -135,7 +140,7 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.Mon
         return written
 
     monkeypatch.setattr(Path, "write_bytes", watched)
-    write_whole(path, b"new")
+    write_atomic(path, b"new")
     assert seen == [b"old"] and path.read_bytes() == b"new"
 
 
