@@ -175,7 +175,7 @@ def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(folder: Ru
         return {"added_later": {"id": "x"}} | {key: strange(value[key]) for key in reversed(value)}
 
     def changed(line: dict[str, Any]) -> dict[str, Any]:
-        kept = {key: line[key] for key in ("values", "notes", "usage", "filed") if key in line}
+        kept: dict[str, Any] = {key: line[key] for key in ("values", "notes", "usage", "filed") if key in line}
         sample = line["sample"]
         if isinstance(sample, dict):
             inner = {key: sample[key] for key in ("fields", "pictures", "target", "filed")}

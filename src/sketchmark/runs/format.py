@@ -174,7 +174,7 @@ class SampleLine(Struct):
     """How many steps the true solution has."""
 
     frames: list[str] | None = None
-    """The true pictures, one a drawing; null where there are none or nothing was drawn."""
+    """The true pictures, one per drawing; null where there are none or nothing was drawn."""
 
     filed: Filed = UNSET
     """`groups` as format 1 called it; never written."""
@@ -194,13 +194,13 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     """What was asked."""
 
     mode: str = ""
-    """How it was played: the mode,"""
+    """The mode it was played in."""
 
     canvas: str = ""
-    """the canvas,"""
+    """What the model was shown of its drawings."""
 
     steps: str = ""
-    """and who counted the steps."""
+    """Who said how many steps are drawn: `truth` or `model`."""
 
     turns: list[TurnLine]
     """What happened, in order."""
@@ -253,10 +253,10 @@ class ScoreNumbers(Struct, kw_only=True):
     """What the episode cost, without what the cache answered."""
 
     started: float = 0.0
-    """The episode's."""
+    """The episode's: a retried episode is scored anew."""
 
     seconds: float = 0.0
-    """The episode's."""
+    """The episode's wall time."""
 
     filed: Filed = UNSET
     """`groups` as format 1 called it; never written."""
@@ -398,16 +398,16 @@ class Gain(Struct):
     """Two-sided, uncorrected."""
 
     helped: int
-    """Samples that became better,"""
+    """Samples that became better."""
 
     hurt: int
-    """became worse,"""
+    """Samples that became worse."""
 
     same: int
-    """stayed the same,"""
+    """Samples that stayed the same."""
 
     n: int
-    """and all of them."""
+    """Samples in all."""
 
 
 class Results(Struct, kw_only=True, omit_defaults=True):
