@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -49,7 +50,7 @@ def newest(rows: Iterable[Row]) -> dict[str, Row]:
 
 
 class Sharing:
-    """Equal small values are kept once: most rows of a run have the same flags and usage."""
+    """Equal small values are kept once: most rows of a run have the same flags, usage and scores."""
 
     _MOST = 10_000
 
@@ -57,9 +58,17 @@ class Sharing:
         self._kept: dict[tuple[Any, ...], Any] = {}
 
     def __call__(self, row: ScoredSample) -> ScoredSample:
+        row.scoring = sys.intern(row.scoring)
         row.flags = self._one(("flags", *row.flags), row.flags)
         row.usage = self._one(("usage", *row.usage.items()), row.usage)
+        row.values = self._one(("values", *row.values.items()), row.values)
+        frames = row.notes.frames_right
+        row.notes = _NOBODY_KNOWS if not frames else _ALL_RIGHT if all(frames) else _NOT_ALL_RIGHT
         return row
 
     def _one(self, key: tuple[Any, ...], value: Any) -> Any:
-        return self._kept.setdefault(key, value) if len(self._kept) < self._MOST else value
+        full = len(self._kept) >= self._MOST
+        return self._kept.get(key, value) if full else self._kept.setdefault(key, value)
+
+
+_NOBODY_KNOWS, _ALL_RIGHT, _NOT_ALL_RIGHT = DrawingNotes(), DrawingNotes((True,)), DrawingNotes((False,))
