@@ -249,3 +249,9 @@ def test_code_beside_a_task_file_is_not_run_unless_it_is_trusted(tmp_path: Path)
 def test_arguments_of_the_task_reach_its_data(tmp_path: Path) -> None:
     (cell,) = _plan(tmp_path, task_args={"start": 2})
     assert [sample.id for sample in cell.samples()] == ["s2"]
+
+
+def test_a_sample_whose_id_is_no_text_is_refused_before_it_is_played() -> None:
+    task = make_task([make_sample(7)])  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="id is no text: 7"):
+        list(make_cell(task).samples())
