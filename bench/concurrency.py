@@ -27,7 +27,7 @@ def seconds(url: str, folder: Path, samples: int, concurrency: int) -> float:
         model_args={"base_url": url},
         concurrency=concurrency,
     )
-    assert run.results()["tasks"]["maze.visual_cot"]["metrics"]["maze_img_exact"]["mean"] == 1.0
+    assert run.results().tasks["maze.visual_cot"].metrics["maze_img_exact"].mean == 1.0
     return time.perf_counter() - started
 
 

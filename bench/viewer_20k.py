@@ -21,7 +21,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
-from sketchmark.files.lines import LineWriter, read_lines
+from sketchmark.files.lines import LineWriter, whole_lines
 from sketchmark.runs.store import RunFolder
 
 SAMPLES, COPIES = 250, 40
@@ -34,7 +34,7 @@ def make(path: Path) -> None:
     folder = RunFolder.open(path)
     for cell in folder.cells:
         for file in (folder.episodes_file(cell), folder.scores_file(cell)):
-            records = list(read_lines(file))
+            records = [json.loads(line) for _, line in whole_lines(file)]
             file.unlink()
             writer = LineWriter(file)
             for copy in range(COPIES):

@@ -32,8 +32,8 @@ def main() -> None:
     folder = sketchmark.run(
         Mirror("mirror"), "jigsaw", mode="direct,visual_cot", limit=3, output_path="runs/mirror", fresh=True
     )
-    for cell, result in folder.results()["tasks"].items():
-        print(f"{cell}: {result['n']} samples, could not be read: {result['failures'].get('unparsed', 0)}")
+    for cell, result in folder.results().tasks.items():
+        print(f"{cell}: {result.n} samples, could not be read: {result.failures.get('unparsed', 0)}")
 
 
 if __name__ == "__main__":

@@ -41,8 +41,8 @@ def main() -> None:
         output_path="runs/dots_twice",
         fresh=True,
     )
-    for cell, result in folder.results()["tasks"].items():
-        print(f"{cell}: right {result['metrics']['right']['mean']:.0%}")
+    for cell, result in folder.results().tasks.items():
+        print(f"{cell}: right {result.metrics['right'].mean:.0%}")
     _, episode = next(folder.played("dots_twice.visual_cot"))
     for turn, context in episode.contexts():
         said = turn.reply.text if turn.reply and turn.reply.text else "(a picture)"

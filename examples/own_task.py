@@ -35,10 +35,10 @@ def main() -> None:
         output_path="runs/dots",
         fresh=True,
     )
-    result = folder.results()["tasks"]["dots.direct"]
-    low, high = result["metrics"]["right"]["ci95"]
-    print(f"right: {result['metrics']['right']['mean']:.0%} [{low:.0%}, {high:.0%}] of {result['n']}")
-    for dots, group in sorted(result["by"]["dots"].items()):
+    result = folder.results().tasks["dots.direct"]
+    low, high = result.metrics["right"].ci95
+    print(f"right: {result.metrics['right'].mean:.0%} [{low:.0%}, {high:.0%}] of {result.n}")
+    for dots, group in sorted(result.by["dots"].items()):
         print(f"  {dots} dots: {group['metrics']['right']['mean']:.0%} of {group['n']}")
 
 

@@ -30,7 +30,7 @@ def main() -> None:
     folder = RunFolder.open(path)  # from here on nothing but the folder is needed
     for cell in folder.cells:
         for row in folder.scores(cell):
-            print(cell, row["sample"], row["values"])
+            print(cell, row.sample, row.values)
     _, episode = next(folder.played("maze.visual_cot"))
     print(f"{episode.sample.id}: {len(episode.drawings)} drawings, answer {episode.answer!r}")
     strip = Path("film_strip.png")

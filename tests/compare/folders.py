@@ -9,7 +9,7 @@ from typing import Any
 
 
 def row(index: int, value: float | None, **changes: Any) -> dict[str, Any]:
-    """One score line; `values`, `filed`, `notes`, `scored`, `sample` and `fingerprint` can be given."""
+    """One score line; `values`, `groups`, `notes`, `scored`, `sample` and `fingerprint` can be given."""
     return {
         "index": index,
         "sample": f"s{index}",

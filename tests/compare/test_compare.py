@@ -9,6 +9,9 @@ import pytest
 from sketchmark.compare import as_json, compare
 from sketchmark.compare.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.files.atomic import write_json
+from sketchmark.runs.format import Results
+from sketchmark.runs.results import summarise
 from sketchmark.stats import holm, mcnemar_exact
 from tests.compare.folders import row, rows, write_run
 
@@ -115,7 +118,9 @@ def test_runs_scored_by_other_rules_are_refused(tmp_path: Path) -> None:
     runs = []
     for name, scoring in (("a", "strict"), ("b", "published")):
         runs.append(write_run(tmp_path / name, {"maze.direct": rows(DIRECT)}))
-        (runs[-1] / "results.json").write_text(json.dumps({"tasks": {"maze.direct": {"scoring": scoring}}}))
+        summary = summarise([], None)
+        summary.scoring = scoring
+        write_json(runs[-1] / "results.json", Results(tasks={"maze.direct": summary}, gains=[]))
     with pytest.raises(RunConflict, match='scoring: "strict" -> "published"'):
         compare(runs)
 
@@ -198,7 +203,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_broken_score_line_is_named(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", {"maze.direct": [{"sample": "x"}], "maze.visual_cot": rows(DRAWN)})
-    with pytest.raises(BadInput, match=r"maze.direct.jsonl: a line is not a score row"):
+    with pytest.raises(BadInput, match=r"maze.direct.jsonl, line 1: not a score row"):
         compare([run])
 
 

@@ -6,18 +6,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sketchmark.compare import compare
-from sketchmark.compare.pairing import Pair, pair
 from sketchmark.compare.terminal import to_terminal
-from sketchmark.runs.scored import ScoredSample
+from sketchmark.runs.gains import Pair, pair
+from sketchmark.runs.rows import DrawingNotes, ScoredSample
 from tests.compare.folders import rows, write_run
 
 
 def _item(value: float | None, *, scored: bool = True, right: bool | None = None, cluster: str = "") -> ScoredSample:
-    return ScoredSample("f", value, scored, right, {"cluster": cluster} if cluster else {}, ())
+    return ScoredSample(
+        index=0,
+        sample="s",
+        scored=scored,
+        values={"m": value},
+        groups={"cluster": cluster} if cluster else {},
+        notes=DrawingNotes(None if right is None else (right,)),
+    )
 
 
 def _counts(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> tuple[int, int, int]:
-    found = pair(before, after)
+    found = pair(before, after, "m")
     return len(found.pairs), found.unpaired, found.unscored
 
 
@@ -45,7 +52,7 @@ def test_samples_of_one_side_alone_are_unpaired_whatever_their_score() -> None:
 def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> None:
     before = {"x": _item(0.25, right=False, cluster="p"), "y": _item(0.0)}
     after = {"y": _item(1.0), "x": _item(0.75, right=True, cluster="q")}
-    found = pair(before, after)
+    found = pair(before, after, "m")
     assert found.pairs[0] == Pair(0.25, 0.75, "p", {"cluster": "p"}, True)
     assert (found.before, found.after, found.clusters) == ([0.25, 0.0], [0.75, 1.0], ["p", None])
     assert found.difference().helped == 2 and found.difference().mean == 0.75
@@ -53,7 +60,7 @@ def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> 
 
 
 def test_a_selection_keeps_the_pairs_that_are_wanted_and_counts_none_as_missing() -> None:
-    found = pair({"a": _item(0.0), "b": _item(1.0), "c": _item(0.0)}, {"a": _item(1.0), "b": _item(1.0)})
+    found = pair({"a": _item(0.0), "b": _item(1.0), "c": _item(0.0)}, {"a": _item(1.0), "b": _item(1.0)}, "m")
     chosen = found.where(lambda one: one.before == 0)
     assert [one.after for one in chosen.pairs] == [1.0]
     assert (chosen.unpaired, chosen.unscored, found.unpaired) == (0, 0, 1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
+from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.store import RunFolder
 
 
@@ -59,13 +59,14 @@ class Flaky(Model):
         return await self.inner.draw(context, options)
 
 
-def without_times(record: dict[str, Any]) -> dict[str, Any]:
+def without_times(line: EpisodeLine) -> EpisodeLine:
     """An episode as it must be the same in every run: all but how long it took."""
-    timeless = {key: value for key, value in record.items() if key not in ("seconds", "started")}
-    timeless["turns"] = [{k: v for k, v in turn.items() if k != "seconds"} for turn in record["turns"]]
-    return timeless
+    line.started = line.seconds = 0.0
+    for turn in line.turns:
+        turn.seconds = None
+    return line
 
 
-def episodes(path: Path, cell: str) -> list[dict[str, Any]]:
-    found = [without_times(record) for record in RunFolder(path).episodes(cell)]
-    return sorted(found, key=lambda record: record["index"])
+def episodes(path: Path, cell: str) -> list[EpisodeLine]:
+    found = [without_times(line) for line in RunFolder(path).episodes(cell)]
+    return sorted(found, key=lambda line: line.index)

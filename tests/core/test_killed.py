@@ -13,6 +13,8 @@ from random import Random
 
 import pytest
 
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import EpisodeLine
 from tests.core.helpers import episodes
 
 KILLS = 20
@@ -71,7 +73,7 @@ def _lines(folder: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in folder.glob("episodes/*.jsonl"))
 
 
-def _asked(records: list[dict[str, object]]) -> str:
+def _asked(lines: list[EpisodeLine]) -> str:
     """All of the episodes but `usage`, which says whether a reply came from the cache."""
-    text = json.dumps(records)
+    text = json.dumps(plain(lines))
     return text.replace('"calls": 1, ', "").replace(', "calls": 1', "").replace('"calls": 1', "")

@@ -75,7 +75,7 @@ def breaches(path: Path, source: str) -> list[str]:
 
 
 def _between_benchmarks(path: Path, other: str, module: str) -> list[str]:
-    """A folder under tasks/ is one benchmark: what two of them need belongs beside them in tasks/, or in scoring, files or task_files."""
+    """A folder under tasks/ is one benchmark: what two need lies beside them or below."""
     own = path.parts[1] if len(path.parts) > 2 else ""
     is_benchmark = other != own and (ROOT / "tasks" / other).is_dir()
     if not own or not is_benchmark or (own, other) in SHARED_BENCHMARKS:

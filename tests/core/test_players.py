@@ -18,11 +18,9 @@ def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path
     folder = sketchmark.run(
         "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
     )
-    for name, cell in folder.results()["tasks"].items():
-        assert cell["failures"] == {}
-        assert {metric: found["mean"] for metric, found in cell["metrics"].items() if found["mean"] != 1.0} == {}, (
-            name
-        )
+    for name, cell in folder.results().tasks.items():
+        assert cell.failures == {}
+        assert {metric: found.mean for metric, found in cell.metrics.items() if found.mean != 1.0} == {}, name
 
 
 @pytest.mark.parametrize(
@@ -38,8 +36,8 @@ def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str,
     folder = sketchmark.run(
         "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments
     )
-    metrics = folder.results()["tasks"]["maze.visual_cot"]["metrics"]
-    assert {found["mean"] for found in metrics.values()} == {1.0}
+    metrics = folder.results().tasks["maze.visual_cot"].metrics
+    assert {found.mean for found in metrics.values()} == {1.0}
 
 
 @pytest.mark.slow
@@ -52,19 +50,20 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
         limit=60,
         output_path=tmp_path,
     )
-    gains = {(gain["task"], gain["canvas"]): gain for gain in folder.results()["gains"]}
+    gains = {(gain.task, gain.canvas): gain for gain in folder.results().gains}
     for world in ("maze", "sliding"):
-        assert gains[world, "own"]["ci95"][0] > 0
-        assert gains[world, "oracle"]["ci95"][0] > 0
+        for canvas in ("own", "oracle"):
+            low, _ = gains[world, canvas].ci95
+            assert low is not None and low > 0
         for canvas in ("blank", "other"):
-            assert gains[world, canvas]["helped"] == gains[world, canvas]["hurt"] == 0
+            assert gains[world, canvas].helped == gains[world, canvas].hurt == 0
 
 
 @pytest.mark.slow
 def test_random_is_within_its_interval_of_chance_on_jigsaw(tmp_path: Path) -> None:
     folder = sketchmark.run("player/random", "jigsaw", limit=100, output_path=tmp_path)
-    low, high = folder.results()["tasks"]["jigsaw.direct"]["metrics"]["jigsaw_text_acc"]["ci95"]
-    assert low <= 0.5 <= high
+    low, high = folder.results().tasks["jigsaw.direct"].metrics["jigsaw_text_acc"].ci95
+    assert low is not None and high is not None and low <= 0.5 <= high
 
 
 @pytest.mark.parametrize("player", ["random", "solver", "sketcher"])

@@ -12,8 +12,10 @@ from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
+from sketchmark.runs.format import Results
+from sketchmark.runs.record import drawn_names
 from sketchmark.runs.store import RunFolder
-from tests.core.helpers import Flaky, Recorder, episodes, without_times
+from tests.core.helpers import Flaky, Recorder, episodes
 
 
 def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
@@ -28,10 +30,12 @@ def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
 
 def test_results_have_the_promised_shape(tmp_path: Path) -> None:
     results = _run("player/solver", tmp_path / "run").results()
-    cell = results["tasks"]["maze.visual_cot"]
-    assert cell["n"] == 4 and cell["failures"] == {}
-    found = cell["metrics"]["maze_text_exact"]
-    assert found["mean"] == 1.0 and found["n"] == 4 and found["ci95"][0] < 1.0 == found["ci95"][1]
+    cell = results.tasks["maze.visual_cot"]
+    assert cell.n == 4 and cell.failures == {}
+    found = cell.metrics["maze_text_exact"]
+    assert found.mean == 1.0 and found.n == 4
+    low, high = found.ci95
+    assert low is not None and low < 1.0 == high
 
 
 def test_the_same_command_again_plays_nothing_and_changes_nothing(tmp_path: Path) -> None:
@@ -39,7 +43,7 @@ def test_the_same_command_again_plays_nothing_and_changes_nothing(tmp_path: Path
     before = (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes()
     results = _run("player/sketcher", tmp_path / "run").results()
     assert (tmp_path / "run/episodes/maze.visual_cot.jsonl").read_bytes() == before
-    assert results["tasks"]["maze.visual_cot"]["n"] == 4
+    assert results.tasks["maze.visual_cot"].n == 4
 
 
 def test_a_larger_limit_goes_on_from_what_is_there(tmp_path: Path) -> None:
@@ -58,9 +62,9 @@ def test_concurrency_changes_no_result(tmp_path: Path) -> None:
     assert timeless[0] == timeless[1]
 
 
-def _without_usage(results: dict[str, Any]) -> dict[str, Any]:
-    for cell in results["tasks"].values():
-        cell.pop("usage")
+def _without_usage(results: Results) -> Results:
+    for cell in results.tasks.values():
+        cell.usage = {}
     return results
 
 
@@ -101,7 +105,7 @@ def test_a_torn_last_line_is_redone(tmp_path: Path) -> None:
 def test_an_episode_whose_picture_was_lost_is_played_again(tmp_path: Path) -> None:
     folder = _run("player/solver", tmp_path / "run")
     record = next(folder.episodes("maze.visual_cot"))
-    lost, emptied = (record["turns"][turn]["reply"]["picture"] for turn in (2, 4))
+    lost, emptied, *_ = drawn_names(record)
     folder.pictures.path(lost).unlink()
     folder.pictures.path(emptied).write_bytes(b"")
     _run("player/solver", tmp_path / "run")
@@ -111,38 +115,38 @@ def test_an_episode_whose_picture_was_lost_is_played_again(tmp_path: Path) -> No
 def test_a_failing_episode_is_recorded_and_only_failures_are_retried(tmp_path: Path) -> None:
     model = Flaky(load_model("player/solver"), every=3)
     folder = _run(model, tmp_path / "run", limit=12, mode="direct")
-    cell = folder.results()["tasks"]["maze.direct"]
-    failed = cell["failures"]["connection"]
-    assert 0 < failed < 12 and cell["n"] == 12 - failed and cell["episodes"] == 12
+    cell = folder.results().tasks["maze.direct"]
+    failed = cell.failures["connection"]
+    assert 0 < failed < 12 and cell.n == 12 - failed and cell.episodes == 12
     model.broken = False
-    again = _run(model, tmp_path / "run", limit=12, mode="direct").results()["tasks"]["maze.direct"]
-    assert again["failures"] == {"connection": failed}, "without --retry-failed a failure stays"
+    again = _run(model, tmp_path / "run", limit=12, mode="direct").results().tasks["maze.direct"]
+    assert again.failures == {"connection": failed}, "without --retry-failed a failure stays"
     healed = _run(model, tmp_path / "run", limit=12, mode="direct", retry_failed=True)
-    cell = healed.results()["tasks"]["maze.direct"]
-    assert cell["failures"] == {} and cell["n"] == cell["episodes"] == 12
+    cell = healed.results().tasks["maze.direct"]
+    assert cell.failures == {} and cell.n == cell.episodes == 12
     lines = (tmp_path / "run/episodes/maze.direct.jsonl").read_text().splitlines()
     assert len(lines) == 12 + failed, "failures were played again, nothing else was"
 
 
 def test_a_model_that_does_not_deliver_is_scored_as_wrong_and_counted(tmp_path: Path) -> None:
     mute = Recorder(drawing=lambda i, c: Reply(text="no picture today"))
-    cell = _run(mute, tmp_path / "run", mode="visual_cot").results()["tasks"]["maze.visual_cot"]
-    assert cell["failures"]["no_picture"] == 4
-    assert cell["metrics"]["maze_text_exact"]["mean"] == 0.0 and cell["metrics"]["maze_text_exact"]["n"] == 4
+    cell = _run(mute, tmp_path / "run", mode="visual_cot").results().tasks["maze.visual_cot"]
+    assert cell.failures["no_picture"] == 4
+    assert cell.metrics["maze_text_exact"].mean == 0.0 and cell.metrics["maze_text_exact"].n == 4
 
 
 def test_an_answer_that_cannot_be_read_is_wrong_and_counted_as_unparsed(tmp_path: Path) -> None:
     cell = _run(Recorder(answer=lambda i, c: "up, I think"), tmp_path / "run", mode="direct").results()
-    assert cell["tasks"]["maze.direct"]["failures"] == {"unparsed": 4}
-    assert cell["tasks"]["maze.direct"]["metrics"]["maze_solved"]["mean"] == 0.0
+    assert cell.tasks["maze.direct"].failures == {"unparsed": 4}
+    assert cell.tasks["maze.direct"].metrics["maze_solved"].mean == 0.0
 
 
 def test_a_bug_in_a_plug_in_costs_its_episode_and_not_the_run(tmp_path: Path) -> None:
     def answer(i: int, context: Context) -> str:
         raise ZeroDivisionError("oops")
 
-    cell = _run(Recorder(answer=answer), tmp_path / "run", mode="direct").results()["tasks"]["maze.direct"]
-    assert cell["failures"] == {"error": 4} and cell["n"] == 0 and cell["metrics"] == {}
+    cell = _run(Recorder(answer=answer), tmp_path / "run", mode="direct").results().tasks["maze.direct"]
+    assert cell.failures == {"error": 4} and cell.n == 0 and cell.metrics == {}
 
 
 class OnlySays(Model):
@@ -177,28 +181,27 @@ def test_an_unknown_canvas_or_steps_is_named(tmp_path: Path) -> None:
 
 def test_no_canvas_named_means_the_models_own(tmp_path: Path) -> None:
     folder = _run("player/solver", tmp_path / "run", canvas=(), mode="visual_cot", limit=2)
-    assert folder.results()["tasks"]["maze.visual_cot"]["canvas"] == "own"
+    assert folder.results().tasks["maze.visual_cot"].canvas == "own"
 
 
 def test_the_other_canvas_shows_the_neighbours_drawings_at_the_same_step(tmp_path: Path) -> None:
     own = _run("player/solver", tmp_path / "own", mode="visual_cot", limit=3)
     other = _run("player/solver", tmp_path / "other", mode="visual_cot", limit=3, canvas="other")
-    drawn = {r["index"]: [t["reply"]["picture"] for t in r["turns"] if t["act"] == "draw"] for r in _records(own)}
-    seen = {r["index"]: [t["added"][0]["picture"] for t in r["turns"] if t["act"] == "draw"] for r in _records(other)}
+    drawn = {line.index: drawn_names(line) for line in own.episodes("maze.visual_cot")}
+    seen = {
+        line.index: [turn.added[0].picture for turn in line.turns if turn.act == "draw"]
+        for line in other.episodes("maze.visual_cot")
+    }
     for index, donor in ((0, 1), (1, 0), (2, 1)):
         lent = drawn[donor]
         assert seen[index] == [lent[min(step, len(lent) - 1)] for step in range(len(drawn[index]))]
 
 
-def _records(folder: RunFolder) -> list[dict[str, Any]]:
-    return [without_times(record) for record in folder.episodes("maze.visual_cot")]
-
-
 def test_a_free_running_episode_ends_when_the_model_says_so_and_is_scored_like_any_other(tmp_path: Path) -> None:
     cell = _run("player/solver", tmp_path / "run", tasks="maze,sliding", mode="visual_cot", steps="model").results()
     for name in ("maze", "sliding"):
-        metrics = cell["tasks"][f"{name}.visual_cot"]["metrics"]
-        assert {found["mean"] for found in metrics.values()} == {1.0}
+        metrics = cell.tasks[f"{name}.visual_cot"].metrics
+        assert {found.mean for found in metrics.values()} == {1.0}
 
 
 def test_scoring_again_needs_no_model_and_gives_the_same(tmp_path: Path) -> None:
@@ -227,13 +230,13 @@ def test_scores_that_were_not_written_before_the_process_died_are_filled_in(tmp_
 def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tmp_path: Path) -> None:
     loose = Recorder(answer=lambda i, c: 'I choose {"choice": 1}')
     settings: dict[str, Any] = {"tasks": "jigsaw", "mode": "direct", "limit": 12}
-    strict = _run(loose, tmp_path / "run", **settings).results()["tasks"]["jigsaw.direct"]
-    assert strict["failures"] == {"unparsed": 12} and strict["metrics"]["jigsaw_text_acc"]["mean"] == 0
-    cell = _run(loose, tmp_path / "run", scoring="lenient", **settings).results()["tasks"]["jigsaw.direct"]
-    assert cell["scoring"] == "lenient" and cell["failures"] == {} and cell["metrics"]["jigsaw_text_acc"]["mean"] > 0
+    strict = _run(loose, tmp_path / "run", **settings).results().tasks["jigsaw.direct"]
+    assert strict.failures == {"unparsed": 12} and strict.metrics["jigsaw_text_acc"].mean == 0
+    cell = _run(loose, tmp_path / "run", scoring="lenient", **settings).results().tasks["jigsaw.direct"]
+    assert cell.scoring == "lenient" and cell.failures == {} and cell.metrics["jigsaw_text_acc"].mean > 0
     assert len(loose.calls) == 12, "nothing was played again"
     _run(loose, tmp_path / "run", scoring="lenient", judge=Recorder(), **settings)
-    assert {row["judge"] for row in RunFolder(tmp_path / "run").scores("jigsaw.direct")} == {"recorder"}
+    assert {row.judge for row in RunFolder(tmp_path / "run").scores("jigsaw.direct")} == {"recorder"}
 
 
 def test_starting_afresh_touches_nothing_in_a_folder_that_is_no_run(tmp_path: Path) -> None:
@@ -248,7 +251,7 @@ def test_a_run_can_be_started_where_an_event_loop_is_running(tmp_path: Path) -> 
     async def notebook() -> RunFolder:
         return _run("player/solver", tmp_path / "run", limit=2)
 
-    assert asyncio.run(notebook()).results()["tasks"]["maze.direct"]["n"] == 2
+    assert asyncio.run(notebook()).results().tasks["maze.direct"].n == 2
 
 
 def test_a_model_is_told_how_many_episodes_to_expect_at_once(tmp_path: Path) -> None:
@@ -274,7 +277,7 @@ def test_a_model_made_by_name_is_closed_at_the_end(tmp_path: Path, monkeypatch: 
     assert closed == ["player/solver"]
 
 
-@pytest.mark.parametrize("content", ["[]", '{"format": 1, "cells": []}', "nul", '{"format": 2}'])
+@pytest.mark.parametrize("content", ["[]", '{"format": 1, "cells": []}', "nul", '{"format": 3}'])
 def test_a_run_file_that_describes_no_run_is_one_clear_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(BadInput):

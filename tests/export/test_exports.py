@@ -15,6 +15,7 @@ from sketchmark.commands.export import command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
 from sketchmark.parts import Picture
+from sketchmark.runs.record import drawn_names
 from sketchmark.runs.store import RunFolder
 from tests.view import hostile
 from tests.view.making import HEADLINE, Maker, fail, play, sample
@@ -31,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def mean_of(folder: RunFolder, cell: str) -> float:
-    return float(folder.results()["tasks"][cell]["metrics"][HEADLINE]["mean"])
+    return folder.results().tasks[cell].metrics[HEADLINE].mean
 
 
 def test_lmms_eval_results_have_its_names_and_our_means(folder: RunFolder, tmp_path: Path) -> None:
@@ -75,11 +76,11 @@ def test_inspect_reads_its_log_with_messages_pictures_and_scores(folder: RunFold
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(mean_of(folder, "maze.visual_cot"))
     record = next(iter(folder.episodes("maze.visual_cot")))
     first = log.samples[0]
-    assert first.id == record["sample"]["id"] and first.scores is not None
+    assert first.id == record.sample.id and first.scores is not None
     assert first.scores[HEADLINE].value in (0.0, 1.0)
     shown = [part for message in first.messages if isinstance(message.content, list) for part in message.content]
     pictures = [part.image for part in shown if isinstance(part, ContentImage)]
-    drawn = [turn["reply"]["picture"] for turn in record["turns"] if turn["act"] == "draw"]
+    drawn = drawn_names(record)
     assert [_digest(picture) for picture in pictures[1:]] == [name.partition(".")[0] for name in drawn]
     assert first.output.completion.startswith("<ANSWER_JSON>")
     assert log.samples[8].error is not None and "timeout" in log.samples[8].error.message
@@ -123,10 +124,10 @@ def test_datasets_loads_the_folder_with_pictures(
     assert len(rows) == 9
     record = next(iter(folder.episodes("maze.visual_cot")))
     first = rows[0]
-    assert first["sample"] == record["sample"]["id"] and first["score"] in (0.0, 1.0)
-    assert len(first["drawings"]) == len(first["true_frames"]) == record["sample"]["steps"]
+    assert first["sample"] == record.sample.id and first["score"] in (0.0, 1.0)
+    assert len(first["drawings"]) == len(first["true_frames"]) == record.sample.steps
     assert first["drawings"][0].convert("RGB").tobytes() == (
-        folder.pictures.load(record["turns"][2]["reply"]["picture"]).image().tobytes()
+        folder.pictures.load(drawn_names(record)[0]).image().tobytes()
     )
     assert rows[8]["failure"] == "timeout" and rows[8]["answer"] == "" and rows[8]["score"] is None
 

@@ -48,10 +48,10 @@ def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
 
 
 def test_a_folder_with_functions_runs_end_to_end(folder: Path, tmp_path: Path) -> None:
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results()["tasks"]["shades.direct"]
-    assert cell["n"] == 4
-    assert cell["metrics"]["right"]["mean"] == 1.0
-    assert cell["aggregate"] == {"by_shade": 1.0}
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.n == 4
+    assert cell.metrics["right"].mean == 1.0
+    assert cell.aggregate == {"by_shade": 1.0}
 
 
 def test_it_is_refused_without_trust_and_its_code_does_not_run(folder: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_generation_settings_reach_the_model(folder: Path, tmp_path: Path) -> No
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
     eye = Eye()
     results = run(folder, "shades_visual_cot", eye, tmp_path / "out").results()
-    assert list(results["tasks"]) == ["shades_visual_cot.visual_cot"]
+    assert list(results.tasks) == ["shades_visual_cot.visual_cot"]
     drawing = next(contents for act, contents, _ in eye.asked if act == "draw")
     answering = next(contents for act, contents, _ in eye.asked if act == "say")
     assert drawing[1:] == ["Draw the shade."]
@@ -97,9 +97,9 @@ def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: 
 
 def test_columns_templates_and_exact_match_need_no_process_results(folder: Path, tmp_path: Path) -> None:
     eye = Eye()
-    cell = run(folder, "shades_plain", eye, tmp_path / "out").results()["tasks"]["shades_plain.direct"]
+    cell = run(folder, "shades_plain", eye, tmp_path / "out").results().tasks["shades_plain.direct"]
     assert eye.asked[0][1][1] == "Image 0: Is it dark or light?"
-    assert cell["metrics"]["exact_match"]["mean"] == 0.5, "`until` is not set here, so `Dark…not Light` stays whole"
+    assert cell.metrics["exact_match"].mean == 0.5, "`until` is not set here, so `Dark…not Light` stays whole"
 
 
 def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
@@ -164,10 +164,10 @@ def test_an_error_in_process_results_costs_one_row_and_not_the_run(folder: Path,
         code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
     )
     out = run(folder, "shades", Eye(), tmp_path / "out")
-    cell = out.results()["tasks"]["shades.direct"]
-    assert cell["metrics"]["right"]["n"] == 3
-    assert cell["failures"] == {"unparsed": 1}
-    assert {"process_results": "KeyError: 'nothing'"} in [row["notes"] for row in out.scores("shades.direct")]
+    cell = out.results().tasks["shades.direct"]
+    assert cell.metrics["right"].n == 3
+    assert cell.failures == {"unparsed": 1}
+    assert {"process_results": "KeyError: 'nothing'"} in [row.notes for row in out.scores("shades.direct")]
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
     assert "Traceback" not in refused.stderr
     played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
     assert played.returncode == 0, played.stderr
-    assert set(RunFolder(tmp_path / "out").results()["tasks"]) == {"shades.direct", "shades_visual_cot.visual_cot"}
+    assert set(RunFolder(tmp_path / "out").results().tasks) == {"shades.direct", "shades_visual_cot.visual_cot"}

@@ -18,6 +18,7 @@ from sketchmark.cli import root as cli
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
 from sketchmark.runs import submissions as submission
+from sketchmark.runs.format import CellSummary
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
@@ -79,12 +80,12 @@ def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct"
     return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request)
 
 
-async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, Any]:
+async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellSummary]:
     catalog, about = Catalog(), folder.about()
-    tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
+    tasks = {name: catalog.task(about.cells[name].task) for name in folder.cells}
     await rescore(folder, tasks, scorings, Grading(judge=judge))
-    aggregate(folder, tasks, about["seed"], scorings)
-    return folder.results()["tasks"]  # type: ignore[no-any-return]
+    aggregate(folder, tasks, about.seed, scorings)
+    return folder.results().tasks
 
 
 @pytest.mark.parametrize(("task", "prepare", "scored", "broken"), SETS, ids=[entry[0] for entry in SETS])
@@ -93,12 +94,12 @@ def test_every_set_plays_directly_and_with_a_drawing(
 ) -> None:
     model = Scripted("B")
     folder = play(model, task, prepare(tmp_path / "data"), tmp_path / "run", mode="direct,visual_cot")
-    results = folder.results()["tasks"]
+    results = folder.results().tasks
     for mode in ("direct", "visual_cot"):
         cell = results[f"{task}.{mode}"]
-        assert cell["n"] == scored
-        assert cell["failures"].get("broken_row", 0) == broken
-        assert cell["aggregate"]
+        assert cell.n == scored
+        assert cell.failures.get("broken_row", 0) == broken
+        assert cell.aggregate
     assert len(model.drew) == scored
     for context in model.drew:
         assert "annotated copy" in context.texts[-1]
@@ -109,9 +110,9 @@ def test_every_set_plays_directly_and_with_a_drawing(
 def test_empty_replies_never_stop_a_run_and_are_counted_as_unparsed(task: str, tmp_path: Path) -> None:
     prepare = next(entry[1] for entry in SETS if entry[0] == task)
     folder = play(Scripted(""), task, prepare(tmp_path / "data"), tmp_path / "run")
-    cell = folder.results()["tasks"][f"{task}.direct"]
-    assert cell["failures"]["unparsed"] == cell["n"] > 0
-    assert all(found["mean"] == 0 for found in cell["metrics"].values())
+    cell = folder.results().tasks[f"{task}.direct"]
+    assert cell.failures["unparsed"] == cell.n > 0
+    assert all(found.mean == 0 for found in cell.metrics.values())
 
 
 def test_mmmu_plays_with_all_its_pictures(tmp_path: Path) -> None:
@@ -121,9 +122,9 @@ def test_mmmu_plays_with_all_its_pictures(tmp_path: Path) -> None:
     )
     assert [len(context.pictures) for context in model.said] == [2, 2, 2]
     assert model.said[0].texts[:2] == ["<image_1>: ", "<image_2>: "]
-    cell = folder.results()["tasks"]["mmmu_val.direct"]
-    assert cell["aggregate"]["Overall"] == {"num": 3, "acc": 0.667}
-    assert cell["aggregate"]["Pharmacy"]["acc"] == 1.0
+    cell = folder.results().tasks["mmmu_val.direct"]
+    assert cell.aggregate["Overall"] == {"num": 3, "acc": 0.667}
+    assert cell.aggregate["Pharmacy"]["acc"] == 1.0
 
 
 def test_a_picture_list_is_tagged_and_the_prompt_comes_last(tmp_path: Path) -> None:
@@ -149,12 +150,12 @@ async def test_strict_and_fork_stand_side_by_side_and_the_fork_mixes_up_duplicat
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("yes", "no", "the right lobe"), "vqa_rad", data, folder.path)
     cell = (await score_as(folder, ["strict", "code-fork", "code-upstream"]))["vqa_rad.direct"]
-    fork, upstream = (cell["scorings"][name]["aggregate"] for name in ("code-fork", "code-upstream"))
-    assert cell["scoring"] == "strict"
-    assert cell["aggregate"]["close"] == {"total": 2, "right": 1, "acc": 0.5}
+    fork, upstream = (cell.scorings[name].aggregate for name in ("code-fork", "code-upstream"))
+    assert cell.scoring == "strict"
+    assert cell.aggregate["close"] == {"total": 2, "right": 1, "acc": 0.5}
     assert upstream["close"] == {"total": 2, "right": 1, "acc": 0.5}
     assert fork["close"] == {"total": 2, "right": 0, "acc": 0.0}
-    assert (cell["aggregate"]["open"]["precision"], fork["open"]["precision"]) == pytest.approx((2 / 3, 0.8))
+    assert (cell.aggregate["open"]["precision"], fork["open"]["precision"]) == pytest.approx((2 / 3, 0.8))
 
 
 def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None:
@@ -207,10 +208,10 @@ async def test_a_judge_overrules_the_rule_on_open_answers_only(tmp_path: Path) -
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
     cell = (await score_as(folder, ["strict", "paper", "code-upstream"], Judging()))["vqa_rad.direct"]
-    assert cell["aggregate"]["open"]["acc"] == 1.0
-    assert cell["aggregate"]["close"]["right"] == 0
-    assert cell["scorings"]["paper"]["aggregate"]["total metrics"]["right"] == 1
-    assert cell["metrics"]["correct"]["mean"] == pytest.approx(1 / 3)
+    assert cell.aggregate["open"]["acc"] == 1.0
+    assert cell.aggregate["close"]["right"] == 0
+    assert cell.scorings["paper"].aggregate["total metrics"]["right"] == 1
+    assert cell.metrics["correct"].mean == pytest.approx(1 / 3)
 
 
 async def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answer_as_published(
@@ -220,10 +221,10 @@ async def test_a_judge_without_a_verdict_is_a_failure_in_strict_and_a_wrong_answ
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("no", "no", "somewhere"), "vqa_rad", data, folder.path)
     cell = (await score_as(folder, ["strict", "code-upstream"], Judging("It looks fine to me.")))["vqa_rad.direct"]
-    assert cell["failures"]["judge_failed"] == 1
-    assert cell["aggregate"]["open"]["total"] == 0
-    assert cell["scorings"]["code-upstream"]["aggregate"]["open"]["total"] == 1
-    assert cell["scorings"]["code-upstream"]["aggregate"]["open"]["right"] == 0
+    assert cell.failures["judge_failed"] == 1
+    assert cell.aggregate["open"]["total"] == 0
+    assert cell.scorings["code-upstream"].aggregate["open"]["total"] == 1
+    assert cell.scorings["code-upstream"].aggregate["open"]["right"] == 0
 
 
 async def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_path: Path) -> None:
@@ -231,9 +232,9 @@ async def test_slake_on_the_main_branch_counts_judged_closed_answers_twice(tmp_p
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("No", "Lung", "肺", "是"), "slake", data, folder.path)
     cell = (await score_as(folder, ["strict", "code-upstream", "code-fork"], Judging()))["slake.direct"]
-    assert cell["aggregate"]["total metrics"]["acc"] == 1.0
-    assert cell["scorings"]["code-upstream"]["aggregate"]["close"]["acc"] == 2.0
-    assert cell["scorings"]["code-fork"]["aggregate"]["total metrics"]["acc"] == 1.0
+    assert cell.aggregate["total metrics"]["acc"] == 1.0
+    assert cell.scorings["code-upstream"].aggregate["close"]["acc"] == 2.0
+    assert cell.scorings["code-fork"].aggregate["total metrics"]["acc"] == 1.0
 
 
 async def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(tmp_path: Path) -> None:
@@ -241,8 +242,8 @@ async def test_radrestruct_is_scored_by_set_and_as_published_by_the_first_gold(t
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("yes", "A", "A, B"), "radrestruct", data, folder.path)
     cell = (await score_as(folder, ["strict", "code-upstream"]))["radrestruct.direct"]
-    assert cell["aggregate"]["total metrics"]["acc"] == 1.0
-    published = cell["scorings"]["code-upstream"]["aggregate"]
+    assert cell.aggregate["total metrics"]["acc"] == 1.0
+    published = cell.scorings["code-upstream"].aggregate
     assert published["single_choice"]["right"] == 1, "a side is no yes or no"
 
 
@@ -254,12 +255,12 @@ async def test_mmmu_published_scorings_draw_by_lot_with_the_official_seed(tmp_pa
     folder = RunFolder(tmp_path / "run")
     await _played(Scripted("no idea"), "mmmu_val", data, folder.path, task_args={"subjects": "Pharmacy+Math"})
     cell = (await score_as(folder, ["strict", "official", "code-upstream"]))["mmmu_val.direct"]
-    assert cell["aggregate"]["Overall"]["acc"] == 0.0
-    assert cell["failures"]["unparsed"] == 2
+    assert cell.aggregate["Overall"]["acc"] == 0.0
+    assert cell.failures["unparsed"] == 2
     right = (drawn[0] == "B") + (drawn[1] == "A")
-    assert cell["scorings"]["official"]["aggregate"]["Overall"] == {"num": 3, "acc": round(right / 3, 3)}
-    assert cell["scorings"]["code-upstream"]["aggregate"]["total"]["right"] == right
-    assert cell["scorings"]["official"]["metrics"]["correct"]["mean"] == pytest.approx((0.5 + 0.5 + 0) / 3)
+    assert cell.scorings["official"].aggregate["Overall"] == {"num": 3, "acc": round(right / 3, 3)}
+    assert cell.scorings["code-upstream"].aggregate["total"]["right"] == right
+    assert cell.scorings["official"].metrics["correct"].mean == pytest.approx((0.5 + 0.5 + 0) / 3)
 
 
 def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_withheld_answers_are_not_scored_and_the_submission_file_is_written(tmp_
         tmp_path / "run",
         task_args={"subjects": "Math"},
     )
-    assert folder.results()["tasks"]["mmmu_test.direct"]["metrics"] == {}
+    assert folder.results().tasks["mmmu_test.direct"].metrics == {}
     done = CliRunner().invoke(cli, ["submission", str(folder.path)])
     assert done.exit_code == 0, done.output
     assert json.loads(Path(done.output.strip()).read_text()) == {"test_Math_1": "B"}
@@ -298,7 +299,7 @@ def test_reports_are_exported_for_external_suites(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["study_id"] for row in rows] == ["study_1", "study_2"]
     assert rows[0]["report"] == "Findings: Clear. Impression: Normal.."
-    totals = folder.results()["tasks"]["iu_xray.direct"]["aggregate"]["total metrics"]
+    totals = folder.results().tasks["iu_xray.direct"].aggregate["total metrics"]
     assert {"bleu1", "bleu4", "rougeL", "cider"} <= set(totals)
 
 

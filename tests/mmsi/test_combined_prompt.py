@@ -9,6 +9,7 @@ import pytest
 import sketchmark
 from sketchmark.errors import CannotPlay
 from sketchmark.models.combined_prompt import join, split
+from sketchmark.runs.record import drawn_names
 from tests.mmsi.combined_prompt_model import OnePrompt
 from tests.mmsi.published import row, scene, write
 
@@ -40,17 +41,16 @@ def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kep
     [context] = model.asked
     assert len(context.pictures) == 3
     assert split(context.texts[-1])
-    cell = folder.results()["tasks"]["mmsi_msr.visual_cot"]
-    assert cell["metrics"]["accuracy"]["mean"] == 1.0
-    assert cell["usage"]["calls"] == 1
+    cell = folder.results().tasks["mmsi_msr.visual_cot"]
+    assert cell.metrics["accuracy"].mean == 1.0
+    assert cell.usage["calls"] == 1
     [record] = folder.episodes("mmsi_msr.visual_cot")
-    drawn = [turn["reply"]["picture"] for turn in record["turns"] if turn["act"] == "draw"]
-    assert folder.pictures.load(drawn[0]) == scene(9)
+    assert folder.pictures.load(drawn_names(record)[0]) == scene(9)
 
 
 def test_its_missing_picture_is_a_failed_drawing(data: Path, tmp_path: Path) -> None:
     folder = sketchmark.run(OnePrompt(draws=False), "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run")
-    assert folder.results()["tasks"]["mmsi_msr.visual_cot"]["failures"] == {"no_picture": 1}
+    assert folder.results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
 
 
 def test_no_other_canvas_can_be_put_before_it(data: Path, tmp_path: Path) -> None:

@@ -97,16 +97,17 @@ def test_a_dash_and_a_hyphen_are_one_category(tmp_path: Path) -> None:
         row(3, "MSR", answer="B"),
     ]
     file = write(tmp_path / "test.parquet", rows)
-    cell = sketchmark.run(Blunt(), "mmsi_bench", data=file, output_path=tmp_path / "run").results()["tasks"]
-    by = cell["mmsi_bench.direct"]["by"]["category"]
-    assert {name: (found["n"], found["metrics"]["accuracy"]["mean"]) for name, found in by.items()} == {
+    cell = sketchmark.run(Blunt(), "mmsi_bench", data=file, output_path=tmp_path / "run").results().tasks
+    by = cell["mmsi_bench.direct"].by["category"]
+    assert {name: (found.n, found.metrics["accuracy"].mean) for name, found in by.items()} == {
         "MSR": (1, 1.0),
         "Positional Relationship (Cam.–Obj.)": (2, 0.5),
     }
-    overall = cell["mmsi_bench.direct"]["metrics"]["accuracy"]
-    assert overall["mean"] == pytest.approx(2 / 3), "the mean over questions, not over categories"
-    assert overall["ci95"][0] < 2 / 3 < overall["ci95"][1]
-    assert by["MSR"]["metrics"]["accuracy"]["ci95"]
+    overall = cell["mmsi_bench.direct"].metrics["accuracy"]
+    assert overall.mean == pytest.approx(2 / 3), "the mean over questions, not over categories"
+    low, high = overall.ci95
+    assert low is not None and high is not None and low < 2 / 3 < high
+    assert by["MSR"].metrics["accuracy"].ci95
 
 
 @pytest.mark.parametrize("dash", "-‐‑‒–—−")
@@ -142,7 +143,7 @@ def test_a_generation_prompt_that_holds_an_option_is_reported_in_the_summary(one
     folder = sketchmark.run(
         Blunt(), "my_msr_visual_cot", include=(_per_model(tmp_path),), data=one, output_path=tmp_path / "run"
     )
-    [warning] = folder.results()["warnings"]
+    [warning] = folder.results().warnings
     assert "sample 7 contains its option A ('Left, while moving backward')" in warning
 
 
@@ -155,7 +156,7 @@ def test_the_published_prompts_do_not_leak(tmp_path: Path) -> None:
             prompts=prompts,
             output_path=tmp_path / prompts,
         )
-        assert "warnings" not in folder.results()
+        assert folder.results().warnings == []
 
 
 def cli(*arguments: object) -> Any:
@@ -177,10 +178,10 @@ def test_strict_leaks_stop_the_run_before_the_first_call(one: Path, tmp_path: Pa
 def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(one: Path, tmp_path: Path) -> None:
     model = Blunt()
     folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
-    cell = folder.results()["tasks"]["mmsi_msr.visual_cot"]
+    cell = folder.results().tasks["mmsi_msr.visual_cot"]
     assert model.asked == []
-    assert cell["failures"] == {"no_picture": 1}
-    assert cell["metrics"]["accuracy"]["mean"] == 0.0
+    assert cell.failures == {"no_picture": 1}
+    assert cell.metrics["accuracy"].mean == 0.0
 
 
 def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tmp_path: Path) -> None:
@@ -188,12 +189,12 @@ def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tm
     folder = sketchmark.run(
         model, "mmsi_msr_visual_cot", data=one, on_draw_failure="continue", output_path=tmp_path / "run"
     )
-    cell = folder.results()["tasks"]["mmsi_msr.visual_cot"]
+    cell = folder.results().tasks["mmsi_msr.visual_cot"]
     [context] = model.asked
     assert len(context.pictures) == 4
     assert "I would rather not draw." not in context.texts, "stage 1's text is not an answer"
-    assert cell["failures"] == {"no_picture": 1}, "and the failed drawing is still counted"
-    assert cell["metrics"]["accuracy"]["mean"] == 1.0
+    assert cell.failures == {"no_picture": 1}, "and the failed drawing is still counted"
+    assert cell.metrics["accuracy"].mean == 1.0
 
 
 def test_there_is_no_oracle_for_photographs(one: Path, tmp_path: Path) -> None:
@@ -218,9 +219,9 @@ def test_an_unparsed_answer_is_wrong_with_a_note(one: Path, tmp_path: Path) -> N
 
     folder = sketchmark.run(Mute(), "mmsi_msr", data=one, output_path=tmp_path / "run")
     [scores] = folder.scores("mmsi_msr.direct")
-    assert scores["values"] == {"accuracy": 0.0}
-    assert scores["notes"]["no_letter"] == "cannot find answer"
-    assert scores["flags"] == ["unparsed"]
+    assert scores.values == {"accuracy": 0.0}
+    assert scores.notes["no_letter"] == "cannot find answer"
+    assert scores.flags == ["unparsed"]
 
 
 @pytest.mark.parametrize(

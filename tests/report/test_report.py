@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.commands.report import command
+from sketchmark.compare import Side, TableRow
 from sketchmark.report import gallery, write_report
 from sketchmark.report.headline import headline
 from sketchmark.runs.store import RunFolder
+from sketchmark.stats import Difference, interval
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, play, sample
@@ -52,7 +55,22 @@ def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
 
 
 def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
-    gain = {"task": "maze", "mode": "visual_cot", "over": "direct", "gain": 0.1, "ci95": [-0.05, 0.25]}
+    side = Side("run", "model", "maze.direct", "direct", "own", interval([0, 1]), {})
+    gain = TableRow(
+        task="maze",
+        metric="maze_text_exact",
+        label="visual_cot − direct",
+        kind="modes",
+        before=side,
+        after=replace(side, cell="maze.visual_cot", mode="visual_cot"),
+        difference=Difference(0.1, -0.05, 0.25, 0.2, 2, 1, 7, 10, ""),
+        p_holm=0.2,
+        unpaired=0,
+        unscored=0,
+        breakdowns=(),
+        drawing=None,
+        plan=None,
+    )
     assert headline([], [gain]) == "No clear difference on maze: +10 points [\N{MINUS SIGN}5, 25]."
 
 

@@ -184,6 +184,19 @@ def test_files_can_be_listed_read_and_deleted() -> None:
             client.files.retrieve(first.id)
 
 
+def test_the_files_of_the_same_job_have_the_same_ids_on_every_server() -> None:
+    """Which requests meet an injected fault follows from their addresses: a random id would make it a lottery."""
+
+    def ids(words: str) -> tuple[str, str, str]:
+        with connected(Moody()) as client:
+            job, _ = finish(client, start(client, [line(0, words), line(1, "crash")]))
+            return job.input_file_id, job.output_file_id, job.error_file_id
+
+    assert ids("fine") == ids("fine")
+    assert not set(ids("fine")) & set(ids("other words"))
+    assert len(set(ids("fine"))) == 3
+
+
 def test_only_batch_files_that_hold_something_are_taken() -> None:
     with connected(Moody()) as client:
         with pytest.raises(openai.BadRequestError, match="purpose"):

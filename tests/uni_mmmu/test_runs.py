@@ -44,18 +44,18 @@ def test_the_solver_scores_one_on_every_text_and_picture_metric(
     folder = sketchmark.run(
         "player/solver", "uni_mmmu,uni_mmmu_visual_cot", data=data[layout], output_path=tmp_path / "run"
     )
-    cells = folder.results()["tasks"]
+    cells = folder.results().tasks
     assert len(cells) == 6
     for name, cell in cells.items():
-        assert {metric: found["mean"] for metric, found in cell["metrics"].items()} == dict.fromkeys(
-            cell["metrics"], 1.0
-        ), name
-        assert cell["failures"] == {}
+        assert {metric: found.mean for metric, found in cell.metrics.items()} == dict.fromkeys(cell.metrics, 1.0), (
+            name
+        )
+        assert cell.failures == {}
         world = next(world for world in PUBLISHED_METRICS if world in name)
         expected = {f"{world}_{metric}" for metric in PUBLISHED_METRICS[world]}
         if name.endswith("direct"):
             expected = {metric for metric in expected if "_text_" in metric}
-        assert expected <= set(cell["metrics"])
+        assert expected <= set(cell.metrics)
 
 
 def test_the_oracle_canvas_has_true_frames_also_for_parquet_rows(data: dict[str, Path], tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_text_cot_writes_where_visual_cot_draws(data: dict[str, Path], tmp_path:
     recorder = Recorder(make("solver"))
     folder = sketchmark.run(recorder, "uni_mmmu", mode="text_cot", data=data["parquet"], output_path=tmp_path)
     assert {act for act, _, _ in recorder.requests} == {"say"}
-    assert all("img" not in metric for cell in folder.results()["tasks"].values() for metric in cell["metrics"])
+    assert all("img" not in metric for cell in folder.results().tasks.values() for metric in cell.metrics)
 
 
 @pytest.mark.parametrize(("task", "pictures"), [("maze100", 10), ("sliding54", 10), ("jigsaw100", 2)])
@@ -118,7 +118,7 @@ def test_data_is_found_through_the_environment(
 ) -> None:
     monkeypatch.setenv("SKETCHMARK_DATA", str(data["parquet"]))
     folder = sketchmark.run("player/solver", "uni_mmmu_maze100", output_path=tmp_path / "python")
-    assert folder.results()["tasks"]["uni_mmmu_maze100.direct"]["n"] == 3
+    assert folder.results().tasks["uni_mmmu_maze100.direct"].n == 3
     arguments = ["run", "--model", "player/solver", "--tasks", "uni_mmmu_maze100", "--quiet", "--no-cache"]
     done = CliRunner().invoke(root, [*arguments, "--output_path", str(tmp_path / "cli")], standalone_mode=False)
     assert (done.exception, done.return_value) == (None, 0)
@@ -194,7 +194,7 @@ def test_an_item_without_ground_truth_has_no_text_score(tmp_path: Path) -> None:
     row = {"initial_image": published.image(maze.render(published.MAZES[0])), "steps": ""}
     file = published.write_parquet(tmp_path / "x.parquet", [row])
     cell = sketchmark.run("player/solver", "uni_mmmu_maze100", data=file, output_path=tmp_path / "run").results()
-    assert set(cell["tasks"]["uni_mmmu_maze100.direct"]["metrics"]) == {"maze_solved"}
+    assert set(cell.tasks["uni_mmmu_maze100.direct"].metrics) == {"maze_solved"}
 
 
 class Judge(Model):
@@ -226,14 +226,18 @@ def problems(tmp_path: Path) -> Path:
 
 def test_geometry_is_judged_in_text_and_in_the_drawn_lines(problems: Path, tmp_path: Path) -> None:
     judge = Judge()
-    cell = sketchmark.run(
-        Geometer("geometer"),
-        "uni_mmmu_geometry_visual_cot",
-        data=problems,
-        output_path=tmp_path / "run",
-        judge=judge,
-    ).results()["tasks"]["uni_mmmu_geometry.visual_cot"]
-    assert {name: found["mean"] for name, found in cell["metrics"].items()} == {
+    cell = (
+        sketchmark.run(
+            Geometer("geometer"),
+            "uni_mmmu_geometry_visual_cot",
+            data=problems,
+            output_path=tmp_path / "run",
+            judge=judge,
+        )
+        .results()
+        .tasks["uni_mmmu_geometry.visual_cot"]
+    )
+    assert {name: found.mean for name, found in cell.metrics.items()} == {
         "geometry_text_acc": 1.0,
         "geometry_overlay_acc": 1.0,
     }
@@ -242,8 +246,8 @@ def test_geometry_is_judged_in_text_and_in_the_drawn_lines(problems: Path, tmp_p
 
 def test_geometry_without_a_judge_is_not_scored_and_says_why(problems: Path, tmp_path: Path) -> None:
     folder = sketchmark.run(Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run")
-    assert folder.results()["tasks"]["uni_mmmu_geometry.direct"]["metrics"] == {}
-    assert "--judge" in next(iter(folder.scores("uni_mmmu_geometry.direct")))["notes"]["unscored"]
+    assert folder.results().tasks["uni_mmmu_geometry.direct"].metrics == {}
+    assert "--judge" in next(iter(folder.scores("uni_mmmu_geometry.direct"))).notes["unscored"]
 
 
 def test_a_judge_that_gives_no_verdict_scores_nothing_and_is_counted(problems: Path, tmp_path: Path) -> None:
@@ -254,8 +258,8 @@ def test_a_judge_that_gives_no_verdict_scores_nothing_and_is_counted(problems: P
         output_path=tmp_path / "run",
         judge=Judge("It is 100% right, 1 of 1."),
     )
-    cell = folder.results()["tasks"]["uni_mmmu_geometry.direct"]
-    assert cell["metrics"] == {} and cell["failures"]["judge_failed"] == cell["episodes"]
+    cell = folder.results().tasks["uni_mmmu_geometry.direct"]
+    assert cell.metrics == {} and cell.failures["judge_failed"] == cell.episodes
 
 
 def test_geometry_has_no_oracle_where_the_data_has_no_drawn_lines(problems: Path, tmp_path: Path) -> None:

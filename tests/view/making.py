@@ -14,10 +14,11 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Picture, Sample
+from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, PlayAbout, RunAbout, ScoreRow
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
-from sketchmark.runs.results import drawing_gains, summarise
-from sketchmark.runs.store import FORMAT, RunFolder
+from sketchmark.runs.rescore import aggregate
+from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Scores, Task
 from sketchmark.worlds import maze
 
@@ -101,7 +102,7 @@ def _white(picture: Picture) -> Any:
     return Image.new("RGB", picture.size, "white")
 
 
-def _graded(episode: Episode, index: int) -> dict[str, Any]:
+def _graded(episode: Episode, index: int) -> ScoreRow:
     """In a thread of its own: a browser under test has an event loop running in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, grade(TASK, episode, index, Grading())).result()
@@ -118,32 +119,29 @@ class Maker:
         self.cells = cells
         write_json(
             self.folder.run_file,
-            {
-                "format": FORMAT,
-                "sketchmark": "0.1.0",
-                "model": {"name": model, "args": {}},
-                "seed": 0,
-                "started": "2026-01-02T03:04:05Z",
-                "machine": {"python": "3.11", "system": "Linux"},
-                "cells": {name: self._about(name) for name in cells},
-            },
+            RunAbout(
+                format=FORMAT,
+                sketchmark="0.1.0",
+                model=ModelAbout(model),
+                started="2026-01-02T03:04:05Z",
+                machine={"python": "3.11", "system": "Linux"},
+                cells={name: self._about(name) for name in cells},
+            ),
         )
 
     @staticmethod
-    def _about(name: str) -> dict[str, Any]:
+    def _about(name: str) -> CellAbout:
         task, mode, *canvas = name.split(".")
-        return {
-            "task": task,
-            "mode": mode,
-            "canvas": canvas[0] if canvas else "own",
-            "steps": "truth",
-            "on_draw_failure": "fail",
-            "headline": HEADLINE,
-            "breakdown": ["steps"],
-            "source": {"use": "worlds.data:mazes"},
-            "play": {"protocol": "steps_then_answer", "prompts": {"plan": "Now planing for step {i}."}},
-            "model": {"name": "test"},
-        }
+        return CellAbout(
+            task=task,
+            mode=mode,
+            canvas=canvas[0] if canvas else "own",
+            headline=HEADLINE,
+            breakdown=["steps"],
+            source={"use": "worlds.data:mazes"},
+            play=PlayAbout("steps_then_answer", {"plan": "Now planing for step {i}."}),
+            model={"name": "test"},
+        )
 
     def add(self, cell: str, episode: Episode, index: int) -> None:
         for path, record in (
@@ -167,16 +165,5 @@ class Maker:
         return self
 
     def finish(self) -> RunFolder:
-        about = self.folder.about()["cells"]
-        tasks = {
-            name: {**{k: about[name][k] for k in ("task", "mode", "canvas", "steps", "headline")}, **self._sum(name)}
-            for name in self.cells
-        }
-        write_json(
-            self.folder.path / "results.json",
-            {"model": self.model, "tasks": tasks, "gains": drawing_gains(self.folder, about)},
-        )
+        aggregate(self.folder, dict.fromkeys(self.folder.cells, TASK), 0)
         return self.folder
-
-    def _sum(self, cell: str) -> dict[str, Any]:
-        return summarise(self.folder.scores(cell), TASK)

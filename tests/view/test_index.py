@@ -49,7 +49,7 @@ def test_of_a_retried_sample_the_last_line_counts(tmp_path: Path) -> None:
     maker.add("maze.direct", fail(sample(0), "direct", "timeout", "too slow"), 0)
     maker.add("maze.direct", play(sample(0), "direct", True), 0)
     cell = index(maker).cells["maze.direct"]
-    assert cell.episode("maze-00000")["failure"] is None
+    assert cell.episode("maze-00000").failure is None
     assert cell.value("maze-00000") == 1.0 and len(cell.rows) == 1
 
 
@@ -70,7 +70,7 @@ def test_an_id_with_quotes_and_backslashes_is_read_like_any_other(tmp_path: Path
     of = sample(0)
     named = type(of)(**{**{name: getattr(of, name) for name in of.__dataclass_fields__}, "id": strange})
     maker.add("maze.direct", play(named, "direct", True), 0)
-    assert index(maker).cells["maze.direct"].episode(strange)["sample"]["id"] == strange
+    assert index(maker).cells["maze.direct"].episode(strange).sample.id == strange
 
 
 def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sketchmark.runs.index import change, outcome
+from sketchmark.runs.rows import ScoredSample
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from sketchmark.runs.index import change, outcome
     ],
 )
 def test_an_answer_is_called_by_its_score(value: float | None, called: str) -> None:
-    assert outcome({}, value) == called
+    assert outcome(ScoredSample(index=0, sample="s", scored=True, values={}), value) == called
 
 
 def test_a_sample_without_a_row_is_unscored() -> None:

@@ -39,7 +39,7 @@ def metrics(folder: Path, judge: Model | None, mode: str = "stepwise", limit: in
         judge=judge or "",
         include=(task,),
     )
-    return {name: found["mean"] for name, found in done.results()["tasks"][f"judged.{mode}"]["metrics"].items()}
+    return {name: found.mean for name, found in done.results().tasks[f"judged.{mode}"].metrics.items()}
 
 
 def test_without_a_judge_there_are_no_judged_scores(tmp_path: Path) -> None:
@@ -97,5 +97,5 @@ def test_without_a_judge_no_agreement_is_reported() -> None:
 
 def test_a_judged_run_reports_the_agreement(tmp_path: Path) -> None:
     done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", judge=Judge())
-    found = done.results()["tasks"]["voila.stepwise"]["aggregate"]
+    found = done.results().tasks["voila.stepwise"].aggregate
     assert (found["voila_agreement_step2"], found["voila_agreement_step3"]) == (1.0, 1.0)

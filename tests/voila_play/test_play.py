@@ -33,9 +33,9 @@ SPEC_STEP_3_ND = (
 
 
 def _metrics(folder: sketchmark.RunFolder, cell: str) -> dict[str, float]:
-    found = folder.results()["tasks"][cell]
-    assert found["failures"] == {}
-    return {name: metric["mean"] for name, metric in found["metrics"].items()}
+    found = folder.results().tasks[cell]
+    assert found.failures == {}
+    return {name: metric.mean for name, metric in found.metrics.items()}
 
 
 @pytest.mark.parametrize("arguments", [{"distraction": True}, {"distraction": False}])
@@ -92,7 +92,7 @@ def test_every_step_sees_the_pictures_and_the_models_own_earlier_answers(tmp_pat
     assert second[:4] == first and second[4].startswith("Image 1: ") and second[5].startswith("Identify the changed")
     assert third[:6] == second and third[6].startswith("Number ") and third[7] == SPEC_STEP_3_ND
     record = next(folder.episodes("voila.stepwise"))
-    assert record["turns"][-1]["act"] == "skip" and "does not draw" in record["turns"][-1]["note"]
+    assert record.turns[-1].act == "skip" and "does not draw" in record.turns[-1].note
 
 
 def test_a_run_says_before_and_after_that_a_model_which_does_not_draw_skips_step_4(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_run_says_before_and_after_that_a_model_which_does_not_draw_skips_step
     said = CliRunner().invoke(root, [str(word) for word in asked])
     line = "voila.visual_cot: mute does not draw, so its drawing step is skipped"
     assert f"warning: {line}" in said.stderr and "voila.text_cot: mute" not in said.stderr
-    assert RunFolder.open(tmp_path / "run").results()["warnings"] == [line]
+    assert RunFolder.open(tmp_path / "run").results().warnings == [line]
 
 
 def test_a_canvas_that_nothing_would_look_at_is_not_dropped_in_silence(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_published_layout_is_played_from_csv_and_images(
             "player/solver", task, mode="stepwise", output_path=tmp_path / f"run{data.is_file()}", data=data
         )
         assert set(_metrics(folder, f"{task}.stepwise").values()) == {1.0}
-        assert folder.results()["tasks"][f"{task}.stepwise"]["n"] == count
+        assert folder.results().tasks[f"{task}.stepwise"].n == count
 
 
 def test_a_missing_picture_and_a_missing_table_are_named(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_the_solver_plays_the_new_world_perfectly(task_file: Path, say: Say, tmp
     assert set(results) == {"dots.direct", "dots.visual_cot", "dots.text_cot"}
     assert set(results["dots.visual_cot"]["metrics"]) == {"dots_right", "dots_img_exact"}
     for cell in results.values():
-        assert cell["failures"] == {}
+        assert cell.failures == {}
         assert {found["mean"] for found in cell["metrics"].values()} == {1.0}
 
 
@@ -117,9 +117,9 @@ def test_players_that_cannot_solve_the_new_world_answer_in_its_form(
     folder = sketchmark.run(
         f"player/{player}", "dots", limit=20, include=[task_file], trust_code=True, output_path=tmp_path / "run"
     )
-    cell = folder.results()["tasks"]["dots.direct"]
-    assert cell["failures"] == {}, "every guess could be read"
-    assert cell["metrics"]["dots_right"]["mean"] < 0.5
+    cell = folder.results().tasks["dots.direct"]
+    assert cell.failures == {}, "every guess could be read"
+    assert cell.metrics["dots_right"].mean < 0.5
 
 
 def test_a_wrong_drawing_of_the_new_world_is_explained_cell_by_cell(task_file: Path) -> None:

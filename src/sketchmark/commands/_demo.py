@@ -3,12 +3,13 @@ most of."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from sketchmark.api import run
+from sketchmark.runs.format import CellSummary, Gain
 from sketchmark.runs.store import RunFolder
 from sketchmark.worlds import every_world
 
@@ -56,37 +57,37 @@ def _print(folders: list[RunFolder]) -> None:
     for folder in folders:
         results = folder.results()
         for world in _worlds():
-            cells = results["tasks"]
+            cells = results.tasks
             table.add_row(
-                results["model"],
+                results.model,
                 world,
                 *(_score(cells.get(f"{world}.{mode}")) for mode in ("direct", "text_cot", "visual_cot")),
-                _gain(results["gains"], world, "own"),
-                _gain(results["gains"], world, "blank"),
+                _gain(results.gains, world, "own"),
+                _gain(results.gains, world, "blank"),
                 _trouble(cells, world),
             )
         table.add_section()
     Console(width=160).print(table)
 
 
-def _score(cell: dict[str, Any] | None) -> str:
+def _score(cell: CellSummary | None) -> str:
     if not cell:
         return ""
-    found = cell["metrics"][cell["headline"]]
-    return f"{found['mean']:.2f} [{found['ci95'][0]:.2f}, {found['ci95'][1]:.2f}]"
+    found = cell.metrics[cell.headline]
+    return f"{found.mean:.2f} [{found.ci95[0]:.2f}, {found.ci95[1]:.2f}]"
 
 
-def _gain(gains: list[dict[str, Any]], world: str, canvas: str) -> str:
+def _gain(gains: Sequence[Gain], world: str, canvas: str) -> str:
     for gain in gains:
-        if (gain["task"], gain["mode"], gain["canvas"]) == (world, "visual_cot", canvas):
-            return f"{gain['gain']:+.2f} [{gain['ci95'][0]:+.2f}, {gain['ci95'][1]:+.2f}]"
+        if (gain.task, gain.mode, gain.canvas) == (world, "visual_cot", canvas):
+            return f"{gain.gain:+.2f} [{gain.ci95[0]:+.2f}, {gain.ci95[1]:+.2f}]"
     return ""
 
 
-def _trouble(cells: dict[str, Any], world: str) -> str:
+def _trouble(cells: Mapping[str, CellSummary], world: str) -> str:
     counts: dict[str, int] = {}
     for name, cell in cells.items():
         if name.startswith(f"{world}."):
-            for kind, count in cell["failures"].items():
+            for kind, count in cell.failures.items():
                 counts[kind] = counts.get(kind, 0) + count
     return ", ".join(f"{kind} {count}" for kind, count in counts.items()) or "none"

@@ -34,7 +34,7 @@ def _finish(folder: RunFolder, run: PreparedRun) -> int:
             for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
                 click.echo(f"submission: {file}")
         if budget.price is not None:
-            in_all = sum(budget.price(cell["usage"]) for cell in results["tasks"].values())
+            in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
             click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
     failed = sum(_name_failures(folder, cell.name) for cell in run.cells)
     if budget.used_up:
@@ -51,9 +51,9 @@ def _finish(folder: RunFolder, run: PreparedRun) -> int:
 def _name_failures(folder: RunFolder, cell: str) -> int:
     """How many episodes failed; of each kind of failure the first is named, with its reason."""
     kinds: dict[str, list[str]] = {}
-    for record in folder.episodes(cell):
-        if failure := record["failure"]:
-            kinds.setdefault(failure["kind"], []).append(f"{record['sample']['id']}: {failure['message']}")
+    for line in folder.episodes(cell):
+        if failure := line.failure:
+            kinds.setdefault(failure.kind, []).append(f"{line.sample.id}: {failure.message}")
     for kind, found in kinds.items():
         click.echo(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
     return sum(map(len, kinds.values()))
@@ -61,4 +61,4 @@ def _name_failures(folder: RunFolder, cell: str) -> int:
 
 def _without_verdict(folder: RunFolder, cell: str) -> int:
     """Played to the end, but the judge or the scorer failed."""
-    return sum(1 for row in folder.scores(cell) if {"judge_failed", "scorer_failed"} & set(row["flags"]))
+    return sum(1 for row in folder.scored(cell).values() if {"judge_failed", "scorer_failed"} & set(row.flags))

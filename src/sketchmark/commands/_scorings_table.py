@@ -6,22 +6,24 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sketchmark.runs.format import Results
 
-def print_scorings(results: Mapping[str, Any]) -> None:
+
+def print_scorings(results: Results) -> None:
     """One table for each cell with tables of its own that was scored in more than one way; nothing when none was."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 120)
-    for name, cell in results["tasks"].items():
-        if not cell.get("scorings") or not cell.get("aggregate"):
+    for name, cell in results.tasks.items():
+        if not cell.scorings or not cell.aggregate:
             continue
-        columns = {cell.get("scoring", "strict"): cell, **cell["scorings"]}
+        columns = {cell.scoring or "strict": cell, **cell.scorings}
         table = Table(title=f"{name}: the same replies, scored {len(columns)} ways", title_justify="left")
         table.add_column("number")
         for scoring in columns:
             table.add_column(scoring, justify="right")
-        numbers = {scoring: dict(_flat(summary.get("aggregate", {}))) for scoring, summary in columns.items()}
+        numbers = {scoring: dict(_flat(summary.aggregate)) for scoring, summary in columns.items()}
         for label in dict.fromkeys(label for found in numbers.values() for label in found):
             table.add_row(label, *(_written(found.get(label)) for found in numbers.values()))
         console.print(table)

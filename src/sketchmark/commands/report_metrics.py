@@ -26,7 +26,7 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
     folder = RunFolder.open(run)
     found = {}
     for cell in folder.cells:
-        notes = [row["notes"] for row in folder.scores(cell) if row["scored"] and "reference" in row["notes"]]
+        notes = [row.notes for row in folder.scores(cell) if row.scored and "reference" in row.notes]
         if notes:
             references, replies = [n["reference"] for n in notes], [n["reply"] for n in notes]
             found[cell] = {

@@ -40,7 +40,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     folder = RunFolder.open(run)
     catalog = Catalog(include, trust_code)
     about = folder.about()
-    tasks = {name: catalog.task(about["cells"][name]["task"]) for name in folder.cells}
+    tasks = {name: catalog.task(about.cells[name].task) for name in folder.cells}
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
     grading = Grading(
         judge=with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
@@ -54,7 +54,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
                 await grading.judge.close()
 
     asyncio.run(anew())
-    aggregate(folder, tasks, about["seed"], scorings)
+    aggregate(folder, tasks, about.seed, scorings)
     write_report(folder)
     print_results(folder.results())
     print_scorings(folder.results())

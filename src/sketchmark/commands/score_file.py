@@ -31,15 +31,17 @@ def command(**options: Any) -> int:
     if options["as_json"]:
         import json
 
-        click.echo(json.dumps(results, indent=1, ensure_ascii=False))
+        from sketchmark.files.plain import plain
+
+        click.echo(json.dumps(plain(results), indent=1, ensure_ascii=False))
         return 0
     from sketchmark.commands._results_table import print_results
     from sketchmark.commands._scorings_table import print_scorings
 
     print_results(results)
     print_scorings(results)
-    for name, cell in results["tasks"].items():
-        for what in ("unanswered", "unknown"):
-            if cell[what]:
-                click.echo(f"{name}: {len(cell[what])} {what}, the first: {cell[what][0]}", err=True)
+    for name, cell in results.tasks.items():
+        for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
+            if ids:
+                click.echo(f"{name}: {len(ids)} {what}, the first: {ids[0]}", err=True)
     return 0

@@ -22,8 +22,8 @@ def command(run: Path) -> int:
     from sketchmark.runs.submissions import write_submissions
 
     folder, catalog = RunFolder.open(run), Catalog()
-    cells = folder.about()["cells"]
-    written = write_submissions(folder, {name: catalog.task(cells[name]["task"]) for name in folder.cells})
+    cells = folder.about().cells
+    written = write_submissions(folder, {name: catalog.task(cells[name].task) for name in folder.cells})
     if not written:
         raise BadInput(f"no task of {run} has a submission file", "mmmu_test and the report sets have one")
     for path in written:

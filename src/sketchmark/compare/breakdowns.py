@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sketchmark.compare.findings import Breakdown, Group
-from sketchmark.compare.pairing import Pair, Pairs
+from sketchmark.runs.gains import Pair, Pairs
 from sketchmark.stats import holm, trend
 
 MOST_CATEGORIES = 40

@@ -6,34 +6,31 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sketchmark.compare.findings import CanvasScore, CanvasTable
-from sketchmark.compare.pairing import pair
 from sketchmark.compare.wording import points, span
-from sketchmark.runs.scored import ScoredCell, ScoredSample, trouble
+from sketchmark.runs.gains import Rows, pair
+from sketchmark.runs.scored import ScoredCell, trouble
 from sketchmark.stats import Difference, holm, interval
 
 ORDER = ("own", "blank", "other", "oracle")
 CLEAR = 0.05
 
 
-def canvas_table(
-    cells: Mapping[str, tuple[ScoredCell, Mapping[str, ScoredSample]]], metric: str
-) -> CanvasTable | None:
-    """From canvas -> (cell, items); None with a single canvas, which controls nothing."""
+def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
+    """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
     ordered = {name: cells[name] for name in ORDER if name in cells}
     own = ordered.get("own")
     against = {
-        name: pair(items, own[1]).difference() if own and name != "own" else None
-        for name, (_, items) in ordered.items()
+        name: pair(rows, own[1], metric).difference() if own and name != "own" else None
+        for name, (_, rows) in ordered.items()
     }
     corrected = dict(zip(against, holm([found.p if found else None for found in against.values()]), strict=True))
     scores = []
-    for name, (_, items) in ordered.items():
-        scored = [item for item in items.values() if item.value is not None]
-        values = [item.value for item in scored if item.value is not None]
-        found = interval(values, [item.groups.get("cluster") for item in scored])
-        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(items)))
+    for name, (_, rows) in ordered.items():
+        scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
+        found = interval([value for _, value in scored], [row.cluster for row, _ in scored])
+        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(rows)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(first.task, metric, first.run, first.model, tuple(scores), _sentence(scores))
 

@@ -12,9 +12,9 @@ from sketchmark.compare.breakdowns import breakdowns
 from sketchmark.compare.canvases import canvas_table
 from sketchmark.compare.drawings import split_by_drawing
 from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Side, TableRow
-from sketchmark.compare.pairing import Pairs, pair
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.scored import Groups, ScoredCell, ScoredSample, cells_of, trouble
+from sketchmark.runs.gains import Pairs, Rows, pair
+from sketchmark.runs.scored import ScoredCell, cells_of, trouble
 from sketchmark.stats import Interval, Pilot, holm
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
@@ -57,26 +57,25 @@ class _Work:
 
     def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
         """One task at a time, so that memory holds the scores of one."""
-        metric = self.metric or cells[0].headline
+        metric = self.metric or cells[0].about.headline
         if not metric:
             self.notes.append(f"{cells[0].task} names no headline score: choose one with --metric")
             return
-        shelf: dict[str, Groups] = {}
-        items = {id(cell): cell.items(metric, shelf) for cell in cells}
-        if not any(item.value is not None for found in items.values() for item in found.values()):
+        rows = {id(cell): cell.rows() for cell in cells}
+        if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
         for before, after in _across_runs(cells, runs):
-            self._add(metric, "runs", before, after, items)
+            self._add(metric, "runs", before, after, rows)
         for before, after in _across_modes(cells, runs):
-            self._add(metric, "modes", before, after, items)
+            self._add(metric, "modes", before, after, rows)
         for group in _across_canvases(cells, runs):
             first = next(iter(group.values()))
             for other in list(group.values())[1:]:
                 self._check(
-                    f"{first.task} on the canvases {first.canvas} and {other.canvas}", first, other, items, True
+                    f"{first.task} on the canvases {first.canvas} and {other.canvas}", first, other, rows, True
                 )
-            table = canvas_table({name: (cell, items[id(cell)]) for name, cell in group.items()}, metric)
+            table = canvas_table({name: (cell, rows[id(cell)]) for name, cell in group.items()}, metric)
             if table:
                 self.canvases.append(table)
 
@@ -86,13 +85,13 @@ class _Work:
         kind: str,
         before: ScoredCell,
         after: ScoredCell,
-        items: Mapping[int, Mapping[str, ScoredSample]],
+        rows: Mapping[int, Rows],
     ) -> None:
         label = (
             f"{after.mode} − {before.mode}" if kind == "modes" else f"{after.run} − {before.run}, {_played(after)}"
         )
-        self._check(f"{before.task}: {label}", before, after, items, kind == "runs")
-        pairs = pair(items[id(before)], items[id(after)])
+        self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
+        pairs = pair(rows[id(before)], rows[id(after)], metric)
         if not pairs.pairs:
             self.notes.append(f"{before.task}: {label}: no sample is scored on both sides by {metric}")
             return
@@ -104,13 +103,13 @@ class _Work:
                 metric=metric,
                 label=label,
                 kind="runs" if kind == "runs" else "modes",
-                before=_side(before, scores[0], items[id(before)]),
-                after=_side(after, scores[1], items[id(after)]),
+                before=_side(before, scores[0], rows[id(before)]),
+                after=_side(after, scores[1], rows[id(after)]),
                 difference=pairs.difference(),
                 p_holm=None,
                 unpaired=pairs.unpaired,
                 unscored=pairs.unscored,
-                breakdowns=breakdowns(pairs, list(after.about.get("breakdown", ()))) if main else (),
+                breakdowns=breakdowns(pairs, after.about.breakdown) if main else (),
                 drawing=split_by_drawing(pairs) if main and kind == "modes" else None,
                 plan=self._plan(pairs),
             )
@@ -127,13 +126,13 @@ class _Work:
         what: str,
         before: ScoredCell,
         after: ScoredCell,
-        items: Mapping[int, Mapping[str, ScoredSample]],
+        rows: Mapping[int, Rows],
         same_mode: bool,
     ) -> None:
         """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
-        found = fairness.how_filed(items[id(before)], items[id(after)])
+        found = fairness.how_filed(rows[id(before)], rows[id(after)])
         if same_mode:
-            sourced = fairness.how_sourced(before, after, items[id(before)], items[id(after)])
+            sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
             found = [*sourced, *fairness.how_asked(before, after), *found]
             self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
         if not found:
@@ -205,8 +204,8 @@ def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tu
         yield pool
 
 
-def _side(cell: ScoredCell, score: Interval, items: Mapping[str, ScoredSample]) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score, trouble(items))
+def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score, trouble(rows))
 
 
 def _played(cell: ScoredCell) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sketchmark.compare.findings import DrawingSplit
-from sketchmark.compare.pairing import Pairs
 from sketchmark.compare.wording import share
+from sketchmark.runs.gains import Pairs
 from sketchmark.stats import Interval
 
 

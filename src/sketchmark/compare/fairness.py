@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from sketchmark.runs.scored import ScoredCell, ScoredSample
+from sketchmark.files.plain import plain
+from sketchmark.runs.gains import Rows
+from sketchmark.runs.scored import ScoredCell
 from sketchmark.runs.store import differences
 
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
@@ -22,27 +23,22 @@ def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
     """Differences worth a remark."""
     settings = ("saying", "drawing")
     return differences(_part(before, settings), _part(after, settings)) + differences(
-        {"on_draw_failure": before.about.get("on_draw_failure")},
-        {"on_draw_failure": after.about.get("on_draw_failure")},
+        {"on_draw_failure": before.about.on_draw_failure},
+        {"on_draw_failure": after.about.on_draw_failure},
     )
 
 
-def how_sourced(
-    before: ScoredCell,
-    after: ScoredCell,
-    items_before: Mapping[str, ScoredSample],
-    items_after: Mapping[str, ScoredSample],
-) -> list[str]:
+def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:
     """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
-    if not items_before or not items_after or items_before.keys() & items_after.keys():
+    if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
         return []
-    source = differences(before.about.get("source"), after.about.get("source"), "source")
+    source = differences(before.about.source, after.about.source, "source")
     return ["data: no sample in common", *source]
 
 
-def how_filed(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> list[str]:
+def how_filed(before: Rows, after: Rows) -> list[str]:
     """Samples of the same name that are not the same sample."""
-    changed = [name for name, item in before.items() if name in after and after[name].fingerprint != item.fingerprint]
+    changed = [name for name, row in before.items() if name in after and after[name].fingerprint != row.fingerprint]
     if not changed:
         return []
     shown = ", ".join(changed[:3]) + (", …" if len(changed) > 3 else "")
@@ -50,9 +46,9 @@ def how_filed(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSamp
 
 
 def _asked(cell: ScoredCell) -> dict[str, Any]:
-    return {**_part(cell, _MUST_AGREE), "steps": cell.about.get("steps"), "scoring": cell.scoring}
+    return {**_part(cell, _MUST_AGREE), "steps": cell.about.steps, "scoring": cell.scoring}
 
 
 def _part(cell: ScoredCell, keys: tuple[str, ...]) -> dict[str, Any]:
-    play = cell.about.get("play", {})
-    return {key: play.get(key) for key in keys}
+    play = plain(cell.about.play)
+    return {key: play[key] for key in keys}

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import Record, drawings, episodes, inputs, said
+from sketchmark.export.played import answer_of, episodes
 from sketchmark.files.pictures import PictureStore
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
+from sketchmark.runs.record import drawn_names, input_names, said
 
 _ROWS = 32
 """A row group: few enough that its pictures fit in memory."""
@@ -30,7 +33,7 @@ def write(run: RunIndex, out: Path) -> list[Path]:
     for cell in cells:
         path = out / "data" / f"{cell.name}.parquet"
         path.parent.mkdir(exist_ok=True)
-        rows = (_row(run, cell, record, score) for record, score in episodes(cell))
+        rows = (_row(run, cell, line, score) for line, score in episodes(cell))
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
             while group := list(islice(rows, _ROWS)):
                 writer.write_table(arrow.Table.from_pylist(group, schema=schema))
@@ -73,36 +76,35 @@ def _schema(pa: Any) -> Any:
     return pa.schema(fields, metadata={"huggingface": described})
 
 
-def _row(run: RunIndex, cell: CellIndex, record: Record, score: Record | None) -> dict[str, Any]:
-    sample, failure, answers = record["sample"], record["failure"], said(record)
-    pictures = run.folder.pictures
+def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
+    sample, pictures = line.sample, run.folder.pictures
     return {
-        "sample": sample["id"],
+        "sample": sample.id,
         "task": cell.task,
         "mode": cell.mode,
         "canvas": cell.canvas,
         "model": run.model,
-        "index": record["index"],
-        "answer": answers[-1] if answers and not failure else "",
-        "said": answers,
-        "score": score["values"].get(cell.headline) if score else None,
-        "scored": bool(score and score["scored"]),
-        "scores": _json(score["values"] if score else {}),
-        "flags": list(score["flags"]) if score else [],
-        "failure": failure["kind"] if failure else None,
-        "seconds": record["seconds"],
-        "fields": _json(sample["fields"]),
-        "groups": _json(sample["groups"]),
-        "target": _json(sample["target"]),
-        "transcript": _json(record["turns"]),
-        "inputs": _embedded(pictures, inputs(record)),
-        "drawings": _embedded(pictures, drawings(record)),
-        "true_frames": _embedded(pictures, sample.get("frames") or []),
+        "index": line.index,
+        "answer": answer_of(line) or "",
+        "said": said(line),
+        "score": score.values.get(cell.headline) if score else None,
+        "scored": bool(score and score.scored),
+        "scores": _json(score.values if score else {}),
+        "flags": score.flags if score else [],
+        "failure": line.failure.kind if line.failure else None,
+        "seconds": line.seconds,
+        "fields": _json(sample.fields),
+        "groups": _json(sample.groups),
+        "target": _json(sample.target),
+        "transcript": _json(line.turns),
+        "inputs": _embedded(pictures, list(input_names(sample))),
+        "drawings": _embedded(pictures, drawn_names(line)),
+        "true_frames": _embedded(pictures, sample.frames or []),
     }
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(plain(value), ensure_ascii=False)
 
 
 def _embedded(pictures: PictureStore, names: list[str]) -> list[dict[str, Any]]:
@@ -115,5 +117,5 @@ def _card(run: RunIndex, cells: list[CellIndex]) -> str:
     for cell in cells:
         head += [f"- config_name: {cell.name}", f"  data_files: data/{cell.name}.parquet"]
     model = json.dumps(run.model, ensure_ascii=False)
-    body = f"A Sketchmark run of the model {model}, started {run.about.get('started', '')}: one row an episode."
+    body = f"A Sketchmark run of the model {model}, started {run.about.started}: one row an episode."
     return "\n".join([*head, "---", "", body, ""])

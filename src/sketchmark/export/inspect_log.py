@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import Record, episodes, means, name_of, said
+from sketchmark.export.played import answer_of, episodes, means, name_of
 from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
 
 _STOP = {"length": "max_tokens", "refused": "content_filter"}
@@ -27,7 +28,7 @@ def write(run: RunIndex, out: Path) -> list[Path]:
 
 def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
     name = name_of(cell)
-    started = str(run.about.get("started", "")).replace("Z", "+00:00")
+    started = run.about.started.replace("Z", "+00:00")
     identity = _identity(run.key, cell.name, started)
     stem = f"{started.replace(':', '-')}_{re.sub(r'[^A-Za-z0-9]+', '-', name)}_{identity}"
     path = out / f"{stem}.json"
@@ -36,8 +37,8 @@ def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
         "status": "success" if (run.folder.path / "results.json").exists() else "cancelled",
         "eval": _spec(run, cell, name, started, identity),
         "plan": {
-            "name": str(cell.about.get("play", {}).get("protocol", cell.mode)),
-            "steps": [{"solver": cell.mode, "params": {"canvas": cell.canvas, "steps": cell.about.get("steps")}}],
+            "name": cell.about.play.protocol or cell.mode,
+            "steps": [{"solver": cell.mode, "params": {"canvas": cell.canvas, "steps": cell.about.steps}}],
             "config": {},
         },
         "results": _results(cell),
@@ -46,9 +47,9 @@ def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
     head = json.dumps(log, ensure_ascii=False)
     with path.open("w", encoding="utf-8") as file:
         file.write(head[:-1] + ', "samples": [')
-        for number, (record, score) in enumerate(episodes(cell)):
+        for number, (line, score) in enumerate(episodes(cell)):
             file.write("," if number else "")
-            sample = _Sample(run.model, run.folder.pictures, cell.headline).of(record, score)
+            sample = _Sample(run.model, run.folder.pictures, cell.headline).of(line, score)
             file.write(json.dumps(sample, ensure_ascii=False))
         file.write("]}\n")
     return path
@@ -69,9 +70,9 @@ def _spec(run: RunIndex, cell: CellIndex, name: str, started: str, identity: str
         "task_args": {},
         "dataset": {"name": cell.task, "samples": len(cell.episodes), "sample_ids": cell.order(), "shuffled": False},
         "model": run.model or "none",
-        "model_args": dict(run.about["model"].get("args", {})),
+        "model_args": run.about.model.args,
         "config": {},
-        "packages": {"sketchmark": str(run.about.get("sketchmark", ""))},
+        "packages": {"sketchmark": run.about.sketchmark},
         "metadata": {"mode": cell.mode, "canvas": cell.canvas, "headline": cell.headline},
     }
 
@@ -88,7 +89,7 @@ def _results(cell: CellIndex) -> dict[str, Any]:
         scores.append({"name": name, "scorer": name, "scored_samples": n, "params": {}, "metrics": metrics})
     return {
         "total_samples": len(cell.episodes),
-        "completed_samples": sum(row["scored"] for row in cell.rows.values()),
+        "completed_samples": sum(row.scored for row in cell.rows.values()),
         "scores": scores,
     }
 
@@ -100,7 +101,7 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
 def _usage_of(cell: CellIndex) -> dict[str, int]:
     rows = cell.rows.values()
     return _usage(
-        sum(row["usage"].get("tokens_in", 0) for row in rows), sum(row["usage"].get("tokens_out", 0) for row in rows)
+        sum(row.usage.get("tokens_in", 0) for row in rows), sum(row.usage.get("tokens_out", 0) for row in rows)
     )
 
 
@@ -113,89 +114,89 @@ class _Sample:
         self.attachments: dict[str, str] = {}
         self._pictures = pictures
 
-    def of(self, record: Record, score: Record | None) -> dict[str, Any]:
-        sample, failure = record["sample"], record["failure"]
-        messages = self._messages(record)
-        usage = score["usage"] if score else {}
+    def of(self, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
+        sample, failure = line.sample, line.failure
+        messages = self._messages(line)
+        usage = score.usage if score else {}
         tokens = _usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
-        started = datetime.fromtimestamp(record.get("started", 0), UTC)
+        started = datetime.fromtimestamp(line.started, UTC)
         return {
-            "id": sample["id"],
+            "id": sample.id,
             "epoch": 1,
             "input": [message for message in messages if message["role"] == "user"][:1],
-            "target": json.dumps(sample["target"], ensure_ascii=False),
+            "target": json.dumps(sample.target, ensure_ascii=False),
             "messages": messages,
-            "output": self._output(record, messages, tokens),
-            "scores": self._scores(record, score),
+            "output": self._output(line, messages, tokens),
+            "scores": self._scores(line, score),
             "metadata": {
-                "groups": sample["groups"],
-                "fields": sample["fields"],
-                "true_frames": [self._content({"picture": name}) for name in sample.get("frames") or ()],
-                "flags": score["flags"] if score else [],
-                "notes": score["notes"] if score else {},
+                "groups": sample.groups,
+                "fields": sample.fields,
+                "true_frames": [self._picture(name) for name in sample.frames or ()],
+                "flags": score.flags if score else [],
+                "notes": score.notes if score else {},
             },
             "store": {},
             "events": [],
             "model_usage": {self.model: tokens},
             "started_at": started.isoformat(),
-            "completed_at": (started + timedelta(seconds=record["seconds"])).isoformat(),
-            "total_time": record["seconds"],
-            "working_time": record["seconds"],
-            "error": {"message": f"{failure['kind']}: {failure['message']}", "traceback": "", "traceback_ansi": ""}
+            "completed_at": (started + timedelta(seconds=line.seconds)).isoformat(),
+            "total_time": line.seconds,
+            "working_time": line.seconds,
+            "error": {"message": f"{failure.kind}: {failure.message}", "traceback": "", "traceback_ansi": ""}
             if failure
             else None,
             "attachments": self.attachments,
         }
 
-    def _messages(self, record: Record) -> list[dict[str, Any]]:
+    def _messages(self, line: EpisodeLine) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
 
         def add(role: str, content: list[dict[str, Any]], **more: Any) -> None:
             if content:
-                name = _identity(record["sample"]["id"], str(len(messages)))
+                name = _identity(line.sample.id, str(len(messages)))
                 messages.append({"id": name, "role": role, "content": content, **more})
 
-        for turn in record["turns"]:
-            if turn["act"] == "show":
-                add("user", [self._content(part) for part in turn["added"]])
-            elif reply := turn.get("reply"):
-                add("user", [self._content({"text": turn["suffix"]})] if turn.get("suffix") else [])
-                made = [self._content({"text": reply["text"]})] if reply["text"] else []
-                drawn = reply.get("picture")
-                made += [self._content({"picture": drawn})] if drawn else []
+        for turn in line.turns:
+            if turn.act == "show":
+                add("user", [self._content(part) for part in turn.added])
+            elif reply := turn.reply:
+                add("user", [_text(turn.suffix)] if turn.suffix else [])
+                made = [_text(reply.text)] if reply.text else []
+                made += [self._picture(reply.picture)] if reply.picture else []
                 add("assistant", made, model=self.model, source="generate")
-                shown = [part for part in turn["added"] if part.get("picture") not in (None, drawn)]
+                shown = [self._picture(p.picture) for p in turn.added if p.picture and p.picture != reply.picture]
                 if shown:
-                    note = {"text": "(shown instead of the drawing)"}
-                    add("user", [self._content(part) for part in (note, *shown)])
+                    add("user", [_text("(shown instead of the drawing)"), *shown])
         return messages
 
-    def _content(self, part: Record) -> dict[str, Any]:
-        if "picture" not in part:
-            return {"type": "text", "text": part["text"]}
-        picture = self._pictures.load(part["picture"])
+    def _content(self, part: PartLine) -> dict[str, Any]:
+        return self._picture(part.picture) if part.picture else _text(part.text or "")
+
+    def _picture(self, name: str) -> dict[str, Any]:
+        picture = self._pictures.load(name)
         key = picture.digest[:32]
         if key not in self.attachments:
             encoded = base64.b64encode(picture.data).decode()
             self.attachments[key] = f"data:{picture.media_type};base64,{encoded}"
         return {"type": "image", "image": f"attachment://{key}", "detail": "auto"}
 
-    def _output(self, record: Record, messages: list[dict[str, Any]], tokens: dict[str, int]) -> dict[str, Any]:
+    def _output(self, line: EpisodeLine, messages: list[dict[str, Any]], tokens: dict[str, int]) -> dict[str, Any]:
         answers = [message for message in messages if message["role"] == "assistant"]
-        replies = [turn["reply"] for turn in record["turns"] if turn.get("reply")]
-        choices = (
-            [{"message": answers[-1], "stop_reason": _STOP.get(replies[-1]["finish"], "stop")}] if answers else []
-        )
-        return {"model": self.model, "choices": choices, "usage": tokens, "time": record["seconds"]}
+        replies = [turn.reply for turn in line.turns if turn.reply]
+        choices = [{"message": answers[-1], "stop_reason": _STOP.get(replies[-1].finish, "stop")}] if answers else []
+        return {"model": self.model, "choices": choices, "usage": tokens, "time": line.seconds}
 
-    def _scores(self, record: Record, score: Record | None) -> dict[str, Any]:
+    def _scores(self, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
         if score is None:
             return {}
-        answers = said(record)
-        answer = answers[-1] if answers and not record["failure"] else None
-        names = sorted(score["values"], key=lambda name: name != self.headline)
+        answer = answer_of(line)
+        names = sorted(score.values, key=lambda name: name != self.headline)
         return {
-            name: {"value": score["values"][name], "answer": answer, "metadata": {}}
+            name: {"value": score.values[name], "answer": answer, "metadata": {}}
             for name in names
-            if score["values"][name] is not None
+            if score.values[name] is not None
         }
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}

@@ -12,17 +12,20 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import Record, asked, drawings, episodes, inputs, means, name_of, said
+from sketchmark.export.played import answer_of, asked, episodes, means, name_of
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
+from sketchmark.runs.record import drawn_names, input_names, said
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 """What lmms-eval replaces in names of models."""
 
 
 def write(run: RunIndex, out: Path) -> list[Path]:
-    started = str(run.about.get("started", ""))
+    started = run.about.started
     time = re.sub(r"[^0-9T]", "", started).replace("T", "_")
     folder = out / (_UNSAFE.sub("__", run.model).strip(".") or "model")
     cells = {name_of(cell): cell for cell in run.cells.values() if cell.rows}
@@ -37,20 +40,19 @@ def write(run: RunIndex, out: Path) -> list[Path]:
 
 
 def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str], started: str) -> dict[str, Any]:
-    model: dict[str, Any] = run.about["model"]
-    arguments = ",".join(f"{key}={value}" for key, value in model.get("args", {}).items())
+    arguments = ",".join(f"{key}={value}" for key, value in run.about.model.args.items())
     return {
         "results": {name: _scores(name, cell) for name, cell in cells.items()},
         "group_subtasks": {name: [] for name in cells},
         "configs": {
-            name: {"task": name, "metadata": {"version": 0}, "sketchmark_cell": dict(cell.about)}
+            name: {"task": name, "metadata": {"version": 0}, "sketchmark_cell": plain(cell.about)}
             for name, cell in cells.items()
         },
         "versions": dict.fromkeys(cells, 0),
         "n-shot": dict.fromkeys(cells, 0),
         "higher_is_better": {name: dict.fromkeys(means(cell), True) for name, cell in cells.items()},
         "n-samples": {
-            name: {"original": len(cell.episodes), "effective": sum(row["scored"] for row in cell.rows.values())}
+            name: {"original": len(cell.episodes), "effective": sum(row.scored for row in cell.rows.values())}
             for name, cell in cells.items()
         },
         "config": {
@@ -59,10 +61,10 @@ def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str],
             "batch_size": 1,
             "limit": None,
             "gen_kwargs": None,
-            "random_seed": run.about.get("seed"),
+            "random_seed": run.about.seed,
         },
         "git_hash": None,
-        "lmms_eval_version": f"sketchmark {run.about.get('sketchmark', '')}",
+        "lmms_eval_version": f"sketchmark {run.about.sketchmark}",
         "date": started,
         "task_hashes": hashes,
         "model_source": run.model.partition("/")[0],
@@ -84,34 +86,32 @@ def _write_samples(cell: CellIndex, path: Path) -> str:
     """One line a sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
     digest = hashlib.sha256()
     writer = LineWriter(path)
-    for record, score in episodes(cell):
-        line = _sample(record, score)
-        digest.update(f"sample_{record['index']}{line['doc_hash']}".encode())
+    for episode, score in episodes(cell):
+        line = _sample(episode, score)
+        digest.update(f"sample_{episode.index}{line['doc_hash']}".encode())
         writer.write(line)
     writer.close()
     return digest.hexdigest()
 
 
-def _sample(record: Record, score: Record | None) -> dict[str, Any]:
-    sample, failure = record["sample"], record["failure"]
-    answers = said(record)
-    usage = score["usage"] if score else {}
-    document = json.dumps([sample["id"], sample["fields"], sample["target"]], sort_keys=True, ensure_ascii=False)
+def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
+    sample = line.sample
+    usage = score.usage if score else {}
+    document = json.dumps([sample.id, sample.fields, sample.target], sort_keys=True, ensure_ascii=False)
     return {
-        "doc_id": record["index"],
-        "target": json.dumps(sample["target"], ensure_ascii=False),
-        # A failure is no answer: it must not be read as one.
-        "filtered_resps": [answers[-1]] if answers and not failure else [""],
-        "resps": [answers],
+        "doc_id": line.index,
+        "target": json.dumps(sample.target, ensure_ascii=False),
+        "filtered_resps": [answer_of(line) or ""],
+        "resps": [said(line)],
         "token_counts": [{"input_tokens": usage.get("tokens_in", 0), "output_tokens": usage.get("tokens_out", 0)}],
         "doc_hash": hashlib.sha256(document.encode()).hexdigest(),
-        **(score["values"] if score else {}),
-        "input": asked(record),
-        "sketchmark_sample": sample["id"],
-        "sketchmark_filed": sample["groups"],
-        "sketchmark_input_pictures": inputs(record),
-        "sketchmark_drawings": drawings(record),
-        "sketchmark_flags": score["flags"] if score else [],
-        "sketchmark_failure": failure,
-        "sketchmark_seconds": record["seconds"],
+        **(score.values if score else {}),
+        "input": asked(line),
+        "sketchmark_sample": sample.id,
+        "sketchmark_filed": sample.groups,
+        "sketchmark_input_pictures": list(input_names(sample)),
+        "sketchmark_drawings": drawn_names(line),
+        "sketchmark_flags": score.flags if score else [],
+        "sketchmark_failure": line.failure,
+        "sketchmark_seconds": line.seconds,
     }

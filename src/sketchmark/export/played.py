@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex
+from sketchmark.runs.record import said
 
-Record = Mapping[str, Any]
 
-
-def episodes(cell: CellIndex) -> Iterator[tuple[Record, Record | None]]:
+def episodes(cell: CellIndex) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
     """(episode line, score line) of every sample in the task's order; one pair in memory at a time."""
     for sample in cell.order():
         yield cell.episode(sample), cell.score(sample)
@@ -27,8 +26,8 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
     """name -> (mean, standard error of the mean, n) over the episodes that say something about the model."""
     values: dict[str, list[float]] = {}
     for row in cell.rows.values():
-        if row["scored"]:
-            for name, value in row["values"].items():
+        if row.scored:
+            for name, value in row.values.items():
                 if value is not None:
                     values.setdefault(name, []).append(float(value))
     found = {}
@@ -40,23 +39,13 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
     return found
 
 
-def said(record: Record) -> list[str]:
-    return [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
+def answer_of(line: EpisodeLine) -> str | None:
+    """The last thing said; None where nothing was, or the episode failed: a failure must not be read as an answer."""
+    answers = said(line)
+    return answers[-1] if answers and not line.failure else None
 
 
-def asked(record: Record) -> str:
+def asked(line: EpisodeLine) -> str:
     """The texts that were put before the model first."""
-    shown = [
-        part["text"] for turn in record["turns"] if turn["act"] == "show" for part in turn["added"] if "text" in part
-    ]
-    return "\n".join(shown)
-
-
-def drawings(record: Record) -> list[str]:
-    """Names of the pictures the model drew."""
-    return [turn["reply"]["picture"] for turn in record["turns"] if (turn.get("reply") or {}).get("picture")]
-
-
-def inputs(record: Record) -> list[str]:
-    values = record["sample"]["pictures"].values()
-    return [name for value in values for name in ([value] if isinstance(value, str) else value)]
+    shown = (part.text for turn in line.turns if turn.act == "show" for part in turn.added)
+    return "\n".join(text for text in shown if text is not None)

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import Record, drawings, episodes, inputs, means, name_of, said
+from sketchmark.export.played import answer_of, episodes, means, name_of
 from sketchmark.files.pictures import PictureStore
+from sketchmark.files.plain import plain
 from sketchmark.runs import summary
+from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.index import CellIndex, RunIndex
+from sketchmark.runs.record import drawn_names, input_names
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -31,10 +34,10 @@ def write(run: RunIndex, out: Path) -> list[Path]:
         raise MissingExtra("export --to wandb", "wandb") from error
     upload = wandb.init(
         project="sketchmark",
-        name=f"{run.model} {run.about.get('started', '')}",
+        name=f"{run.model} {run.about.started}",
         dir=str(out),
         mode="offline",
-        config={"model": run.about["model"], "seed": run.about.get("seed"), "cells": run.about["cells"]},
+        config={key: value for key, value in plain(run.about).items() if key in ("model", "seed", "cells")},
         settings=wandb.Settings(silent=True, console="off", disable_git=True, save_code=False, x_disable_stats=True),
     )
     with upload:
@@ -47,9 +50,9 @@ def write(run: RunIndex, out: Path) -> list[Path]:
             if cell.episodes:
                 upload.log({f"{name}/episodes": _table(wandb, cell), f"{name}/strips": _strips(wandb, run, cell)})
         for gain in summary.gains(run):
-            name = f"gain/{gain['task']}_{gain['mode']}" + ("" if gain["canvas"] == "own" else f"_{gain['canvas']}")
-            upload.summary[name] = gain["gain"]
-            upload.summary[f"{name}_low"], upload.summary[f"{name}_high"] = gain["ci95"]
+            name = f"gain/{gain.task}_{gain.mode}" + ("" if gain.canvas == "own" else f"_{gain.canvas}")
+            upload.summary[name] = gain.gain
+            upload.summary[f"{name}_low"], upload.summary[f"{name}_high"] = gain.ci95
     # Its helper process may still be writing when the run is finished.
     wandb.teardown()
     return sorted(out.glob("wandb/offline-run-*"))
@@ -57,22 +60,22 @@ def write(run: RunIndex, out: Path) -> list[Path]:
 
 def _table(wandb: Any, cell: CellIndex) -> Any:
     table = wandb.Table(columns=list(_COLUMNS))
-    for record, score in episodes(cell):
-        value = score["values"].get(cell.headline) if score else None
-        flags = ", ".join(score["flags"]) if score else ""
-        table.add_data(record["sample"]["id"], value, _answer(record), flags, record["seconds"])
+    for line, score in episodes(cell):
+        value = score.values.get(cell.headline) if score else None
+        flags = ", ".join(score.flags) if score else ""
+        table.add_data(line.sample.id, value, answer_of(line) or "", flags, line.seconds)
     return table
 
 
 def _strips(wandb: Any, run: RunIndex, cell: CellIndex) -> list[Any]:
     """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
     staged outside of the run's folder, and lost when it is moved."""
-    records = [record for record, _ in islice(episodes(cell), MOST)]
-    shown = [[*inputs(record), *drawings(record)] for record in records]
+    lines = [line for line, _ in islice(episodes(cell), MOST)]
+    shown = [[*input_names(line.sample), *drawn_names(line)] for line in lines]
     places = max([1, *map(len, shown)])
     return [
-        wandb.Image(_strip(run.folder.pictures, names, places), caption=_caption(record))
-        for record, names in zip(records, shown, strict=True)
+        wandb.Image(_strip(run.folder.pictures, names, places), caption=_caption(line))
+        for line, names in zip(lines, shown, strict=True)
     ]
 
 
@@ -86,10 +89,5 @@ def _strip(pictures: PictureStore, names: list[str], places: int) -> Image.Image
     return strip
 
 
-def _caption(record: Record) -> str:
-    return f"{record['sample']['id']}: {_answer(record)[:200]}"
-
-
-def _answer(record: Record) -> str:
-    answers = said(record)
-    return answers[-1] if answers and not record["failure"] else ""
+def _caption(line: EpisodeLine) -> str:
+    return f"{line.sample.id}: {(answer_of(line) or '')[:200]}"

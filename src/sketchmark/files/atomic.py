@@ -8,6 +8,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from sketchmark.files.plain import plain
+
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Written to the side and renamed: the name never stands for half a file, whoever else writes it."""
@@ -18,4 +20,4 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomic(path, (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_atomic(path, (json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())

@@ -7,30 +7,52 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from sketchmark.errors import BadInput
+from sketchmark.files.plain import plain
+
+Record = TypeVar("Record")
 
 
 def encode(record: Any) -> bytes:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    """Compact JSON. A NaN is refused: JSON has none, and msgspec's own encoder would write null in its place."""
+    return json.dumps(plain(record), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line. A last line without its newline was being written when the process died: it is not there."""
+class LineReader(Generic[Record]):
+    """Reads lines of one kind. Keys that the kind does not name are ignored, and their order says nothing."""
+
+    def __init__(self, kind: type[Record], called: str = "a line of a run") -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+        self._called = called
+
+    def one(self, line: bytes, where: str) -> Record:
+        """The record of a line; `where` names it for the error."""
+        try:
+            return self._decoder.decode(line)
+        except msgspec.ValidationError as error:
+            raise BadInput(f"{where}: not {self._called} ({error})", "the file was changed by hand") from error
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{where}: not JSON", "the file was changed by hand") from error
+
+    def all(self, path: Path) -> Iterator[Record]:
+        for where, line in whole_lines(path):
+            yield self.one(line, where)
+
+
+def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """(`FILE, line 3`, its bytes). A last line without its newline was being written when the process died: it is
+    not there."""
     if not path.exists():
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise BadInput(f"{path}, line {number}: not JSON", "the file was changed by hand") from error
-            if not isinstance(record, dict) or "sample" not in record:
-                raise BadInput(f"{path}, line {number}: not a line of a run", "the file was changed by hand")
-            yield record
+            yield f"{path}, line {number}", line
 
 
 class LineWriter:

@@ -11,10 +11,13 @@ from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.atomic import write_atomic
+from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.pictures import PictureStore
 from sketchmark.models.base import Abilities, Model, Options, Reply
-from sketchmark.models.reply_record import pack_reply, unpack_reply
+from sketchmark.models.reply_record import ReplyRecord, pack_reply, unpack_reply
 from sketchmark.parts import Context
+
+_ENTRY = LineReader(ReplyRecord, "a reply")
 
 
 class CallCache:
@@ -33,13 +36,13 @@ class CallCache:
     def get(self, key: str) -> Reply | None:
         """The stored reply, or None; a damaged entry counts as not there."""
         try:
-            return unpack_reply(json.loads(self._path(key).read_bytes()), self._pictures.load)
-        except (OSError, ValueError, KeyError, SketchmarkError):
+            path = self._path(key)
+            return unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
+        except (OSError, SketchmarkError):
             return None
 
     def put(self, key: str, reply: Reply) -> None:
-        packed = pack_reply(reply, self._pictures.save)
-        write_atomic(self._path(key), json.dumps(packed, ensure_ascii=False).encode())
+        write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)))
 
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"

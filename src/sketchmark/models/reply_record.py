@@ -1,35 +1,62 @@
-"""A reply as a JSON value, and back: the same form in the call cache and in a run's episodes."""
+"""A reply as it is written down: the same form in the call cache and in a run's episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, cast
 
-from sketchmark.models.base import Reply, Usage
+from msgspec import Struct
+
+from sketchmark.models.base import Finish, Reply, Usage
 from sketchmark.parts import Picture
 
 Save = Callable[[Picture], str]
 Load = Callable[[str], Picture]
 
-
-def pack_reply(reply: Reply, save: Save) -> dict[str, Any]:
-    usage = {key: value for key, value in vars(reply.usage).items() if value}
-    packed: dict[str, Any] = {"text": reply.text, "finish": reply.finish, "usage": usage}
-    if reply.picture:
-        packed["picture"] = save(reply.picture)
-    if reply.left_out:
-        packed["left_out"] = list(reply.left_out)
-    if reply.raw is not None:
-        packed["raw"] = reply.raw
-    return packed
+USAGE = tuple(field.name for field in fields(Usage))
 
 
-def unpack_reply(record: Mapping[str, Any], load: Load) -> Reply:
+class ReplyRecord(Struct, omit_defaults=True):
+    """What came back from one call."""
+
+    text: str
+    """What was said; empty for a drawing."""
+
+    finish: str
+    """Why it ended: `stop`, `length`, `refused`, `empty` or `no_picture`."""
+
+    usage: dict[str, int]
+    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`; what is 0 is left out. A reply without
+    `calls` came from the cache and cost nothing."""
+
+    picture: str | None = None
+    """The name of the picture that the model drew."""
+
+    left_out: list[str] = []
+    """In words, each part of the context that could not be passed to the model."""
+
+    raw: Any = None
+    """The provider's reply as it came, for looking."""
+
+
+def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
+    return ReplyRecord(
+        text=reply.text or "",
+        finish=reply.finish,
+        usage={key: int(value) for key, value in vars(reply.usage).items() if value},
+        picture=save(reply.picture) if reply.picture else None,
+        left_out=list(reply.left_out),
+        raw=reply.raw,
+    )
+
+
+def unpack_reply(record: ReplyRecord, load: Load) -> Reply:
     return Reply(
-        text=record["text"],
-        picture=load(record["picture"]) if record.get("picture") else None,
-        finish=record["finish"],
-        usage=Usage(**{"calls": 0, **record["usage"]}),
-        left_out=tuple(record.get("left_out", ())),
-        raw=record.get("raw"),
+        text=record.text,
+        picture=load(record.picture) if record.picture else None,
+        finish=cast(Finish, record.finish),
+        usage=Usage(**{"calls": 0, **{key: record.usage[key] for key in USAGE if key in record.usage}}),
+        left_out=tuple(record.left_out),
+        raw=record.raw,
     )

@@ -9,9 +9,10 @@ from typing import Any
 
 from sketchmark.report.markup import Html, tag
 from sketchmark.report.numbers import bracket, percent
+from sketchmark.runs.format import Mean
 
-Point = Mapping[str, Any]
-"""`mean`, `ci95`, `n`; an empty one where there is nothing."""
+Point = Mean | None
+"""None where there is nothing."""
 
 _COLOURS = tuple(f"var(--series-{number})" for number in range(1, 7))
 _NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
@@ -22,7 +23,7 @@ def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[Point]
     """Bars with their intervals; `signed` for differences, whose scale follows the data."""
     import pygal
 
-    ends = [100 * end for values in series.values() for point in values for end in point.get("ci95", ()) if end]
+    ends = [100 * end for values in series.values() for point in values if point for end in point.ci95 if end]
     low = min(0, 25 * math.floor(min(ends, default=0) / 25)) if signed else 0
     high = max(25, 25 * math.ceil(max(ends, default=0) / 25)) if signed else 100
     chart = pygal.Bar(**_look(len(series), low, high))
@@ -109,16 +110,16 @@ def _table_row(label: str, number: int, series: Mapping[str, Sequence[Point]]) -
 
 
 def _told(point: Point) -> str:
-    if point.get("mean") is None:
+    if point is None or point.mean is None:
         return "–"
-    return f"{percent(point['mean'])} {bracket(point['ci95'])} (n = {point['n']})"
+    return f"{percent(point.mean)} {bracket(point.ci95)} (n = {point.n})"
 
 
 def _value(point: Point, with_interval: bool) -> dict[str, Any] | None:
-    if point.get("mean") is None:
+    if point is None or point.mean is None:
         return None
-    value: dict[str, Any] = {"value": 100 * point["mean"]}
-    low, high = point["ci95"]
+    value: dict[str, Any] = {"value": 100 * point.mean}
+    low, high = point.ci95
     if with_interval and low is not None and high is not None:
         value["ci"] = {"low": 100 * low, "high": 100 * high}
     return value

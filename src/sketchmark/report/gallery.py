@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.pictures import small
+from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.report.markup import Html, join, tag, words
+from sketchmark.runs.format import EpisodeLine, SampleLine
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.store import RunFolder
 
@@ -59,10 +61,10 @@ def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
     for cell in drawing or run.cells.values():
         kinds: dict[str, list[tuple[CellIndex, str]]] = {}
         base = run.baseline(cell)
-        for sample, row in sorted(cell.rows.items(), key=lambda item: item[1]["index"]):
+        for sample, row in cell.scored().items():
             if sample not in cell.episodes:
                 continue
-            if row["flags"] and row["flags"] != ["left_out"]:
+            if row.flags and row.flags != ["left_out"]:
                 kind: str | None = "failed"
             elif base is not None:
                 kind = change(base.value(sample), cell.value(sample))
@@ -99,53 +101,53 @@ def _film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> 
     marks = [tag("span", outcome(row, cell.value(sample)), class_=f"mark {outcome(row, cell.value(sample))}")]
     if base is not None and base.value(sample) is not None:
         marks.append(tag("span", f"direct: {outcome(base.rows.get(sample), base.value(sample))}", class_="mark"))
-    marks += [tag("span", flag, class_="mark trouble") for flag in row["flags"]]
-    failure = record["failure"]
-    scores = [f"{name} {value:g}" for name, value in row["values"].items() if value is not None]
+    marks += [tag("span", flag, class_="mark trouble") for flag in row.flags]
+    failure = record.failure
+    scores = [f"{name} {value:g}" for name, value in row.values.items() if value is not None]
     return tag(
         "article",
         tag("h4", tag("bdi", sample), " ", tag("span", cell.name, class_="quiet"), " ", *marks),
         tag(
             "ol",
-            *_inputs(record["sample"], frames),
+            *_inputs(record.sample, frames),
             *_steps(record, frames),
             class_="strip",
             tabindex="0",
             aria_label=f"What happened in {sample}, step by step",
         ),
-        tag("p", f"Failed ({failure['kind']}): {failure['message']}", class_="failure") if failure else None,
+        tag("p", f"Failed ({failure.kind}): {failure.message}", class_="failure") if failure else None,
         tag(
             "p",
             "Scores: " + (", ".join(scores) or "none"),
             " · True: ",
-            tag("code", _short(record["sample"]["target"])),
+            tag("code", _short(record.sample.target)),
             class_="quiet",
         ),
         class_="episode",
     )
 
 
-def _inputs(sample: Mapping[str, Any], frames: Frames) -> Iterator[Html]:
-    for name, value in sample["pictures"].items():
+def _inputs(sample: SampleLine, frames: Frames) -> Iterator[Html]:
+    for name, value in sample.pictures.items():
         for picture in ([value] if isinstance(value, str) else value)[:4]:
             yield _still(f"input: {name}", frames.show(picture, f"input picture {name}"))
 
 
-def _steps(record: Mapping[str, Any], frames: Frames) -> Iterator[Html]:
+def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:
     """Every reply in order; of a long row of them the first and the last."""
-    true = record["sample"].get("frames") or []
+    true = record.sample.frames or []
     stills = []
     drawn = 0
-    for turn in record["turns"]:
-        reply = turn.get("reply")
-        if turn["act"] == "skip":
-            stills.append(_still("left out", words(str(turn.get("note", "")), 300)))
-        elif turn["act"] == "draw" and reply:
+    for turn in record.turns:
+        reply = turn.reply
+        if turn.act == "skip":
+            stills.append(_still("left out", words(turn.note, 300)))
+        elif turn.act == "draw" and reply:
             stills.append(_drawing(reply, drawn, true, frames))
             drawn += 1
         elif reply:
-            label = "described" if turn["act"] == "describe" else "said"
-            stills.append(_still(label, words(reply["text"] or "(nothing)", 600)))
+            label = "described" if turn.act == "describe" else "said"
+            stills.append(_still(label, words(reply.text or "(nothing)", 600)))
     if len(stills) <= STEPS * 2:
         yield from stills
         return
@@ -154,13 +156,13 @@ def _steps(record: Mapping[str, Any], frames: Frames) -> Iterator[Html]:
     yield stills[-1]
 
 
-def _drawing(reply: Mapping[str, Any], number: int, true: list[str], frames: Frames) -> Html:
-    if not reply.get("picture"):
-        return _still(f"drawing {number + 1}", tag("div", f"no picture ({reply['finish']})", class_="missing"))
-    pair = [frames.show(reply["picture"], f"drawing {number + 1} by the model")]
+def _drawing(reply: ReplyRecord, number: int, true: list[str], frames: Frames) -> Html:
+    if not reply.picture:
+        return _still(f"drawing {number + 1}", tag("div", f"no picture ({reply.finish})", class_="missing"))
+    pair = [frames.show(reply.picture, f"drawing {number + 1} by the model")]
     label = f"drawing {number + 1}"
     if number < len(true):
-        same = true[number] == reply["picture"]
+        same = true[number] == reply.picture
         pair.append(frames.show(true[number], f"true picture for drawing {number + 1}"))
         label += " = true" if same else " | true"
     return _still(label, tag("div", *pair, class_="pair"))

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from sketchmark.compare import TableRow
 from sketchmark.report.numbers import bracket, percent, points
+from sketchmark.runs.format import CellSummary
 
 _MOST = 6
 _PHRASES = {"helped": "Drawing helped on", "hurt": "Drawing hurt on", "unclear": "No clear difference on"}
 
 
-def headline(cells: Sequence[Mapping[str, Any]], gains: Sequence[Mapping[str, Any]]) -> str:
+def headline(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> str:
     """Whether drawing helped, task by task. Only an interval that leaves out zero is called a difference."""
-    drawn = [gain for gain in gains if gain["mode"] == "visual_cot" and gain["over"] == "direct"]
+    drawn = [gain for gain in gains if gain.after.mode == "visual_cot" and gain.before.mode == "direct"]
     if drawn:
         shown, hidden = drawn[:_MOST], len(drawn) - _MOST
         told = [_told(phrase, [gain for gain in shown if verdict(gain) == kind]) for kind, phrase in _PHRASES.items()]
         more = f" And {hidden} more tasks." if hidden > 0 else ""
         return " ".join(sentence for sentence in told if sentence) + more
-    scored = [(cell, cell["metrics"].get(cell["headline"])) for cell in cells]
+    scored = [(cell, cell.metrics.get(cell.headline)) for cell in cells]
     told = [
-        f"{percent(metric['mean'])} % {bracket(metric['ci95'])} on {cell['task']} ({cell['mode']})"
+        f"{percent(metric.mean)} % {bracket(metric.ci95)} on {cell.task} ({cell.mode})"
         for cell, metric in scored
         if metric
     ]
     return f"Scored {'; '.join(told[:_MOST])}." if told else "Nothing has been scored yet."
 
 
-def verdict(gain: Mapping[str, Any]) -> str:
-    low, high = gain["ci95"]
+def verdict(gain: TableRow) -> str:
+    low, high = gain.difference.low, gain.difference.high
     if low is not None and low > 0:
         return "helped"
     return "hurt" if high is not None and high < 0 else "unclear"
 
 
-def _told(phrase: str, gains: Sequence[Mapping[str, Any]]) -> str:
+def _told(phrase: str, gains: Sequence[TableRow]) -> str:
     tasks = [
-        f"{gain['task']}: {points(gain['gain'])}{'' if number else ' points'} {bracket(gain['ci95'])}".rstrip()
+        f"{gain.task}: {points(gain.difference.mean)}{'' if number else ' points'} {interval_of(gain)}".rstrip()
         for number, gain in enumerate(gains)
     ]
     return f"{phrase} {'; '.join(tasks)}." if tasks else ""
+
+
+def interval_of(gain: TableRow) -> str:
+    return bracket((gain.difference.low, gain.difference.high))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
 
-from sketchmark.compare import CanvasTable, Comparison
+from sketchmark.compare import CanvasTable, Comparison, TableRow
+from sketchmark.files.plain import plain
 from sketchmark.report import charts
-from sketchmark.report.evidence import compared, gains_of, point_of
+from sketchmark.report.evidence import compared
 from sketchmark.report.gallery import gallery
-from sketchmark.report.headline import headline, verdict
+from sketchmark.report.headline import headline, interval_of, verdict
 from sketchmark.report.markup import Child, Html, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
 from sketchmark.runs import summary
+from sketchmark.runs.format import CellSummary, Mean, RunAbout
 from sketchmark.runs.index import RunIndex
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -31,12 +32,10 @@ _MEANING = {
 
 
 def page(run: RunIndex) -> str:
-    row = summary.of_run(run)
-    cells, found = row["cells"], compared(run.folder)
-    gains = gains_of(found)
+    cells, found = [summary.of_cell(cell) for cell in run.cells.values()], compared(run.folder)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, gains),
-        "Does drawing help?": _gains(gains, found.notes),
+        "Scores": _scores(cells, found.rows),
+        "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
         "Right drawing, right answer?": _drawn(run, found),
@@ -57,9 +56,9 @@ def page(run: RunIndex) -> str:
         tag("style", Html(style)),
     )
     facts = (
-        f"{row['episodes']:,} episodes",
-        f"started {row['started']}",
-        f"Sketchmark {run.about.get('sketchmark')}",
+        f"{sum(len(cell.episodes) for cell in run.cells.values()):,} episodes",
+        f"started {run.about.started}",
+        f"Sketchmark {run.about.sketchmark}",
     )
     body = tag(
         "body",
@@ -68,7 +67,7 @@ def page(run: RunIndex) -> str:
             "header",
             tag("p", "Does drawing help it think?", class_="kicker"),
             tag("h1", tag("bdi", model)),
-            tag("p", headline(cells, gains), class_="headline"),
+            tag("p", headline(cells, found.rows), class_="headline"),
             tag("p", " · ".join(facts), class_="quiet"),
             tag("nav", *(tag("a", title, href=f"#{_anchor(title)}") for title in present), aria_label="Sections"),
         ),
@@ -94,33 +93,31 @@ def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child]]
     return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body)), class_="scroll", tabindex="0")
 
 
-def _label(cell: Mapping[str, Any]) -> str:
-    return cell["mode"] if cell["canvas"] == "own" else f"{cell['mode']}, {cell['canvas']} canvas"
+def _label(cell: CellSummary | summary.CurveLine) -> str:
+    return cell.mode if cell.canvas == "own" else f"{cell.mode}, {cell.canvas} canvas"
 
 
-def _scores(cells: Sequence[Mapping[str, Any]], gains: Sequence[Mapping[str, Any]]) -> Html:
-    gain_of = {(gain["task"], gain["mode"], "own"): gain for gain in gains if gain["over"] == "direct"}
+def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> Html:
+    gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
     rows: list[list[Child]] = []
     for cell in cells:
-        metric = cell["metrics"].get(cell["headline"])
-        gain = gain_of.get((cell["task"], cell["mode"], cell["canvas"]))
+        metric = cell.metrics.get(cell.headline)
+        gain = gain_of.get((cell.task, cell.mode, cell.canvas))
         rows.append(
             [
-                cell["task"],
+                cell.task,
                 _label(cell),
-                tag("span", f"{percent(metric['mean'])} {bracket(metric['ci95'])}", class_="score")
-                if metric
-                else "–",
-                cell["n"],
+                tag("span", f"{percent(metric.mean)} {bracket(metric.ci95)}", class_="score") if metric else "–",
+                cell.n,
                 _gain_mark(gain) if gain else "",
-                ", ".join(f"{count} {kind}" for kind, count in cell["failures"].items()) or "none",
+                ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
             ]
         )
     columns = ("Task", "Mode", "Score [95 %]", "n", "Gain over direct", "Trouble")
     every: list[list[Child]] = [
-        [cell["task"], _label(cell), name, f"{percent(value['mean'])} {bracket(value['ci95'])}", value["n"]]
+        [cell.task, _label(cell), name, f"{percent(value.mean)} {bracket(value.ci95)}", value.n]
         for cell in cells
-        for name, value in cell["metrics"].items()
+        for name, value in cell.metrics.items()
     ]
     return join(
         _table("Headline score of each task in each mode", columns, rows),
@@ -132,42 +129,40 @@ def _scores(cells: Sequence[Mapping[str, Any]], gains: Sequence[Mapping[str, Any
     )
 
 
-def _gain_mark(gain: Mapping[str, Any]) -> Html:
-    return tag("span", f"{points(gain['gain'])} {bracket(gain['ci95'])}", class_=f"gain {verdict(gain)}")
+def _gain_mark(gain: TableRow) -> Html:
+    return tag("span", f"{points(gain.difference.mean)} {interval_of(gain)}", class_=f"gain {verdict(gain)}")
 
 
-def _gains(gains: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Html | None:
+def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
     if not gains:
         return None
     rows: list[list[Child]] = [
-        [g["task"], g["label"], _gain_mark(g), p_value(g["p"]), g["helped"], g["hurt"], g["same"]] for g in gains
+        [g.task, g.label, _gain_mark(g), p_value(g.p_holm), g.difference.helped, g.difference.hurt, g.difference.same]
+        for g in gains
     ]
     columns = ("Task", "Modes", "Gain [95 %]", "p (Holm)", "Helped", "Hurt", "Same")
-    tasks = list(dict.fromkeys(gain["task"] for gain in gains))
+    tasks = list(dict.fromkeys(gain.task for gain in gains))
     series: dict[str, list[charts.Point]] = {}
-    for label in dict.fromkeys(gain["label"] for gain in gains):
-        of = {gain["task"]: gain for gain in gains if gain["label"] == label}
-        series[label] = [
-            {"mean": of[task]["gain"], "ci95": of[task]["ci95"], "n": of[task]["n"]} if task in of else {}
-            for task in tasks
-        ]
+    for label in dict.fromkeys(gain.label for gain in gains):
+        of = {gain.task: Mean.of(gain.difference) for gain in gains if gain.label == label}
+        series[label] = [of.get(task) for task in tasks]
     chart = charts.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
     told = tag("ul", *(tag("li", note) for note in notes)) if notes else None
     return join(chart, _table("One mode against another, on the same samples", columns, rows), told)
 
 
-def _curves(curves: Sequence[Mapping[str, Any]]) -> Html | None:
+def _curves(curves: Sequence[summary.Curve]) -> Html | None:
     figures = []
     for curve in curves:
-        labels = list(dict.fromkeys(str(point["value"]) for line in curve["lines"] for point in line["points"]))
-        if curve["numeric"]:
+        labels = list(dict.fromkeys(str(point.value) for line in curve.lines for point in line.points))
+        if curve.numeric:
             labels.sort(key=float)
         series = {
-            _label(line): [{str(p["value"]): p for p in line["points"]}.get(label, {}) for label in labels]
-            for line in curve["lines"]
+            _label(line): [{str(point.value): point for point in line.points}.get(label) for label in labels]
+            for line in curve.lines
         }
-        title = f"{curve['task']}: score by {curve['key']}"
-        draw = charts.lines(title, labels, series, curve["key"]) if curve["numeric"] else None
+        title = f"{curve.task}: score by {curve.key}"
+        draw = charts.lines(title, labels, series, curve.key) if curve.numeric else None
         figures.append(draw or charts.bars(title, labels, series))
     return join(*figures) if figures else None
 
@@ -179,7 +174,7 @@ def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
     series: dict[str, list[charts.Point]] = {}
     for canvas in dict.fromkeys(score.canvas for table in tables for score in table.scores):
         series[canvas] = [
-            next((point_of(score.score) for score in table.scores if score.canvas == canvas), {}) for table in tables
+            next((Mean.of(score.score) for score in table.scores if score.canvas == canvas), None) for table in tables
         ]
     return join(
         charts.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
@@ -189,22 +184,25 @@ def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
 
 def _drawn(run: RunIndex, found: Comparison) -> Html | None:
     tables = [table for cell in run.cells.values() if (table := summary.drawing_and_answer(cell))]
-    tables = [table for table in tables if table["canvas"] == "own"]
+    tables = [table for table in tables if table.canvas == "own"]
     if not tables:
         return None
-    labels = [table["task"] for table in tables]
-    series = {f"drawing {kind}": [table[kind] for table in tables] for kind in ("right", "wrong")}
+    labels = [table.task for table in tables]
+    series = {
+        "drawing right": [table.right for table in tables],
+        "drawing wrong": [table.wrong for table in tables],
+    }
     sentences = {f"{row.task}: {row.drawing.sentence}": None for row in found.rows if row.drawing}
     counts = _table(
         "Episodes by drawing and answer",
         ("Task", "Both right", "Drawing right, answer not", "Answer right, drawing not", "Neither"),
         [
             [
-                table["task"],
-                table["right"]["right"],
-                table["right"]["n"] - table["right"]["right"],
-                table["wrong"]["right"],
-                table["wrong"]["n"] - table["wrong"]["right"],
+                table.task,
+                table.right.right,
+                table.right.n - table.right.right,
+                table.wrong.right,
+                table.wrong.n - table.wrong.right,
             ]
             for table in tables
         ],
@@ -213,29 +211,28 @@ def _drawn(run: RunIndex, found: Comparison) -> Html | None:
     return join(chart, tag("ul", *(tag("li", sentence) for sentence in sentences)), counts)
 
 
-def _failures(cells: Sequence[Mapping[str, Any]]) -> Html:
-    counted = [{**cell["failures"], "left_out": cell["left_out"]} for cell in cells]
+def _failures(cells: Sequence[CellSummary]) -> Html:
+    counted = [{**cell.failures, "left_out": cell.left_out} for cell in cells]
     kinds = sorted({kind for counts in counted for kind, count in counts.items() if count})
     if not kinds:
         return tag("p", "None: every reply came, every answer could be read.", class_="empty")
-    names = [f"{cell['task']} {_label(cell)}" for cell in cells]
+    names = [f"{cell.task} {_label(cell)}" for cell in cells]
     rows: list[list[Child]] = [
         [kind, *(counts.get(kind, 0) for counts in counted), _MEANING.get(kind, "")] for kind in kinds
     ]
     return _table("Episodes with each kind of trouble", ("Kind", *names, "What it means"), rows)
 
 
-def _configuration(about: Mapping[str, Any]) -> Html:
-    model = about.get("model", {})
+def _configuration(about: RunAbout) -> Html:
     facts: list[list[Child]] = [
-        ["Model", str(model.get("name", ""))],
-        ["Arguments", json.dumps(model.get("args", {}), ensure_ascii=False)],
-        ["Seed", str(about.get("seed", ""))],
-        ["Sketchmark", str(about.get("sketchmark", ""))],
-        ["Machine", json.dumps(about.get("machine", {}), ensure_ascii=False)],
+        ["Model", about.model.name],
+        ["Arguments", json.dumps(about.model.args, ensure_ascii=False)],
+        ["Seed", str(about.seed)],
+        ["Sketchmark", about.sketchmark],
+        ["Machine", json.dumps(about.machine, ensure_ascii=False)],
     ]
     cells = [
-        tag("details", tag("summary", name), words(json.dumps(cell, indent=2, ensure_ascii=False), 20_000))
-        for name, cell in about.get("cells", {}).items()
+        tag("details", tag("summary", name), words(json.dumps(plain(cell), indent=2, ensure_ascii=False), 20_000))
+        for name, cell in about.cells.items()
     ]
     return join(_table("What was run", ("Setting", "Value"), facts), *cells)

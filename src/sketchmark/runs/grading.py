@@ -7,10 +7,11 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed
+from sketchmark.runs.format import ScoreRow
 from sketchmark.task import Grading, Scores, Task
 
 
-async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> dict[str, Any]:
+async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:
     """One line of scores/*.jsonl.
 
     A failure that is the model's own doing is scored as it stands (it had its chance); a failure of the network or
@@ -32,22 +33,22 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> d
             flags.append("scorer_failed")
     if scores.unparsed and not failure:
         flags.append("unparsed")
-    return {
-        "index": index,
-        "sample": sample.id,
-        "fingerprint": sample.fingerprint(),
-        "groups": dict(sample.groups),
-        "scored": scored,
-        "values": dict(scores.values),
-        "notes": dict(scores.notes),
-        "flags": sorted(set(flags)),
-        "calls_left_out": sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
-        "scoring": grading.scoring,
-        "judge": grading.judge.name if grading.judge else None,
-        "usage": usage_of(episode),
-        "started": round(episode.started, 3),
-        "seconds": round(episode.seconds, 4),
-    }
+    return ScoreRow(
+        index=index,
+        sample=sample.id,
+        fingerprint=sample.fingerprint(),
+        groups=dict(sample.groups),
+        scored=scored,
+        values=dict(scores.values),
+        notes=dict(scores.notes),
+        flags=sorted(set(flags)),
+        calls_left_out=sum(bool(turn.reply and turn.reply.left_out) for turn in episode.turns),
+        scoring=grading.scoring,
+        judge=grading.judge.name if grading.judge else None,
+        usage=usage_of(episode),
+        started=round(episode.started, 3),
+        seconds=round(episode.seconds, 4),
+    )
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> Scores:
@@ -84,5 +85,5 @@ def usage_of(episode: Episode) -> dict[str, int]:
         if turn.reply is None or not turn.reply.usage.calls:
             continue
         for name, count in vars(turn.reply.usage).items():
-            total[name] = total.get(name, 0) + count
+            total[name] = total.get(name, 0) + int(count)
     return total

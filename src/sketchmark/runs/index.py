@@ -6,41 +6,33 @@ at a time, by the byte where their line begins; lines appended by a run that is 
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.tail import Tail, line_at
-from sketchmark.runs.scored import drawing_right
-from sketchmark.runs.store import RunFolder
-
-Row = dict[str, Any]
-"""A score line without its notes, plus `drawing` (was all that was drawn right?) and `at` (the byte it begins at)."""
-
-_KEPT = ("index", "sample", "scored", "values", "flags", "groups", "usage", "seconds")
-_OPENING = re.compile(rb'\{"index":\d+,"sample":\{"id":("(?:[^"\\]|\\.)*")')
+from sketchmark.runs.format import CellAbout, EpisodeLine, RunAbout, ScoreRow
+from sketchmark.runs.rows import ScoredSample, Sharing, newest
+from sketchmark.runs.store import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder
 
 
 class CellIndex:
     """One task in one mode: its episodes by sample, its score rows by sample. A retried sample's last line counts."""
 
-    def __init__(self, folder: RunFolder, name: str, about: Mapping[str, Any]) -> None:
+    def __init__(self, folder: RunFolder, name: str, about: CellAbout) -> None:
         self.folder = folder
         self.name = name
         self.about = about
-        self.task, self.mode = str(about.get("task", name)), str(about.get("mode", ""))
-        self.canvas, self.headline = str(about.get("canvas", "own")), str(about.get("headline", ""))
+        self.task, self.mode = about.task or name, about.mode
+        self.canvas, self.headline = about.canvas, about.headline
         self.episodes: dict[str, int] = {}
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, ScoredSample] = {}
         self.version = 0
         self._lines = Tail(_inside(folder, folder.episodes_file(name)))
         self._scores = Tail(_inside(folder, folder.scores_file(name)))
-        self._kept: dict[tuple[Any, ...], Any] = {}
-        self._order: tuple[int, list[str]] | None = None
+        self._scored_at: dict[str, int] = {}
+        self._sharing = Sharing()
+        self._ordered: tuple[int, dict[str, ScoredSample]] | None = None
 
     def refresh(self) -> None:
         for tail, known, take in (
@@ -59,48 +51,38 @@ class CellIndex:
                 self.version += 1
 
     def _take_episode(self, begin: int, line: bytes) -> None:
-        self.episodes[_sample_of(line, self._lines.path)] = begin
+        self.episodes[OPENINGS.one(line, str(self._lines.path)).sample.id] = begin
 
     def _take_score(self, begin: int, line: bytes) -> None:
-        score = _parsed(line, self._scores.path)
-        try:
-            row = {key: score[key] for key in _KEPT}
-        except KeyError as error:
-            raise BadInput(f"{self._scores.path}: a score line has no {error}") from error
-        for key in ("values", "groups"):
-            row[key] = {sys.intern(str(name)): value for name, value in row[key].items()}
-        row["flags"] = self._shared(("flags", *map(str, row["flags"])), row["flags"])
-        row["usage"] = self._shared(("usage", *row["usage"].items()), row["usage"])
-        row["drawing"] = drawing_right(score)
-        row["at"] = begin
-        self.rows[str(score["sample"])] = row
+        row = self._sharing(NUMBERS.one(line, str(self._scores.path)))
+        self.rows[row.sample] = row
+        self._scored_at[row.sample] = begin
 
-    def _shared(self, key: tuple[Any, ...], value: Any) -> Any:
-        """Equal small values are kept once: most rows have the same flags and usage."""
-        return self._kept.setdefault(key, value) if len(self._kept) < 10_000 else value
+    def scored(self) -> dict[str, ScoredSample]:
+        """The rows in the order of the task, whatever order they finished in."""
+        if self._ordered is None or self._ordered[0] != self.version:
+            self._ordered = (self.version, newest(self.rows.values()))
+        return self._ordered[1]
 
     def order(self) -> list[str]:
-        """Samples in the order of the task, whatever order they finished in; those not scored yet at the end."""
-        if self._order is None or self._order[0] != self.version:
-            rows = self.rows
-            last = sys.maxsize
-            found = sorted(self.episodes, key=lambda sample: rows[sample]["index"] if sample in rows else last)
-            self._order = (self.version, found)
-        return self._order[1]
+        """Samples in the order of the task; those not scored yet at the end."""
+        scored = self.scored()
+        return [*(s for s in scored if s in self.episodes), *(s for s in self.episodes if s not in scored)]
 
     def value(self, sample: str) -> float | None:
         row = self.rows.get(sample)
-        return row["values"].get(self.headline) if row and row["scored"] else None
+        return row.value(self.headline) if row else None
 
-    def episode(self, sample: str) -> dict[str, Any]:
+    def episode(self, sample: str) -> EpisodeLine:
         if sample not in self.episodes:
             raise BadInput(f"{self.name} has no sample {sample[:80]!r}")
-        return _parsed(line_at(self._lines.path, self.episodes[sample]), self._lines.path)
+        return EPISODES.one(line_at(self._lines.path, self.episodes[sample]), str(self._lines.path))
 
-    def score(self, sample: str) -> dict[str, Any] | None:
+    def score(self, sample: str) -> ScoreRow | None:
         """The whole score line, notes included; None while the episode waits to be scored."""
-        row = self.rows.get(sample)
-        return _parsed(line_at(self._scores.path, row["at"]), self._scores.path) if row else None
+        if sample not in self.rows:
+            return None
+        return SCORES.one(line_at(self._scores.path, self._scored_at[sample]), str(self._scores.path))
 
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
         """The line of each sample, unparsed, in the order of the file."""
@@ -121,7 +103,7 @@ class RunIndex:
     def __init__(self, folder: RunFolder, key: str) -> None:
         self.folder = folder
         self.key = key
-        self.about: dict[str, Any] = {}
+        self.about = RunAbout(0)
         self.cells: dict[str, CellIndex] = {}
         self._stamp: tuple[int, int] | None = None
 
@@ -130,11 +112,11 @@ class RunIndex:
         stamp = (file.st_ino, file.st_mtime_ns)
         if stamp != self._stamp:
             self.about = self.folder.about()
-            described = self.about["cells"]
-            for name in self.folder.cells:
-                if name not in self.cells or self.cells[name].about != described[name]:
-                    self.cells[name] = CellIndex(self.folder, name, described[name])
-            self.cells = {name: self.cells[name] for name in self.folder.cells}
+            names = self.folder.cells
+            for name in names:
+                if name not in self.cells or self.cells[name].about != self.about.cells[name]:
+                    self.cells[name] = CellIndex(self.folder, name, self.about.cells[name])
+            self.cells = {name: self.cells[name] for name in names}
             self._stamp = stamp
         for cell in self.cells.values():
             cell.refresh()
@@ -146,8 +128,7 @@ class RunIndex:
 
     @property
     def model(self) -> str:
-        model = self.about.get("model")
-        return str(model.get("name", "")) if isinstance(model, Mapping) else ""
+        return self.about.model.name
 
     def cell(self, name: str) -> CellIndex:
         if name not in self.cells:
@@ -175,10 +156,11 @@ class RunIndex:
 
     def _counted(self) -> bool:
         try:
-            tasks = json.loads(_inside(self.folder, self.folder.path / "results.json").read_bytes())["tasks"]
-            return all(tasks[name]["episodes"] == len(cell.episodes) for name, cell in self.cells.items())
-        except (SketchmarkError, OSError, ValueError, LookupError, TypeError, RecursionError):
+            _inside(self.folder, self.folder.path / "results.json")
+            tasks = self.folder.results().tasks
+        except (SketchmarkError, OSError):
             return False
+        return all(name in tasks and tasks[name].episodes == len(cell.episodes) for name, cell in self.cells.items())
 
 
 def change(before: float | None, after: float | None) -> str | None:
@@ -187,7 +169,7 @@ def change(before: float | None, after: float | None) -> str | None:
     return "same" if before == after else "helped" if after > before else "hurt"
 
 
-def outcome(row: Row | None, value: float | None) -> str:
+def outcome(row: ScoredSample | None, value: float | None) -> str:
     """`unscored` where there is nothing to say about the model; `partly` for scores between none and all."""
     if row is None or value is None:
         return "unscored"
@@ -206,24 +188,3 @@ def _inside(folder: RunFolder, path: Path) -> Path:
     if not path.resolve().is_relative_to(folder.path.resolve()):
         raise BadInput(f"{path} leads out of the run folder")
     return path
-
-
-def _sample_of(line: bytes, path: Path) -> str:
-    """The sample's id without parsing the transcript, which may be large."""
-    opening = _OPENING.match(line)
-    if opening and b"\\" not in opening[1]:
-        return opening[1][1:-1].decode("utf-8", "replace")
-    try:
-        return str(json.loads(opening[1]) if opening else json.loads(line)["sample"]["id"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path}: not an episode line: {line[:60]!r}") from error
-
-
-def _parsed(line: bytes, path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(line.decode())
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON", "the file was changed by hand") from error
-    if not isinstance(record, dict):
-        raise SketchmarkError(f"{path}: a line is not a record")
-    return record

@@ -12,6 +12,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.parts import Sample
+from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
@@ -57,6 +58,8 @@ class Cell:
         """The cell's items, with ids that are unique: two items of one name would be one episode."""
         seen: set[str] = set()
         for sample in self.task.samples(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
+            if not isinstance(sample.id, str):  # a plug-in's: its lines could not be found again
+                raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {sample.id!r}")
             if sample.id in seen:
                 raise BadInput(f"task {self.task.name!r} has two samples with the id {sample.id!r}")
             seen.add(sample.id)
@@ -80,18 +83,19 @@ class Cell:
         if waiting is not None:
             yield waiting, previous
 
-    def describe(self, model: Model) -> dict[str, Any]:
-        """All that shapes this cell's episodes. A resumed run must find the same."""
-        return {
-            "task": self.task.name,
-            "mode": self.mode.name,
-            "canvas": self.canvas,
-            "steps": self.steps,
-            "on_draw_failure": self.request.on_draw_failure,
-            "source": self.task.describe_source(self.request.seed),
-            "play": self.mode.describe(),
-            "model": model.identity(),
-        }
+    def describe(self, model: Model) -> CellAbout:
+        return CellAbout(
+            task=self.task.name,
+            mode=self.mode.name,
+            canvas=self.canvas,
+            steps=self.steps,
+            on_draw_failure=self.request.on_draw_failure,
+            source=self.task.describe_source(self.request.seed),
+            play=PlayAbout(**self.mode.describe()),
+            model=model.identity(),
+            headline=self.task.headline,
+            breakdown=self.task.breakdown,
+        )
 
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:

@@ -1,115 +1,126 @@
-"""Episodes and samples as JSON lines, and back. The format is public: docs/run-folder.md."""
+"""Episodes and samples as lines of a run, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import cast
 
-from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.episode import Act, Episode, Turn
 from sketchmark.models.reply_record import Load, Save, pack_reply, unpack_reply
-from sketchmark.parts import Part, Picture, Sample
+from sketchmark.parts import Author, Part, Picture, Sample
+from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
+
+_SETTINGS = ("mode", "canvas", "steps")
 
 
-def pack_episode(episode: Episode, index: int, save: Save) -> dict[str, Any]:
-    failure = episode.failure
-    return {
-        "index": index,
-        "sample": pack_sample(episode.sample, save, with_frames=episode.draw_attempts > 0),
-        **episode.settings,
-        "turns": [_pack_turn(turn, save) for turn in episode.turns],
-        "failure": {"kind": failure.kind, "message": failure.message, "blames_model": failure.blames_model}
-        if failure
-        else None,
-        "started": round(episode.started, 3),
-        "seconds": round(episode.seconds, 4),
-    }
-
-
-def unpack_episode(record: Mapping[str, Any], load: Load) -> Episode:
-    failure = record["failure"]
-    return Episode(
-        sample=unpack_sample(record["sample"], load),
-        turns=tuple(_unpack_turn(turn, load) for turn in record["turns"]),
-        failure=Failure(**failure) if failure else None,
-        started=record["started"],
-        seconds=record["seconds"],
-        settings={key: record[key] for key in ("mode", "canvas", "steps") if key in record},
+def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
+    return EpisodeLine(
+        index=index,
+        sample=pack_sample(episode.sample, save, with_frames=episode.draw_attempts > 0),
+        turns=[_pack_turn(turn, save) for turn in episode.turns],
+        failure=episode.failure,
+        started=round(episode.started, 3),
+        seconds=round(episode.seconds, 4),
+        **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
     )
 
 
-def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> dict[str, Any]:
-    """A run folder holds what is true of its samples, so that it can be scored again without the data set."""
-    return {
-        "id": sample.id,
-        "fingerprint": sample.fingerprint(),
-        "fields": dict(sample.fields),
-        "pictures": {
+def unpack_episode(line: EpisodeLine, load: Load) -> Episode:
+    settings = {name: getattr(line, name) for name in _SETTINGS}
+    return Episode(
+        sample=unpack_sample(line.sample, load),
+        turns=tuple(_unpack_turn(turn, load) for turn in line.turns),
+        failure=line.failure,
+        started=line.started,
+        seconds=line.seconds,
+        settings={name: value for name, value in settings.items() if value},
+    )
+
+
+def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> SampleLine:
+    return SampleLine(
+        id=sample.id,
+        fingerprint=sample.fingerprint(),
+        fields=dict(sample.fields),
+        pictures={
             name: save(value) if isinstance(value, Picture) else [save(picture) for picture in value]
             for name, value in sample.pictures.items()
         },
-        "target": dict(sample.target),
-        "groups": dict(sample.groups),
-        "steps": sample.steps,
-        "frames": [save(frame) for frame in sample.frames()] if with_frames and sample.frames else None,
-    }
+        target=dict(sample.target),
+        groups=dict(sample.groups),
+        steps=sample.steps,
+        frames=[save(frame) for frame in sample.frames()] if with_frames and sample.frames else None,
+    )
 
 
-def unpack_sample(record: Mapping[str, Any], load: Load) -> Sample:
-    frames = record.get("frames")
+def unpack_sample(line: SampleLine, load: Load) -> Sample:
+    frames = line.frames
     return Sample(
-        id=record["id"],
+        id=line.id,
         pictures={
             name: load(value) if isinstance(value, str) else [load(picture) for picture in value]
-            for name, value in record["pictures"].items()
+            for name, value in line.pictures.items()
         },
-        fields=record["fields"],
-        target=record["target"],
-        groups=record["groups"],
-        steps=record["steps"],
+        fields=line.fields,
+        target=line.target,
+        groups=line.groups,
+        steps=line.steps,
         frames=(lambda: [load(name) for name in frames]) if frames else None,
     )
 
 
-def picture_names(record: Mapping[str, Any]) -> Iterator[str]:
+def picture_names(line: EpisodeLine) -> Iterator[str]:
     """Every picture that an episode's line speaks of."""
-    for value in record["sample"]["pictures"].values():
+    yield from input_names(line.sample)
+    yield from line.sample.frames or ()
+    for turn in line.turns:
+        yield from (part.picture for part in turn.added if part.picture)
+        if turn.reply and turn.reply.picture:
+            yield turn.reply.picture
+
+
+def input_names(sample: SampleLine) -> Iterator[str]:
+    """The pictures that a sample shows."""
+    for value in sample.pictures.values():
         yield from [value] if isinstance(value, str) else value
-    yield from record["sample"].get("frames") or ()
-    for turn in record["turns"]:
-        yield from (part["picture"] for part in turn["added"] if "picture" in part)
-        reply = turn.get("reply")
-        if reply and reply.get("picture"):
-            yield reply["picture"]
 
 
-def _pack_turn(turn: Turn, save: Save) -> dict[str, Any]:
-    packed: dict[str, Any] = {"act": turn.act, "added": [_pack_part(part, save) for part in turn.added]}
-    if turn.suffix:
-        packed["suffix"] = turn.suffix
-    if turn.note:
-        packed["note"] = turn.note
-    if turn.reply:
-        packed["reply"] = pack_reply(turn.reply, save)
-        packed["seconds"] = turn.seconds
-    return packed
+def drawn_names(line: EpisodeLine) -> list[str]:
+    """The pictures that the model drew."""
+    return [turn.reply.picture for turn in line.turns if turn.reply and turn.reply.picture]
 
 
-def _unpack_turn(turn: Mapping[str, Any], load: Load) -> Turn:
-    return Turn(
-        act=turn["act"],
-        added=tuple(_unpack_part(part, load) for part in turn["added"]),
-        suffix=turn.get("suffix", ""),
-        reply=unpack_reply(turn["reply"], load) if "reply" in turn else None,
-        seconds=turn.get("seconds", 0.0),
-        note=turn.get("note", ""),
+def said(line: EpisodeLine) -> list[str]:
+    return [turn.reply.text for turn in line.turns if turn.act == "say" and turn.reply]
+
+
+def _pack_turn(turn: Turn, save: Save) -> TurnLine:
+    return TurnLine(
+        act=turn.act,
+        added=[_pack_part(part, save) for part in turn.added],
+        suffix=turn.suffix,
+        note=turn.note,
+        reply=pack_reply(turn.reply, save) if turn.reply else None,
+        seconds=turn.seconds if turn.reply else None,
     )
 
 
-def _pack_part(part: Part, save: Save) -> dict[str, str]:
+def _unpack_turn(turn: TurnLine, load: Load) -> Turn:
+    return Turn(
+        act=cast(Act, turn.act),
+        added=tuple(_unpack_part(part, load) for part in turn.added),
+        suffix=turn.suffix,
+        reply=unpack_reply(turn.reply, load) if turn.reply else None,
+        seconds=turn.seconds or 0.0,
+        note=turn.note,
+    )
+
+
+def _pack_part(part: Part, save: Save) -> PartLine:
     if isinstance(part.content, Picture):
-        return {"by": part.by, "picture": save(part.content)}
-    return {"by": part.by, "text": part.content}
+        return PartLine(part.by, picture=save(part.content))
+    return PartLine(part.by, text=part.content)
 
 
-def _unpack_part(part: Mapping[str, Any], load: Load) -> Part:
-    return Part(load(part["picture"]) if "picture" in part else part["text"], part["by"])
+def _unpack_part(part: PartLine, load: Load) -> Part:
+    return Part(load(part.picture) if part.picture else part.text or "", cast(Author, part.by))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sketchmark.engines.local import play_all
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import CellSummary, EpisodeLine, Results, ScoreNumbers
+from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import unpack_episode
-from sketchmark.runs.results import drawing_gains, summarise
+from sketchmark.runs.results import summarise
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Task
 
@@ -23,20 +25,16 @@ async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Gra
     """Score what has no score of this kind yet: episodes that were written just before the process died, that were
     redone, that were scored by other rules or without this judge, or whose judge or scorer failed."""
     for cell, task in tasks.items():
-        scored = {(row["sample"], row["started"]) for row in folder.scores(cell) if _stands(row, grading)}
-        missing = [
-            record["sample"]["id"]
-            for record in folder.episodes(cell)
-            if (record["sample"]["id"], record["started"]) not in scored
-        ]
+        scored = {(row.sample, row.started) for row in folder.scored(cell).values() if _stands(row, grading)}
+        missing = [line.sample.id for line in folder.episodes(cell) if (line.sample.id, line.started) not in scored]
         if missing:
             await _score(folder, cell, "", task, grading, set(missing))
 
 
-def _stands(row: Mapping[str, Any], grading: Grading) -> bool:
-    if row.get("scoring") != grading.scoring or {"judge_failed", "scorer_failed"} & set(row["flags"]):
+def _stands(row: ScoreNumbers, grading: Grading) -> bool:
+    if row.scoring != grading.scoring or {"judge_failed", "scorer_failed"} & set(row.flags):
         return False
-    return grading.judge is None or row.get("judge") == grading.judge.name
+    return grading.judge is None or row.judge == grading.judge.name
 
 
 async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
@@ -65,11 +63,11 @@ async def _score(
 ) -> None:
     writer = LineWriter(folder.scores_file(cell, suffix))
 
-    async def one(record: dict[str, Any]) -> None:
-        episode = unpack_episode(record, folder.pictures.load)
-        writer.write(await grade(task, episode, record["index"], grading))
+    async def one(line: EpisodeLine) -> None:
+        episode = unpack_episode(line, folder.pictures.load)
+        writer.write(await grade(task, episode, line.index, grading))
 
-    wanted = (record for record in folder.episodes(cell) if only is None or record["sample"]["id"] in only)
+    wanted = (line for line in folder.episodes(cell) if only is None or line.sample.id in only)
     try:
         async for _ in play_all(wanted, one, _AT_ONCE):
             pass
@@ -90,32 +88,32 @@ def aggregate(
     `warnings` is what the checks before the run found; None keeps those that stand there already.
     """
     about = folder.about()
-    cells: dict[str, Any] = about["cells"]
     before = folder.results()
-    previous = before.get("tasks", {})
-    results: dict[str, Any] = {}
-    for name, cell in cells.items():
+    results: dict[str, CellSummary] = {}
+    for name, cell in about.cells.items():
         if name not in tasks:
-            if name in previous:
-                results[name] = previous[name]
+            if name in before.tasks:
+                results[name] = before.tasks[name]
             continue
-        head = {key: cell[key] for key in ("task", "mode", "canvas", "steps", "headline")}
-        task = tasks[name]
-        results[name] = {**head, **_summary(folder, name, "", task, seed, (scorings or ["strict"])[0])}
-        for scoring in (scorings or [])[1:]:
-            beside = results[name].setdefault("scorings", {})
-            beside[scoring] = _summary(folder, name, scoring, task, seed, scoring)
-    present = {name: cell for name, cell in cells.items() if name in results}
-    summary = {"model": about["model"]["name"], "tasks": results, "gains": drawing_gains(folder, present)}
-    found = before.get("warnings", []) if warnings is None else list(warnings)
-    if found:
-        summary["warnings"] = found
-    write_json(folder.path / "results.json", summary)
+        own, *others = scorings or ["strict"]
+        summary = _summary(folder, name, "", tasks[name], seed, own)
+        summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
+        summary.steps, summary.headline = cell.steps, cell.headline
+        summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+        results[name] = summary
+    present = {name: cell for name, cell in about.cells.items() if name in results}
+    found = Results(
+        model=about.model.name,
+        tasks=results,
+        gains=list(gains(present, folder.scored)),
+        warnings=before.warnings if warnings is None else list(warnings),
+    )
+    write_json(folder.path / "results.json", found)
 
 
-def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> dict[str, Any]:
-    summary = summarise(folder.scores(cell, suffix), task, seed)
-    summary["scoring"] = scoring
+def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:
+    summary = summarise(folder.scored(cell, suffix).values(), task, seed)
+    summary.scoring = scoring
     if task.aggregate:
-        summary["aggregate"] = dict(task.aggregate(list(folder.scores(cell, suffix)), scoring))
+        summary.aggregate = dict(task.aggregate([plain(row) for row in folder.scores(cell, suffix)], scoring))
     return summary

@@ -15,9 +15,11 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
+from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Sample
+from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
 from sketchmark.runs.grading import grade, usage_of
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import Budget, RunOptions
@@ -26,7 +28,7 @@ from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores, score_beside
-from sketchmark.runs.store import FORMAT, RunFolder, differences
+from sketchmark.runs.store import RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
 
 
@@ -60,32 +62,27 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):
             (path / name).unlink(missing_ok=True)
-    descriptions = {
-        cell.name: {**cell.describe(model), "headline": cell.task.headline, "breakdown": cell.task.breakdown}
-        for cell in cells
-    }
-    about: dict[str, Any] = folder.about() if folder.run_file.exists() else {}
-    known: dict[str, Any] = about.get("cells", {})
+    descriptions = {cell.name: cell.describe(model) for cell in cells}
+    about = folder.about() if folder.run_file.exists() else None
+    known = about.cells if about else {}
     for name, description in descriptions.items():
-        changed = differences(known[name], description) if name in known else []
+        changed = differences(plain(known[name]), plain(description)) if name in known else []
         if changed:
             raise RunConflict(
                 f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
                 "use another --output_path, or --fresh to start over",
             )
-    write_json(
-        folder.run_file,
-        {
-            "format": FORMAT,
-            "sketchmark": __version__,
-            "model": {"name": request.model, "args": _without_secrets(request.model_args)},
-            "seed": request.seed,
-            "started": about.get("started") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "machine": {"python": platform.python_version(), "system": platform.system()},
-            "cells": {**known, **descriptions},
-        },
+    now = RunAbout(
+        format=FORMAT,
+        sketchmark=__version__,
+        model=ModelAbout(request.model, _without_secrets(request.model_args)),
+        seed=request.seed,
+        started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        machine={"python": platform.python_version(), "system": platform.system()},
+        cells={**known, **descriptions},
     )
+    write_json(folder.run_file, now)
     return folder
 
 
@@ -118,9 +115,9 @@ async def _run_cell(folder: RunFolder, cell: Cell, model: Model, options: RunOpt
 def _done(folder: RunFolder, cell: Cell, retry_failed: bool) -> dict[str, str]:
     """Samples that need not be played again. An episode whose pictures are not all there does not count."""
     return {
-        record["sample"]["id"]: record["sample"]["fingerprint"]
-        for record in folder.episodes(cell.name)
-        if not (retry_failed and record["failure"]) and all(map(folder.pictures.holds, picture_names(record)))
+        line.sample.id: line.sample.fingerprint
+        for line in folder.episodes(cell.name)
+        if not (retry_failed and line.failure) and all(map(folder.pictures.holds, picture_names(line)))
     }
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sketchmark.catalog import Catalog, parse_arguments
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
+from sketchmark.files.plain import plain
 from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
+from sketchmark.runs.format import CellSummary, Results, ScoreRow
 from sketchmark.runs.grading import grade
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
 from sketchmark.runs.results import summarise
@@ -30,7 +31,7 @@ def score_files(
     task_args: str = "",
     judge: str = "",
     judge_args: str = "",
-) -> dict[str, Any]:
+) -> Results:
     """Results in the form of results.json, one entry for each set of replies; further scorings stand in it beside
     the first."""
     catalog = Catalog()
@@ -40,14 +41,14 @@ def score_files(
     for how in scorings:
         tasks[0].check_scoring(how, with_judge=bool(judge))
     judging = with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None
-    results: dict[str, Any] = {}
+    results: dict[str, CellSummary] = {}
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
         first, *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
         if others:
-            first["scorings"] = {summary["scoring"]: summary for summary in others}
+            first.scorings = {summary.scoring: summary for summary in others}
         results[f"{task}.{name}"] = first
-    return {"model": predictions.name, "tasks": results}
+    return Results(model=predictions.name, tasks=results, gains=[])
 
 
 def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
@@ -68,18 +69,18 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
     return match(samples(), rows)
 
 
-async def _summary(task: Task, matched: Matched, grading: Grading) -> dict[str, Any]:
+async def _summary(task: Task, matched: Matched, grading: Grading) -> CellSummary:
     free = asyncio.Semaphore(_AT_ONCE)
 
-    async def row(index: int, episode: Episode) -> dict[str, Any]:
+    async def row(index: int, episode: Episode) -> ScoreRow:
         async with free:
             return await grade(task, episode, index, grading)
 
     rows = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
     summary = summarise(rows, task)
-    summary["headline"] = task.headline
-    summary["scoring"] = grading.scoring
-    summary["unanswered"], summary["unknown"] = matched.unanswered, matched.unknown
+    summary.headline = task.headline
+    summary.scoring = grading.scoring
+    summary.unanswered, summary.unknown = matched.unanswered, matched.unknown
     if task.aggregate:
-        summary["aggregate"] = dict(task.aggregate(rows, grading.scoring))
+        summary.aggregate = dict(task.aggregate([plain(row) for row in rows], grading.scoring))
     return summary

@@ -8,13 +8,40 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
-from sketchmark.files.lines import read_lines
+from sketchmark.files.lines import LineReader, whole_lines
 from sketchmark.files.pictures import PictureStore
+from sketchmark.runs.format import READABLE, EpisodeLine, Results, RunAbout, ScoreRow
 from sketchmark.runs.record import unpack_episode
+from sketchmark.runs.rows import ScoredSample, Sharing, newest
 
-FORMAT = 1
+
+class SampleId(msgspec.Struct):
+    id: str
+
+
+class Opening(msgspec.Struct):
+    """Whose line it is, without the transcript, which may be large."""
+
+    sample: SampleId
+
+
+class _Version(msgspec.Struct):
+    """Looked at first: the rest of another version's run.json may be anything."""
+
+    format: Any = None
+
+
+EPISODES = LineReader(EpisodeLine, "an episode line")
+OPENINGS = LineReader(Opening, "an episode line")
+SCORES = LineReader(ScoreRow, "a score row")
+NUMBERS = LineReader(ScoredSample, "a score row")
+_RESULTS = LineReader(Results, "the results of a run")
+_VERSION = msgspec.json.Decoder(_Version)
+_ABOUT = msgspec.json.Decoder(RunAbout)
 _CELL = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)+(~[a-z\-]+)?")
 
 
@@ -38,21 +65,22 @@ class RunFolder:
     def run_file(self) -> Path:
         return self.path / "run.json"
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> RunAbout:
         try:
-            about = json.loads(self.run_file.read_bytes())
-        except (OSError, ValueError) as error:
+            data = self.run_file.read_bytes()
+            version = _VERSION.decode(data).format
+            if version not in READABLE:
+                raise BadInput(f"{self.path} was written by another version (format {version!r})")
+            return _ABOUT.decode(data)
+        except msgspec.ValidationError as error:
+            raise BadInput(f"{self.run_file} does not describe a run: {error}") from error
+        except (OSError, ValueError, RecursionError) as error:
             raise BadInput(f"cannot read {self.run_file}: {error}") from error
-        if not isinstance(about, dict) or not isinstance(about.get("cells", {}), dict):
-            raise BadInput(f"{self.run_file} does not describe a run")
-        if about.get("format") != FORMAT:
-            raise BadInput(f"{self.path} was written by another version (format {about.get('format')!r})")
-        return {"cells": {}, "seed": 0, "model": {"name": ""}, **about}
 
     @property
     def cells(self) -> list[str]:
         """`task.mode` (or `task.mode.canvas` when a run plays several canvases), in the order they were asked for."""
-        return [name for name in self.about()["cells"] if _CELL.fullmatch(name)]
+        return [name for name in self.about().cells if _CELL.fullmatch(name)]
 
     def episodes_file(self, cell: str) -> Path:
         return self.path / "episodes" / f"{_checked(cell)}.jsonl"
@@ -60,27 +88,34 @@ class RunFolder:
     def scores_file(self, cell: str, scoring: str = "") -> Path:
         return self.path / "scores" / f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl"
 
-    def episodes(self, cell: str) -> Iterator[dict[str, Any]]:
-        """One record a sample: where a failure was retried, the newest."""
+    def episodes(self, cell: str) -> Iterator[EpisodeLine]:
+        """One line a sample: where a failure was retried, the newest."""
         path = self.episodes_file(cell)
-        newest = {record["sample"]["id"]: number for number, record in enumerate(read_lines(path))}
-        for number, record in enumerate(read_lines(path)):
-            if newest[record["sample"]["id"]] == number:
-                yield record
+        last = {OPENINGS.one(line, at).sample.id: number for number, (at, line) in enumerate(whole_lines(path))}
+        counted = set(last.values())
+        for number, (at, line) in enumerate(whole_lines(path)):
+            if number in counted:
+                yield EPISODES.one(line, at)
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """(the sample's number, its episode), in the order of the samples."""
-        for record in sorted(self.episodes(cell), key=lambda record: int(record["index"])):
-            yield int(record["index"]), unpack_episode(record, self.pictures.load)
+        for line in sorted(self.episodes(cell), key=lambda line: line.index):
+            yield line.index, unpack_episode(line, self.pictures.load)
 
-    def scores(self, cell: str, scoring: str = "") -> Iterator[dict[str, Any]]:
-        """One row a sample, in the order of the samples, whatever order they finished in."""
-        rows = {row["sample"]: row for row in read_lines(self.scores_file(cell, scoring))}
-        yield from sorted(rows.values(), key=lambda row: row["index"])
+    def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
+        """One row a sample, in the order of the samples."""
+        yield from newest(SCORES.all(self.scores_file(cell, scoring))).values()
 
-    def results(self) -> dict[str, Any]:
+    def scored(self, cell: str, scoring: str = "") -> dict[str, ScoredSample]:
+        """The same rows by sample and without their notes, for numbers over many of them."""
+        return newest(map(Sharing(), NUMBERS.all(self.scores_file(cell, scoring))))
+
+    def results(self) -> Results:
+        """The aggregates; without any while the run is going for the first time."""
         path = self.path / "results.json"
-        return dict(json.loads(path.read_bytes())) if path.exists() else {}
+        if not path.exists():
+            return Results(tasks={}, gains=[])
+        return _RESULTS.one(path.read_bytes(), str(path))
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

@@ -2,138 +2,133 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sketchmark.runs.index import CellIndex, Row, RunIndex
+from msgspec import Struct
+
+from sketchmark.runs import gains as computed
+from sketchmark.runs.format import CellSummary, Gain, Mean
+from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.results import summarise
-from sketchmark.stats import interval, paired_difference
+from sketchmark.stats import interval
 
 MOST_GROUPS = 24
-_made: WeakKeyDictionary[CellIndex, tuple[int, dict[str, Any]]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
 
 
-def of_cell(cell: CellIndex) -> dict[str, Any]:
+class CurvePoint(Mean):
+    """The headline score of one group."""
+
+    value: str | int | float = ""
+
+
+class CurveLine(Struct):
+    mode: str
+    canvas: str
+    points: list[CurvePoint]
+
+
+class Curve(Struct):
+    """A task's headline score by one key of its groups; `numeric`: they are difficulties, not categories."""
+
+    task: str
+    key: str
+    numeric: bool
+    lines: list[CurveLine]
+
+
+class Answers(Mean):
+    """The headline score of some episodes, and how many of them are wholly right."""
+
+    right: int = 0
+
+
+class DrawingTable(Struct):
+    """The answers where all that was drawn is right, and where it is not."""
+
+    task: str
+    canvas: str
+    right: Answers
+    wrong: Answers
+
+
+def of_cell(cell: CellIndex) -> CellSummary:
     """Means with intervals, failures and usage; made anew only when lines were added."""
     known = _made.get(cell)
     if known is None or known[0] != cell.version:
-        summary = summarise(cell.rows.values(), None)
-        summary |= {
-            "cell": cell.name,
-            "task": cell.task,
-            "mode": cell.mode,
-            "canvas": cell.canvas,
-            "headline": cell.headline,
-            "played": len(cell.episodes),
-            "seconds": sum(row["seconds"] for row in cell.rows.values()) / max(1, len(cell.rows)),
-        }
+        summary = summarise(cell.scored().values(), None)
+        summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
+        summary.steps, summary.headline = cell.about.steps, cell.headline
         known = (cell.version, summary)
         _made[cell] = known
     return known[1]
 
 
-def of_run(run: RunIndex) -> dict[str, Any]:
-    """A row of the list of runs."""
-    return {
-        "run": run.key,
-        "model": run.model,
-        "started": run.about.get("started", ""),
-        "state": run.state(time.time()),
-        "version": run.version,
-        "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
-        "cells": [of_cell(cell) for cell in run.cells.values()],
-        "gains": gains(run),
-    }
+def gains(run: RunIndex) -> list[Gain]:
+    """As results.json has them, on the samples that both sides have scored until now."""
+    about = {name: cell.about for name, cell in run.cells.items()}
+    return list(computed.gains(about, lambda name: run.cells[name].scored()))
 
 
-def gains(run: RunIndex) -> list[dict[str, Any]]:
-    """Each mode that is not direct against direct, on the samples that both have scored."""
-    found = []
-    for cell in run.cells.values():
-        base = run.baseline(cell)
-        if base is not None and cell.mode != "direct":
-            found.append({"task": cell.task, "mode": cell.mode, "canvas": cell.canvas, **paired(base, cell)})
-    return [gain for gain in found if gain["n"]]
-
-
-def paired(before: CellIndex, after: CellIndex) -> dict[str, Any]:
+def paired(before: CellIndex, after: CellIndex) -> Gain:
     """The difference of two cells' headline scores on the samples they share."""
-    shared = [s for s in before.rows if before.value(s) is not None and after.value(s) is not None]
-    clusters = [before.rows[sample]["groups"].get("cluster", sample) for sample in shared]
-    found = paired_difference(
-        [before.value(sample) or 0.0 for sample in shared],
-        [after.value(sample) or 0.0 for sample in shared],
-        clusters if len(set(clusters)) < len(clusters) else None,
-    )
-    return {
-        "gain": found.mean,
-        "ci95": [found.low, found.high],
-        "p": found.p,
-        "helped": found.helped,
-        "hurt": found.hurt,
-        "same": found.same,
-        "n": found.n,
-        "metric": after.headline,
-    }
+    found = computed.pair(before.scored(), after.scored(), after.headline, before.headline)
+    return computed.gain_of(after.about, found.difference())
 
 
-def curves(run: RunIndex) -> list[dict[str, Any]]:
-    """How each task's headline score depends on how its samples are filed: numbers are difficulties (a line),
-    words are categories (bars)."""
+def curves(run: RunIndex) -> list[Curve]:
+    """How each task's headline score depends on the groups of its samples: numbers are difficulties (a line), words
+    are categories (bars)."""
     found = []
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
         cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
-        for key in _filed_keys(cells):
-            points = [_points(cell, key) for cell in cells]
-            lines = [{"mode": c.mode, "canvas": c.canvas, "points": p} for c, p in zip(cells, points, strict=True)]
-            values = [point["value"] for line in points for point in line]
+        for key in _group_keys(cells):
+            lines = [CurveLine(cell.mode, cell.canvas, _points(cell, key)) for cell in cells]
+            values = [point.value for line in lines for point in line.points]
             numeric = all(isinstance(value, (int, float)) for value in values)
             if 1 < len(set(map(str, values))) <= MOST_GROUPS:
-                found.append({"task": task, "key": key, "numeric": numeric, "lines": lines})
+                found.append(Curve(task, key, numeric, lines))
     return found
 
 
-def _filed_keys(cells: Iterable[CellIndex]) -> list[str]:
+def _group_keys(cells: Iterable[CellIndex]) -> list[str]:
     keys: dict[str, None] = {}
     for cell in cells:
-        declared = cell.about.get("breakdown")
-        first: Row = next(iter(cell.rows.values()), {})
-        keys |= dict.fromkeys(str(key) for key in declared or first.get("groups", ()) if key != "cluster")
-    return list(keys)
+        first = next(iter(cell.rows.values()), None)
+        keys |= dict.fromkeys(cell.about.breakdown or (first.groups if first else ()))
+    return [key for key in keys if key != "cluster"]
 
 
-def _points(cell: CellIndex, key: str) -> list[dict[str, Any]]:
+def _points(cell: CellIndex, key: str) -> list[CurvePoint]:
     groups: dict[Any, list[float]] = {}
-    for sample, row in cell.rows.items():
-        value, group = cell.value(sample), row["groups"].get(key)
+    for row in cell.scored().values():
+        value, group = row.value(cell.headline), row.groups.get(key)
         if value is not None and isinstance(group, (str, int, float)):
             groups.setdefault(group, []).append(value)
     if len(groups) > MOST_GROUPS:
         return []
     points = []
     for group in sorted(groups, key=lambda g: (isinstance(g, str), g if not isinstance(g, str) else 0, str(g))):
-        points.append({"value": group, **_mean(groups[group])})
+        found = interval(groups[group])
+        points.append(CurvePoint(found.mean, (found.low, found.high), found.n, group))
     return points
 
 
-def drawing_and_answer(cell: CellIndex) -> dict[str, Any] | None:
+def drawing_and_answer(cell: CellIndex) -> DrawingTable | None:
     """How often the answer is right when all that was drawn is right, and when it is not; None: nobody can tell."""
-    table: dict[str, list[float]] = {"right": [], "wrong": []}
-    for sample, row in cell.rows.items():
-        value = cell.value(sample)
-        if value is not None and row["drawing"] is not None:
-            table["right" if row["drawing"] else "wrong"].append(value)
-    if not any(table.values()):
+    right: list[float] = []
+    wrong: list[float] = []
+    for row in cell.scored().values():
+        value, drawing = row.value(cell.headline), row.drawing_right
+        if value is not None and drawing is not None:
+            (right if drawing else wrong).append(value)
+    if not right and not wrong:
         return None
-    return {
-        "task": cell.task,
-        "canvas": cell.canvas,
-        **{kind: {**_mean(values), "right": sum(v >= 1 for v in values)} for kind, values in table.items()},
-    }
+    return DrawingTable(cell.task, cell.canvas, _answers(right), _answers(wrong))
 
 
-def _mean(values: list[float]) -> dict[str, Any]:
+def _answers(values: list[float]) -> Answers:
     found = interval(values)
-    return {"mean": found.mean, "ci95": [found.low, found.high], "n": found.n}
+    return Answers(found.mean, (found.low, found.high), found.n, sum(value >= 1 for value in values))

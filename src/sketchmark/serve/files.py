@@ -47,12 +47,14 @@ class FileStore:
         self._made = 0
 
     def add(self, filename: str, purpose: Purpose, data: bytes) -> StoredFile:
-        """Ids follow from order and contents: with them, which requests meet an injected fault is repeatable, and
-        an id from an earlier server never names another file."""
+        """Ids follow from order and from what was sent: with them, which requests meet an injected fault is
+        repeatable, and an id from an earlier server never names another file. What a job wrote goes by its name,
+        which holds the job's id; its contents hold the time and ids made up at random."""
         if sum(len(file.data) for file in self._files.values()) + len(data) > MAX_KEPT:
             raise WireError(f"the files would exceed {MAX_KEPT} bytes: delete some", status=413, code="storage_full")
         self._made += 1
-        digest = hashlib.sha256(f"{self._made}:{purpose}:".encode() + data).hexdigest()
+        known_by = data if purpose == "batch" else filename.encode()
+        digest = hashlib.sha256(f"{self._made}:{purpose}:".encode() + known_by).hexdigest()
         file = StoredFile(f"file-{digest[:24]}", PurePosixPath(filename).name, purpose, data, int(time.time()))
         self._files[file.id] = file
         return file

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.runs.index import CellIndex, Row, RunIndex, change, outcome
+from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
+from sketchmark.runs.rows import ScoredSample
 from sketchmark.view.search import matching
 
 PAGE = 48
@@ -19,7 +20,7 @@ MANY = 60
 class Hit:
     cell: CellIndex
     sample: str
-    row: Row | None
+    row: ScoredSample | None
     value: float | None
     change: str | None
 
@@ -61,9 +62,9 @@ class Query:
             row = cell.rows.get(sample)
             if spoken is not None and sample not in spoken:
                 continue
-            if self.groups and (row is None or str(row["groups"].get(key)) != group):
+            if self.groups and (row is None or str(row.groups.get(key)) != group):
                 continue
-            if self.flag and (row is None or not (row["flags"] if self.flag == "any" else self.flag in row["flags"])):
+            if self.flag and (row is None or not (row.flags if self.flag == "any" else self.flag in row.flags)):
                 continue
             value = cell.value(sample)
             if self.outcome and outcome(row, value) != self.outcome:
@@ -76,15 +77,13 @@ class Query:
 
 def _order(hit: Hit, name: str) -> tuple[Any, ...]:
     """Missing values last, numbers before words, and the file's order among equals."""
-    row = hit.row or {}
+    wanted: Any = None
     if name == "score":
-        wanted: Any = hit.value
-    elif name == "seconds":
-        wanted = row.get("seconds")
+        wanted = hit.value
     elif name == "tokens":
-        wanted = row.get("usage", {}).get("tokens_out", 0)
-    else:
-        wanted = row.get("groups", {}).get(name)
+        wanted = hit.row.usage.get("tokens_out", 0) if hit.row else 0
+    elif hit.row:
+        wanted = hit.row.seconds if name == "seconds" else hit.row.groups.get(name)
     if isinstance(wanted, (int, float)):
         return (0, wanted, "")
     return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
@@ -97,8 +96,8 @@ def facets(run: RunIndex) -> dict[str, Any]:
     numeric: set[str] = set()
     for cell in run.cells.values():
         for row in cell.rows.values():
-            flags.update(row["flags"])
-            for key, value in row["groups"].items():
+            flags.update(row.flags)
+            for key, value in row.groups.items():
                 counts = groups.setdefault(key, Counter())
                 if len(counts) <= MANY:
                     counts[str(value)] += 1

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
+import msgspec
+
+from sketchmark.episode import Act
+from sketchmark.models.base import Finish
+from sketchmark.models.reply_record import USAGE
+from sketchmark.parts import Author
+from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.index import CellIndex
+from sketchmark.runs.store import EPISODES
 
-_FORMAT = (
-    "index sample id fingerprint fields pictures target groups filed steps frames mode canvas turns act added "
-    "by task model text picture suffix note reply finish usage left_out raw seconds failure kind message "
-    "blames_model started null true false show say draw describe skip stop length tokens_in tokens_out "
-    "pictures_in pictures_out calls png jpeg"
-)
 _COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
 
 
@@ -28,7 +30,7 @@ def matching(cell: CellIndex, text: str) -> frozenset[str]:
     return frozenset(
         sample
         for sample, line in cell.raw_lines()
-        if needle in line.lower() and (sure or any(wanted in part.casefold() for part in _words(json.loads(line))))
+        if needle in line.lower() and (sure or any(wanted in part.casefold() for part in _texts(line, cell.name)))
     )
 
 
@@ -37,15 +39,35 @@ def _could_be_format(wanted: str) -> bool:
     return " " not in wanted and (wanted in _FORMAT or bool(_COULD_BE_FORMAT.fullmatch(wanted)))
 
 
-def _words(record: Mapping[str, Any]) -> Iterator[str]:
-    sample = record["sample"]
-    yield str(sample["id"])
-    yield from map(str, sample["fields"].values())
-    yield from map(str, sample["groups"].values())
-    for turn in record["turns"]:
-        yield turn.get("suffix", "")
-        yield from (part["text"] for part in turn["added"] if "text" in part)
-        yield (turn.get("reply") or {}).get("text", "")
-        yield turn.get("note", "")
-    if record["failure"]:
-        yield record["failure"]["message"]
+def _words(kind: msgspec.inspect.Type) -> Iterator[str]:
+    """Every key that a line of this kind can hold."""
+    if isinstance(kind, (msgspec.inspect.StructType, msgspec.inspect.DataclassType)):
+        for field in kind.fields:
+            yield field.encode_name
+            yield from _words(field.type)
+    elif isinstance(kind, msgspec.inspect.UnionType):
+        for one in kind.types:
+            yield from _words(one)
+    elif isinstance(kind, msgspec.inspect.ListType):
+        yield from _words(kind.item_type)
+
+
+_VALUES: tuple[Any, ...] = (*get_args(Act), *get_args(Finish), *get_args(Author), *USAGE)
+_FORMAT = " ".join(
+    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, "null", "true", "false", "png", "jpeg"]
+)
+
+
+def _texts(line: bytes, where: str) -> Iterator[str]:
+    """All that someone wrote, and nothing of the format."""
+    record = EPISODES.one(line, where)
+    yield record.sample.id
+    yield from map(str, record.sample.fields.values())
+    yield from map(str, record.sample.groups.values())
+    for turn in record.turns:
+        yield turn.suffix
+        yield from (part.text for part in turn.added if part.text)
+        yield turn.reply.text if turn.reply else ""
+        yield turn.note
+    if record.failure:
+        yield record.failure.message

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.plain import plain
 from sketchmark.parts import Picture
 from sketchmark.runs import summary
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
+from sketchmark.runs.record import drawn_names, input_names, said
 from sketchmark.view import differences
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, facets
@@ -55,14 +57,14 @@ class Views:
     def runs(self, asked: Asked) -> dict[str, Any]:
         with self._lock:
             runs = self._shelf.look()
-            rows = [summary.of_run(run) for run in runs]
+            rows = [_run_row(run) for run in runs]
             return {"runs": rows, "troubles": self._shelf.troubles}
 
     def run(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
             charts = self._recent.get(run, "charts", lambda: _charts(run))
-            return {**summary.of_run(run), **charts, "about": run.about, "has_report": _report_of(run) is not None}
+            return {**_run_row(run), **charts, "about": plain(run.about), "has_report": _report_of(run) is not None}
 
     def _hits(self, run: RunIndex, asked: Asked) -> list[Hit]:
         query = Query.of(asked)
@@ -105,8 +107,8 @@ class Views:
             "mode": cell.mode,
             "canvas": cell.canvas,
             "headline": cell.headline,
-            "record": cell.episode(sample),
-            "score": cell.score(sample),
+            "record": plain(cell.episode(sample)),
+            "score": plain(cell.score(sample)),
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
             "change": change(base.value(sample), cell.value(sample)) if base else None,
             "siblings": [
@@ -144,8 +146,8 @@ class Views:
         return {
             "a": {"run": left.key, "model": left.model, "cells": list(left.cells), "cell": before.name},
             "b": {"run": right.key, "model": right.model, "cells": list(right.cells), "cell": after.name},
-            "summary": [summary.of_cell(before), summary.of_cell(after)],
-            "difference": difference,
+            "summary": [_cell_row(before), _cell_row(after)],
+            "difference": plain(difference),
             "differs": _settings_that_differ(before, after),
             "total": len(pairs),
             "page": page,
@@ -163,7 +165,7 @@ class Views:
 
     def _two_pictures(self, asked: Asked) -> tuple[dict[str, Any], Picture, Picture]:
         cell = self._cell(asked)
-        target = cell.episode(asked.get("sample", ""))["sample"]["target"]
+        target = cell.episode(asked.get("sample", "")).sample.target
         load = cell.folder.pictures.load
         return target, load(asked.get("drawn", "")), load(asked.get("true", ""))
 
@@ -183,7 +185,32 @@ class Views:
 
 def _charts(run: RunIndex) -> dict[str, Any]:
     drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
-    return {"curves": summary.curves(run), "drawing_and_answer": drawn}
+    return {"curves": plain(summary.curves(run)), "drawing_and_answer": plain(drawn)}
+
+
+def _run_row(run: RunIndex) -> dict[str, Any]:
+    """A row of the list of runs."""
+    return {
+        "run": run.key,
+        "model": run.model,
+        "started": run.about.started,
+        "state": run.state(time.time()),
+        "version": run.version,
+        "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
+        "cells": [_cell_row(cell) for cell in run.cells.values()],
+        "gains": plain(summary.gains(run)),
+    }
+
+
+def _cell_row(cell: CellIndex) -> dict[str, Any]:
+    rows = cell.rows.values()
+    return {
+        **plain(summary.of_cell(cell)),
+        "cell": cell.name,
+        "headline": cell.headline,
+        "played": len(cell.episodes),
+        "seconds": sum(row.seconds for row in rows) / max(1, len(rows)),
+    }
 
 
 def _report_of(run: RunIndex) -> Path | None:
@@ -193,9 +220,7 @@ def _report_of(run: RunIndex) -> Path | None:
 
 def _card(hit: Hit) -> dict[str, Any]:
     record = hit.cell.episode(hit.sample)
-    shown = next(iter(record["sample"]["pictures"].values()), None)
-    drawn = [turn["reply"]["picture"] for turn in record["turns"] if (turn.get("reply") or {}).get("picture")]
-    said = [turn["reply"]["text"] for turn in record["turns"] if turn["act"] == "say" and turn.get("reply")]
+    drawn, answers = drawn_names(record), said(record)
     return {
         "cell": hit.cell.name,
         "task": hit.cell.task,
@@ -205,13 +230,13 @@ def _card(hit: Hit) -> dict[str, Any]:
         "outcome": outcome(hit.row, hit.value),
         "value": hit.value,
         "change": hit.change,
-        "flags": hit.row["flags"] if hit.row else [],
-        "groups": hit.row["groups"] if hit.row else {},
-        "input": shown if isinstance(shown, str) else shown[0] if shown else None,
+        "flags": hit.row.flags if hit.row else [],
+        "groups": hit.row.groups if hit.row else {},
+        "input": next(input_names(record.sample), None),
         "drawn": drawn[-1] if drawn else None,
         "drawings": len(drawn),
-        "answer": said[-1][-240:] if said else "",
-        "seconds": record["seconds"],
+        "answer": answers[-1][-240:] if answers else "",
+        "seconds": record.seconds,
     }
 
 
@@ -219,10 +244,9 @@ def _settings_that_differ(before: CellIndex, after: CellIndex) -> list[str]:
     """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
     from sketchmark.runs.store import differences as changed
 
-    return changed(
-        {key: before.about.get(key) for key in ("task", "steps", "source", "on_draw_failure")},
-        {key: after.about.get(key) for key in ("task", "steps", "source", "on_draw_failure")},
-    )
+    keys = ("task", "steps", "source", "on_draw_failure")
+    one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
+    return changed(one, other)
 
 
 def _number(asked: Asked, name: str, default: int) -> int:

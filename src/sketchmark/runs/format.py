@@ -1,0 +1,426 @@
+"""Everything in a run folder, as types: docs/run-folder.md is made from this file (docs/make_run_folder.py).
+
+Reading is forgiving where writing is not: keys that are not named here are ignored, and what a newer version added
+has a default. What a task or a plug-in puts in (fields, target, groups, notes, raw) is written without looking, so it
+is read without looking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from sketchmark.episode import Failure
+from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.stats import Difference, Interval
+
+FORMAT = 2
+READABLE = (1, 2)
+"""Format 1 (Sketchmark 0.1.0) says `filed` where format 2 says `groups`; a resumed folder holds lines of both."""
+
+Filed = dict[str, Any] | UnsetType
+
+
+class ModelAbout(Struct, frozen=True):
+    """The model as the user named it."""
+
+    name: str = ""
+    """As typed: `player/solver`."""
+
+    args: dict[str, Any] = {}
+    """`--model_args`, without secrets."""
+
+
+class PlayAbout(Struct, frozen=True):
+    """All that shapes the requests of a mode."""
+
+    protocol: str = ""
+    """The protocol's name."""
+
+    prompts: dict[str, Any] = {}
+    """The prompts, before a sample's fields are filled in."""
+
+    settings: dict[str, Any] = {}
+    """The protocol's settings."""
+
+    in_words: bool = False
+    """Drawings are put into words (text_cot)."""
+
+    saying: dict[str, Any] = {}
+    """Generation settings for answers."""
+
+    drawing: dict[str, Any] = {}
+    """Generation settings for drawings."""
+
+
+class CellAbout(Struct):
+    """One task in one mode with one canvas: all that shapes its episodes. A resumed run must find the same."""
+
+    task: str = ""
+    """The task's name."""
+
+    mode: str = ""
+    """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
+
+    canvas: str = "own"
+    """What the model is shown of its drawings: `own`, `blank`, `other` or `oracle`."""
+
+    steps: str = "truth"
+    """Who says how many steps are drawn: `truth` or `model`."""
+
+    on_draw_failure: str = "fail"
+    """`fail` or `continue`."""
+
+    source: dict[str, Any] = {}
+    """Where the samples come from."""
+
+    play: PlayAbout = PlayAbout()
+    """Protocol, prompts and settings."""
+
+    model: dict[str, Any] = {}
+    """The model's identity: everything about it that could change an answer."""
+
+    headline: str = ""
+    """The score that the gain is measured in."""
+
+    breakdown: list[str] = []
+    """The groups that results are split by."""
+
+
+class RunAbout(Struct):
+    """What was run."""
+
+    format: int
+    """The number of this format."""
+
+    sketchmark: str = ""
+    """The version that wrote the folder last."""
+
+    model: ModelAbout = ModelAbout()
+    """Who was asked."""
+
+    seed: int = 0
+    """`--seed`."""
+
+    started: str = ""
+    """When the run was first started, in UTC."""
+
+    machine: dict[str, Any] = {}
+    """`python` and `system`."""
+
+    cells: dict[str, CellAbout] = {}
+    """By name, in the order they were asked for."""
+
+
+class PartLine(Struct, omit_defaults=True):
+    """A text or a picture in the context."""
+
+    by: str
+    """Who put it there: `task` or `model`."""
+
+    text: str | None = None
+    """The text, or absent."""
+
+    picture: str | None = None
+    """The picture's name, or absent."""
+
+
+class TurnLine(Struct, omit_defaults=True):
+    """One thing that happened. The exact context of a call is everything that earlier turns `added`, plus its own
+    `suffix`."""
+
+    act: str
+    """`show`, `say`, `draw`, `describe` or `skip`."""
+
+    added: list[PartLine]
+    """What stays in the context. After a drawing it is what the model was shown of it (the canvas)."""
+
+    suffix: str = ""
+    """Sent with this call only."""
+
+    note: str = ""
+    """Why something was skipped."""
+
+    reply: ReplyRecord | None = None
+    """What came back, for a call."""
+
+    seconds: float | None = None
+    """How long the call took."""
+
+
+class SampleLine(Struct):
+    """The sample, with what is true of it: a run can be scored again without the data set."""
+
+    id: str
+    """Unique in its task."""
+
+    fingerprint: str
+    """Of all that is asked and true: a sample that changed is noticed."""
+
+    fields: dict[str, Any] = {}
+    """Texts that prompts are filled from."""
+
+    pictures: dict[str, str | list[str]] = {}
+    """Name → the name of a picture, or a list of them."""
+
+    target: dict[str, Any] = {}
+    """What is true, for the scorers."""
+
+    groups: dict[str, Any] = {}
+    """How it is grouped in tables: category, difficulty…; samples of one `cluster` are not independent."""
+
+    steps: int | None = None
+    """How many steps the true solution has."""
+
+    frames: list[str] | None = None
+    """The true pictures, one per drawing; null where there are none or nothing was drawn."""
+
+    filed: Filed = UNSET
+    """`groups` as format 1 called it; never written."""
+
+    def __post_init__(self) -> None:
+        if self.filed is not UNSET:
+            self.groups, self.filed = self.filed, UNSET
+
+
+class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
+    """One episode."""
+
+    index: int
+    """Position of the sample in its task."""
+
+    sample: SampleLine
+    """What was asked."""
+
+    mode: str = ""
+    """The mode it was played in."""
+
+    canvas: str = ""
+    """What the model was shown of its drawings."""
+
+    steps: str = ""
+    """Who said how many steps are drawn: `truth` or `model`."""
+
+    turns: list[TurnLine]
+    """What happened, in order."""
+
+    failure: Failure | None
+    """null, or why it ended early: `kind`, `message`, `blames_model`."""
+
+    started: float
+    """Unix time; with the sample it names this try."""
+
+    seconds: float
+    """Wall time."""
+
+
+class ScoreNumbers(Struct, kw_only=True):
+    """A score line but for its notes: what lists, tables and statistics need."""
+
+    index: int
+    """Position of the sample in its task."""
+
+    sample: str
+    """The sample's id."""
+
+    fingerprint: str = ""
+    """The sample's fingerprint."""
+
+    groups: dict[str, Any] = {}
+    """The sample's groups."""
+
+    scored: bool
+    """false: a failure that says nothing about the model, or a judge that did not answer."""
+
+    values: dict[str, bool | int | float | None]
+    """Score → number, or null where it does not apply."""
+
+    flags: list[str] = []
+    """Kinds of trouble: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
+    `scorer_failed`, or the failure's kind."""
+
+    calls_left_out: int = 0
+    """Calls that could not carry the whole context."""
+
+    scoring: str = ""
+    """By what rules."""
+
+    judge: str | None = None
+    """By which model, if one judged."""
+
+    usage: dict[str, int] = {}
+    """What the episode cost, without what the cache answered."""
+
+    started: float = 0.0
+    """The episode's: a retried episode is scored anew."""
+
+    seconds: float = 0.0
+    """The episode's wall time."""
+
+    filed: Filed = UNSET
+    """`groups` as format 1 called it; never written."""
+
+    def __post_init__(self) -> None:
+        if self.filed is not UNSET:
+            self.groups, self.filed = self.filed, UNSET
+
+    def value(self, metric: str) -> float | None:
+        """None where the score does not apply or the episode was not scored."""
+        found = self.values.get(metric) if self.scored else None
+        return None if found is None else float(found)
+
+
+class ScoreRow(ScoreNumbers, kw_only=True):
+    """The scores of one episode."""
+
+    notes: dict[str, Any] = {}
+    """What the scorers say beside the numbers: the answer as it was read, what was expected…"""
+
+
+class Mean(Struct):
+    """A mean over samples."""
+
+    mean: float | None
+    """The mean; null where there is nothing to average."""
+
+    ci95: tuple[float | None, float | None]
+    """Its 95 % interval; nulls where the data say nothing about the spread."""
+
+    n: int
+    """Over how many samples."""
+
+    @classmethod
+    def of(cls, found: Interval | Difference) -> Mean:
+        return Mean(found.mean, (found.low, found.high), found.n)
+
+
+class Metric(Mean):
+    """A score's mean over the samples it applies to."""
+
+    mean: float
+    """The mean."""
+
+    method: str = ""
+    """How the interval was made: docs/statistics.md."""
+
+
+class GroupSummary(Struct):
+    """The scored samples of one group."""
+
+    n: int
+    """How many."""
+
+    metrics: dict[str, Metric]
+    """Score → mean."""
+
+
+class CellSummary(Struct, kw_only=True, omit_defaults=True):
+    """The numbers of one cell. What stands in `scorings` has no `task`, `mode`, `canvas` or `steps` of its own."""
+
+    task: str = ""
+    """As in run.json."""
+
+    mode: str = ""
+    """As in run.json."""
+
+    canvas: str = ""
+    """As in run.json."""
+
+    steps: str = ""
+    """As in run.json."""
+
+    headline: str = ""
+    """As in run.json."""
+
+    n: int
+    """Scored episodes."""
+
+    episodes: int
+    """All episodes."""
+
+    metrics: dict[str, Metric]
+    """Score → mean."""
+
+    failures: dict[str, int]
+    """Kind of trouble → episodes."""
+
+    left_out: int
+    """Episodes in which a part of the context could not be passed on."""
+
+    calls_left_out: int
+    """Such calls."""
+
+    usage: dict[str, int]
+    """What all episodes cost."""
+
+    by: dict[str, dict[str, GroupSummary]] = {}
+    """For each key of the breakdown: group → its numbers."""
+
+    scoring: str = ""
+    """By what rules."""
+
+    aggregate: dict[str, Any] = {}
+    """The data set's own summary, for tasks that have one."""
+
+    scorings: dict[str, CellSummary] = {}
+    """The same episodes by other rules."""
+
+    unanswered: list[str] | None = None
+    """`sketchmark score-file` only: samples without a reply."""
+
+    unknown: list[str] | None = None
+    """`sketchmark score-file` only: replies without a sample."""
+
+
+class Gain(Struct):
+    """A mode minus direct, on the samples that both have scored."""
+
+    task: str
+    """The task."""
+
+    mode: str
+    """The mode that is compared with direct."""
+
+    canvas: str
+    """Its canvas."""
+
+    metric: str
+    """The task's headline score."""
+
+    gain: float | None
+    """The mean difference."""
+
+    ci95: tuple[float | None, float | None]
+    """Its 95 % interval."""
+
+    p: float | None
+    """Two-sided, uncorrected."""
+
+    helped: int
+    """Samples that became better."""
+
+    hurt: int
+    """Samples that became worse."""
+
+    same: int
+    """Samples that stayed the same."""
+
+    n: int
+    """Samples in all."""
+
+
+class Results(Struct, kw_only=True, omit_defaults=True):
+    """The aggregates of a run."""
+
+    model: str = ""
+    """As typed."""
+
+    tasks: dict[str, CellSummary]
+    """Cell → its numbers."""
+
+    gains: list[Gain]
+    """What each mode changed."""
+
+    warnings: list[str] = []
+    """What the checks before the run found."""

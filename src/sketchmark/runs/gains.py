@@ -1,0 +1,98 @@
+"""Two cells brought together, sample by sample: the one place where a difference between them is computed.
+
+results.json, the viewer, the report and `sketchmark compare` all show what is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.runs.format import CellAbout, Gain
+from sketchmark.runs.rows import ScoredSample
+from sketchmark.stats import Difference, Interval, interval, paired_difference
+
+Rows = Mapping[str, ScoredSample]
+"""By sample, in the order of the samples."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    before: float
+    after: float
+    cluster: str | int | float | None
+    groups: Mapping[str, Any]
+    drawing_right: bool | None
+    """Of the `after` side."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that both sides scored, and how many samples are missing from them."""
+
+    pairs: Sequence[Pair]
+    unpaired: int = 0
+    unscored: int = 0
+
+    def where(self, wanted: Callable[[Pair], bool]) -> Pairs:
+        return Pairs([pair for pair in self.pairs if wanted(pair)])
+
+    @property
+    def clusters(self) -> list[str | int | float | None]:
+        return [pair.cluster for pair in self.pairs]
+
+    @property
+    def before(self) -> list[float]:
+        return [pair.before for pair in self.pairs]
+
+    @property
+    def after(self) -> list[float]:
+        return [pair.after for pair in self.pairs]
+
+    def difference(self) -> Difference:
+        return paired_difference(self.before, self.after, self.clusters)
+
+    def scores(self) -> tuple[Interval, Interval]:
+        return interval(self.before, self.clusters), interval(self.after, self.clusters)
+
+
+def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pairs:
+    """`metric_before` where the two sides are measured in different scores, as two tasks are."""
+    pairs = []
+    unscored = 0
+    shared = [name for name in before if name in after]
+    for name in shared:
+        a, b = before[name], after[name]
+        value_a, value_b = a.value(metric_before or metric), b.value(metric)
+        if value_a is not None and value_b is not None:
+            pairs.append(Pair(value_a, value_b, a.cluster, a.groups, b.drawing_right))
+        elif not (a.scored and b.scored):
+            unscored += 1
+    return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)
+
+
+def gain_of(cell: CellAbout, found: Difference) -> Gain:
+    return Gain(
+        task=cell.task,
+        mode=cell.mode,
+        canvas=cell.canvas,
+        metric=cell.headline,
+        gain=found.mean,
+        ci95=(found.low, found.high),
+        p=found.p,
+        helped=found.helped,
+        hurt=found.hurt,
+        same=found.same,
+        n=found.n,
+    )
+
+
+def gains(cells: Mapping[str, CellAbout], rows: Callable[[str], Rows]) -> Iterator[Gain]:
+    """Each mode that is not direct minus direct on the same samples, in the task's headline score."""
+    for name, cell in cells.items():
+        base = f"{cell.task}.direct"
+        if cell.mode != "direct" and base in cells and cell.headline:
+            found = pair(rows(base), rows(name), cell.headline).difference()
+            if found.n:
+                yield gain_of(cell, found)

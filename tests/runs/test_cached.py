@@ -1,0 +1,181 @@
+"""The call cache: the same call is paid for once, and only a usable reply is ever kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models.base import Finish, Options, Reply
+from sketchmark.models.cached import Cached, CallCache, call_key
+from sketchmark.parts import Context, of
+from tests.runs.making import Speaker, colour, cost
+
+
+def _cached(folder: Path, model: Speaker) -> Cached:
+    return Cached(model, CallCache(folder))
+
+
+@pytest.mark.parametrize(("finish", "calls"), [("stop", 1), ("length", 1), ("empty", 2), ("refused", 2)])
+async def test_only_a_usable_answer_is_kept(tmp_path: Path, finish: Finish, calls: int) -> None:
+    inner = Speaker(answer=lambda id: Reply("some", finish=finish))
+    for _ in range(2):
+        assert (await _cached(tmp_path, inner).say(of("a"), Options())).finish == finish
+    assert len(inner.calls) == calls
+
+
+@pytest.mark.parametrize(("finish", "calls"), [("stop", 1), ("no_picture", 2), ("refused", 2), ("empty", 2)])
+async def test_only_a_usable_drawing_is_kept(tmp_path: Path, finish: Finish, calls: int) -> None:
+    inner = Speaker(drawing=lambda id: Reply(finish=finish))
+    for _ in range(2):
+        assert (await _cached(tmp_path, inner).draw(of("a"), Options())).finish == finish
+    assert len(inner.calls) == calls
+
+
+async def test_a_failed_call_is_asked_again(tmp_path: Path) -> None:
+    def answer(id: str) -> Reply:
+        if len(inner.calls) == 1:
+            raise CallFailed("connection", "dead")
+        return Reply("fine")
+
+    inner = Speaker(answer=answer)
+    with pytest.raises(CallFailed):
+        await _cached(tmp_path, inner).say(of("a"), Options())
+    assert (await _cached(tmp_path, inner).say(of("a"), Options())).text == "fine"
+
+
+async def test_a_kept_reply_is_the_reply_that_came_but_for_its_price(tmp_path: Path) -> None:
+    usage = {"tokens_in": 5, "tokens_out": 7, "pictures_in": 1, "pictures_out": 1}
+    whole = Reply("words ä", colour("green"), "length", cost(1, **usage), ("a video",), {"id": "x1"})
+    inner = Speaker(drawing=lambda id: whole)
+    assert await _cached(tmp_path, inner).draw(of("a"), Options()) == whole
+    kept = await _cached(tmp_path, inner).draw(of("a"), Options())
+    assert len(inner.calls) == 1
+    assert kept == Reply("words ä", colour("green"), "length", cost(0, **usage), ("a video",), {"id": "x1"})
+
+
+async def test_saying_and_drawing_each_reach_the_model_and_are_kept_apart(tmp_path: Path) -> None:
+    inner = Speaker()
+    model = _cached(tmp_path, inner)
+    for _ in range(2):
+        assert (await model.say(of("a"), Options())).text == "yes"
+        assert (await model.draw(of("a"), Options())).picture == colour("blue")
+    assert inner.calls == [("say", "a"), ("draw", "a")]
+
+
+@pytest.mark.parametrize(
+    ("context", "options"),
+    [
+        (of("b"), Options()),
+        (of("a", "a"), Options()),
+        (of("a", colour("red")), Options()),
+        (of("a", by="model"), Options()),
+        (of("a"), Options(max_new_tokens=7)),
+        (of("a"), Options(temperature=0.5)),
+        (of("a"), Options(seed=0)),
+        (of("a"), Options(extra={"width": 4})),
+    ],
+)
+async def test_another_call_is_another_question(tmp_path: Path, context: Context, options: Options) -> None:
+    inner = Speaker()
+    model = _cached(tmp_path, inner)
+    await model.say(of("a"), Options())
+    await model.say(context, options)
+    assert len(inner.calls) == 2
+    assert inner.contexts[1] == context and inner.options[1] == options
+
+
+async def test_the_order_of_parts_counts_and_that_of_settings_does_not(tmp_path: Path) -> None:
+    inner = Speaker()
+    model = _cached(tmp_path, inner)
+    await model.say(of("a", "b"), Options(extra={"x": 1, "y": 2}))
+    await model.say(of("a", "b"), Options(extra={"y": 2, "x": 1}))
+    assert len(inner.calls) == 1
+    await model.say(of("b", "a"), Options(extra={"x": 1, "y": 2}))
+    assert len(inner.calls) == 2
+
+
+async def test_a_model_with_other_arguments_does_not_get_this_ones_replies(tmp_path: Path) -> None:
+    class Tuned(Speaker):
+        arguments = {"revision": 2}  # noqa: RUF012
+
+    plain, named, tuned = Speaker(), Speaker(name="other"), Tuned()
+    for inner in (plain, named, tuned):
+        await _cached(tmp_path, inner).say(of("a"), Options())
+        assert len(inner.calls) == 1
+
+
+def test_a_key_names_a_file_and_nothing_else() -> None:
+    key = call_key(Speaker(), "say", of("a/../b"), Options())
+    assert len(key) == 64 and set(key) <= set("0123456789abcdef")
+
+
+Damage = Callable[[dict[str, Any]], str]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: json.dumps(entry)[:9],
+        lambda entry: "",
+        lambda entry: json.dumps({key: value for key, value in entry.items() if key != "text"}),
+        lambda entry: json.dumps({key: value for key, value in entry.items() if key != "usage"}),
+        lambda entry: json.dumps({**entry, "picture": "../../secret.png"}),
+        lambda entry: json.dumps({**entry, "picture": "0" * 64 + ".png"}),
+    ],
+)
+async def test_a_damaged_entry_counts_as_absent_and_is_written_anew(tmp_path: Path, damage: Damage) -> None:
+    inner = Speaker()
+    await _cached(tmp_path, inner).draw(of("a"), Options())
+    (entry,) = tmp_path.rglob("*.json")
+    entry.write_text(damage(json.loads(entry.read_text())))
+    for _ in range(2):
+        assert (await _cached(tmp_path, inner).draw(of("a"), Options())).picture == colour("blue")
+    assert len(inner.calls) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"not a picture", colour("black").data])
+async def test_a_kept_picture_that_is_no_longer_itself_is_drawn_again(tmp_path: Path, content: bytes) -> None:
+    inner = Speaker()
+    await _cached(tmp_path, inner).draw(of("a"), Options())
+    (picture,) = tmp_path.rglob("*.png")
+    picture.write_bytes(content)
+    assert (await _cached(tmp_path, inner).draw(of("a"), Options())).picture == colour("blue")
+    assert len(inner.calls) == 2
+
+
+def test_a_folder_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(BadInput, match=r"cannot keep a call cache in .*--no-cache"):
+        CallCache(tmp_path / "file/cache")
+
+
+def test_the_folder_is_made_and_may_be_there_already(tmp_path: Path) -> None:
+    for _ in range(2):
+        CallCache(tmp_path / "a/b")
+    assert (tmp_path / "a/b").is_dir()
+
+
+async def test_the_model_behind_the_cache_is_asked_for_all_else(tmp_path: Path) -> None:
+    class Told(Speaker):
+        max_pictures = 3
+        told: tuple[int | str, ...] = ()
+
+        def expect(self, at_once: int) -> None:
+            self.told += (at_once,)
+
+        async def close(self) -> None:
+            self.told += ("closed",)
+
+    inner = Told()
+    model = _cached(tmp_path, inner)
+    assert model.name == "speaker"
+    assert model.abilities == inner.abilities and model.abilities.max_pictures == 3
+    assert model.identity() == inner.identity()
+    model.expect(5)
+    await model.close()
+    assert inner.told == (5, "closed")

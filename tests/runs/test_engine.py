@@ -1,0 +1,158 @@
+"""Many jobs at once: never more than asked for, and none left running behind a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+
+import pytest
+
+from sketchmark.engines.local import play_all
+
+
+class Jobs:
+    """An endless or counted supply that writes down when, and in which thread, each job was drawn."""
+
+    def __init__(self, count: int, fails_at: int | None = None) -> None:
+        self.count, self.fails_at = count, fails_at
+        self.drawn: list[int] = []
+        self.threads: set[int] = set()
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(self.count):
+            if number == self.fails_at:
+                raise LookupError("no more of these")
+            self.threads.add(threading.get_ident())
+            self.drawn.append(number)
+            yield number
+
+
+class Hall:
+    """Where jobs are played: counts who is inside, and keeps everyone until the doors open."""
+
+    def __init__(self, expected: int) -> None:
+        self.inside, self.most = 0, 0
+        self.full, self.doors = asyncio.Event(), asyncio.Event()
+        self.expected = expected
+        self.left: list[int] = []
+        self.cancelled: list[int] = []
+
+    async def play(self, job: int) -> int:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        if self.inside == self.expected:
+            self.full.set()
+        try:
+            await self.doors.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # tidying up takes its turns, too
+            await asyncio.sleep(0)
+            self.cancelled.append(job)
+            raise
+        finally:
+            self.inside -= 1
+        self.left.append(job)
+        return job * 10
+
+
+async def _all(jobs: Iterable[int], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
+    """An engine that hangs is red, not a test that never ends."""
+    async with asyncio.timeout(10):
+        return [outcome async for outcome in play_all(iter(jobs), play, concurrency)]
+
+
+async def _time_to_draw() -> None:
+    """So many turns of the worker threads that an engine that wanted another job would have drawn it."""
+    for _ in range(30):
+        await asyncio.to_thread(lambda: None)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_all_places_are_used_and_the_next_job_is_drawn_only_when_one_is_free(concurrency: int) -> None:
+    jobs, hall = Jobs(8), Hall(concurrency)
+    playing = asyncio.create_task(_all(jobs, hall.play, concurrency))
+    await asyncio.wait_for(hall.full.wait(), 10)
+    await _time_to_draw()
+    assert jobs.drawn == list(range(concurrency))
+    hall.doors.set()
+    assert sorted(await playing) == [0, 10, 20, 30, 40, 50, 60, 70]
+    assert hall.most == concurrency
+
+
+async def test_a_place_that_becomes_free_is_taken_while_the_others_go_on() -> None:
+    started: list[int] = []
+    slow = asyncio.Event()
+
+    async def play(job: int) -> int:
+        started.append(job)
+        if job == 0:
+            await slow.wait()
+        if job == 5:
+            slow.set()
+        return job
+
+    outcomes = await _all(range(6), play, 2)
+    assert started == [0, 1, 2, 3, 4, 5]
+    assert outcomes[:4] == [1, 2, 3, 4] and set(outcomes[4:]) == {0, 5}, "whoever is done first comes first"
+
+
+async def test_one_at_a_time_keeps_the_order() -> None:
+    hall = Hall(1)
+    hall.doors.set()
+    assert await _all(Jobs(5), hall.play, 1) == [0, 10, 20, 30, 40]
+    assert hall.left == [0, 1, 2, 3, 4]
+
+
+async def test_jobs_are_drawn_beside_the_event_loop_and_not_in_it() -> None:
+    jobs, hall = Jobs(4), Hall(1)
+    hall.doors.set()
+    await _all(jobs, hall.play, 2)
+    assert jobs.threads and threading.get_ident() not in jobs.threads
+
+
+async def test_no_jobs_bring_nothing() -> None:
+    assert await _all(Jobs(0), Hall(1).play, 4) == []
+
+
+async def test_an_error_in_one_job_ends_the_others_before_it_is_raised() -> None:
+    hall = Hall(3)
+
+    async def play(job: int) -> int:
+        if job == 3:
+            raise ZeroDivisionError("a bug")
+        return await hall.play(job)
+
+    with pytest.raises(ZeroDivisionError):
+        await _all(range(9), play, 4)
+    assert sorted(hall.cancelled) == [0, 1, 2] and hall.inside == 0
+
+
+async def test_an_error_while_drawing_ends_the_jobs_that_are_under_way() -> None:
+    hall = Hall(2)
+    with pytest.raises(LookupError):
+        await _all(Jobs(9, fails_at=2), hall.play, 4)
+    assert hall.inside == 0 and hall.left == []
+
+
+async def test_whoever_stops_listening_ends_the_jobs() -> None:
+    hall = Hall(2)
+
+    async def play(job: int) -> int:
+        return job if job == 0 else await hall.play(job)
+
+    outcomes = play_all(iter(range(9)), play, 3)
+    async with asyncio.timeout(10):
+        assert await anext(outcomes) == 0
+        await outcomes.aclose()  # type: ignore[attr-defined]
+    assert sorted(hall.cancelled) == [1, 2] and hall.inside == 0
+
+
+async def test_a_run_that_is_cancelled_ends_its_jobs() -> None:
+    hall = Hall(2)
+    playing = asyncio.create_task(_all(Jobs(9), hall.play, 2))
+    await asyncio.wait_for(hall.full.wait(), 10)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert sorted(hall.cancelled) == [0, 1] and hall.left == []

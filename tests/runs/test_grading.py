@@ -1,0 +1,161 @@
+"""From an episode to a row of scores: who is scored, what is flagged, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+import pytest
+
+from sketchmark.episode import Episode, Failure
+from sketchmark.errors import CallFailed
+from sketchmark.files.plain import plain
+from sketchmark.models.base import Finish, Options, Reply
+from sketchmark.parts import Sample, of
+from sketchmark.runs.format import ScoreRow
+from sketchmark.runs.grading import grade, usage_of
+from sketchmark.task import Grading, Scorer, Scores
+from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
+
+STRICT = Grading()
+
+
+async def _row(episode: Episode, scorer: Scorer = right, grading: Grading = STRICT) -> ScoreRow:
+    return await grade(make_task([], scorer=scorer), episode, 3, grading)
+
+
+async def test_a_row_says_what_was_scored_and_how() -> None:
+    sample = make_sample("s7", groups={"kind": "easy"})
+    row = await _row(make_episode(sample, Reply("yes"), started=12.34567, seconds=1.23456789))
+    assert plain(row) == {
+        "index": 3,
+        "sample": "s7",
+        "fingerprint": sample.fingerprint(),
+        "groups": {"kind": "easy"},
+        "scored": True,
+        "values": {"right": 1.0},
+        "notes": {"said": "yes"},
+        "flags": [],
+        "calls_left_out": 0,
+        "scoring": "strict",
+        "judge": None,
+        "usage": {"tokens_in": 0, "tokens_out": 0, "pictures_in": 0, "pictures_out": 0, "calls": 1},
+        "started": 12.346,
+        "seconds": 1.2346,
+    }
+
+
+async def test_a_failure_that_blames_the_model_is_scored_as_it_stands() -> None:
+    row = await _row(make_episode(None, Reply("yes"), failure=Failure("no_picture", "none came", True)))
+    assert row.scored and row.values == {"right": 0.0} and row.flags == ["no_picture"]
+
+
+async def test_a_failure_of_the_network_is_counted_and_never_scored() -> None:
+    asked: list[str] = []
+
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        asked.append(sample.id)
+        return Scores({"right": 0.0})
+
+    row = await _row(make_episode(None, Reply("yes"), failure=Failure("connection", "dead")), scorer)
+    assert not row.scored and row.values == {} and row.notes == {} and row.flags == ["connection"]
+    assert asked == []
+
+
+async def test_an_answer_nobody_can_read_is_flagged_and_scored() -> None:
+    row = await _row(make_episode(None, Reply("mumble")))
+    assert row.scored and row.values == {"right": 0.0} and row.flags == ["unparsed"]
+
+
+async def test_an_episode_that_failed_is_not_also_unparsed() -> None:
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        return Scores({"right": 0.0}, unparsed=True)
+
+    row = await _row(make_episode(None, failure=Failure("refused", "no", True)), scorer)
+    assert row.scored and row.flags == ["refused"]
+
+
+@pytest.mark.parametrize(
+    ("finish", "flags"),
+    [
+        ("stop", []),
+        ("length", ["truncated"]),
+        ("refused", ["refused"]),
+        ("empty", ["empty"]),
+        ("no_picture", ["no_picture"]),
+    ],
+)
+async def test_how_a_reply_ended_is_flagged_unless_it_ended_well(finish: Finish, flags: list[str]) -> None:
+    row = await _row(make_episode(None, Reply("yes", finish=finish), Reply("yes")))
+    assert row.flags == flags
+
+
+async def test_each_flag_stands_once_and_calls_that_left_something_out_are_counted() -> None:
+    cut, part = Reply("a", finish="length"), Reply("b", left_out=("1 of 2 pictures", "a video"))
+    row = await _row(make_episode(None, cut, part, part, cut, Reply("yes"), failure=Failure("timeout", "slow")))
+    assert row.flags == ["left_out", "timeout", "truncated"]
+    assert row.calls_left_out == 2
+
+
+async def test_what_several_scorers_find_is_put_together() -> None:
+    def first(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        return Scores({"a": 1.0, "both": 0.0}, {"one": 1}, unparsed=True)
+
+    async def second(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        return Scores({"b": None, "both": 1.0}, {"two": 2})
+
+    task = make_task([], "first", first)
+    config = make_task([], "second", second).config
+    task.config["scorers"].extend(config["scorers"])
+    row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
+    assert row.values == {"a": 1.0, "both": 1.0, "b": None}
+    assert row.notes == {"one": 1, "two": 2}
+    assert row.flags == ["unparsed"], "one scorer that could not read the answer is enough"
+
+
+async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both() -> None:
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        assert grading.judge is not None
+        verdict = await grading.judge.say(of(sample.id), Options())
+        return Scores({"right": float(verdict.text == "yes" and grading.scoring == "lenient")})
+
+    row = await _row(make_episode(None, Reply("x")), scorer, Grading("lenient", Speaker(name="judge/one")))
+    assert row.values == {"right": 1.0} and (row.scoring, row.judge) == ("lenient", "judge/one")
+
+
+async def test_a_judge_that_does_not_answer_leaves_the_episode_unscored() -> None:
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        raise CallFailed("connection", "the judge is out")
+
+    row = await _row(make_episode(None, Reply("mumble", finish="length")), scorer)
+    assert not row.scored and row.values == {}
+    assert row.flags == ["judge_failed", "truncated"]
+    assert row.notes == {"judge_failed": "the judge is out"}
+
+
+@pytest.mark.parametrize("wrong", [ZeroDivisionError("by zero"), None])
+async def test_a_scorers_bug_leaves_the_episode_unscored(wrong: Exception | None) -> None:
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores | Awaitable[Scores]:
+        if wrong:
+            raise wrong
+        return {"right": 1.0}  # type: ignore[return-value]
+
+    row = await _row(make_episode(None, Reply("yes")), scorer)
+    assert not row.scored and row.values == {} and row.flags == ["scorer_failed"]
+    assert row.notes["scorer_failed"].startswith("ZeroDivisionError: by zero" if wrong else "AssertionError")
+
+
+def test_what_an_episode_cost_is_the_sum_of_its_calls_without_those_from_the_cache() -> None:
+    replies = [
+        Reply("a", usage=cost(1, tokens_in=10, tokens_out=1)),
+        Reply("b", usage=cost(0, tokens_in=100, tokens_out=100, pictures_out=9)),
+        Reply("c", usage=cost(2, tokens_in=5, pictures_in=1, pictures_out=3)),
+    ]
+    assert usage_of(make_episode(None, *replies)) == {
+        "tokens_in": 15,
+        "tokens_out": 1,
+        "pictures_in": 1,
+        "pictures_out": 3,
+        "calls": 3,
+    }
+    assert usage_of(make_episode(None, replies[1])) == {}
+    assert usage_of(make_episode(None)) == {}

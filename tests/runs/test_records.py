@@ -1,0 +1,94 @@
+"""What is written down of an episode is all that there is to read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.files.pictures import PictureStore
+from sketchmark.files.plain import plain
+from sketchmark.models.base import Reply
+from sketchmark.parts import Part, Picture
+from sketchmark.runs.record import pack_episode, picture_names, unpack_episode
+from tests.runs.making import colour, cost, make_episode, make_sample
+
+
+def _whole() -> Episode:
+    frames = [colour("pink"), colour("brown")]
+    sample = make_sample(
+        "s0",
+        pictures={"picture": colour("red"), "more": [colour("green"), colour("cyan")]},
+        groups={"cluster": "c"},
+        steps=2,
+        frames=lambda: frames,
+    )
+    drawn = Reply("", colour("blue"), usage=cost(1, pictures_out=1), left_out=("a video",), raw={"id": 1})
+    turns = (
+        Turn("show", (Part(colour("red")), Part("words"))),
+        Turn("draw", (Part("label"), Part(colour("white"), "model")), "Draw.", drawn, 0.25),
+        Turn("say", (Part("yes", "model"),), "Ask.", Reply("yes", finish="length", usage=cost(0, tokens_in=3)), 0.5),
+        Turn("skip", note="left out on purpose"),
+    )
+    settings = {"mode": "visual_cot", "canvas": "blank", "steps": "truth"}
+    return Episode(sample, turns, Failure("timeout", "slow", True), 12.5, 0.75, settings)
+
+
+def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
+    store, episode = PictureStore(tmp_path), _whole()
+    record = pack_episode(episode, 4, store.save)
+    again = unpack_episode(record, store.load)
+    assert record.index == 4
+    assert (again.turns, again.failure, again.started, again.seconds, again.settings) == (
+        episode.turns,
+        episode.failure,
+        episode.started,
+        episode.seconds,
+        episode.settings,
+    )
+    assert again.sample.fingerprint() == episode.sample.fingerprint() == record.sample.fingerprint
+    assert again.sample.frames is not None and again.sample.frames() == [colour("pink"), colour("brown")]
+    assert pack_episode(again, 4, store.save) == record
+
+
+def test_an_episode_that_went_well_has_no_failure(tmp_path: Path) -> None:
+    store = PictureStore(tmp_path)
+    record = pack_episode(make_episode(None, Reply("yes"), started=1.23456, seconds=0.123456), 0, store.save)
+    assert record.failure is None and unpack_episode(record, store.load).failure is None
+    assert (record.started, record.seconds) == (1.235, 0.1235)
+
+
+def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -> None:
+    store = PictureStore(tmp_path)
+    sample = make_sample("s0", frames=lambda: [colour("pink")])
+    said = pack_episode(make_episode(sample, Reply("yes")), 0, store.save)
+    drew = pack_episode(make_episode(sample, Reply(picture=colour("blue")), act="draw"), 0, store.save)
+    without = pack_episode(make_episode(make_sample("s1"), Reply(picture=colour("blue")), act="draw"), 0, store.save)
+    assert said.sample.frames is None and without.sample.frames is None
+    assert drew.sample.frames == [f"{colour('pink').digest}.png"]
+    assert unpack_episode(said, store.load).sample.frames is None
+
+
+def test_every_picture_that_an_episode_speaks_of_is_named(tmp_path: Path) -> None:
+    record = pack_episode(_whole(), 0, PictureStore(tmp_path).save)
+    shades = ("red", "green", "cyan", "pink", "brown", "red", "white", "blue")
+    assert list(picture_names(record)) == [f"{colour(shade).digest}.png" for shade in shades]
+
+
+def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
+    saved: list[Picture] = []
+
+    def save(picture: Picture) -> str:
+        saved.append(picture)
+        return "name"
+
+    record = pack_episode(make_episode(None, Reply("yes")), 0, save)
+    assert plain(record.turns) == [
+        {"act": "show", "added": []},
+        {
+            "act": "say",
+            "added": [],
+            "reply": {"text": "yes", "finish": "stop", "usage": {"calls": 1}},
+            "seconds": 0.0,
+        },
+    ]
+    assert saved == [colour("red")]

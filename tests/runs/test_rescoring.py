@@ -1,0 +1,263 @@
+"""Scores from what is on the disk: exactly what is missing is scored, and nothing else is touched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput, CallFailed, UnknownName
+from sketchmark.parts import Sample
+from sketchmark.runs.rescore import fill_scores, rescore, score_beside
+from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading, Scores, Task
+from tests.runs.making import (
+    SCORERS,
+    Speaker,
+    colour,
+    lines_in,
+    make_cell,
+    make_samples,
+    make_task,
+    run,
+    write_lines,
+)
+
+CELL = "shades.direct"
+
+
+class Counting:
+    """A scorer that remembers whom it scored and by which rules."""
+
+    def __init__(self) -> None:
+        self.scored: list[str] = []
+        self.worth = 1.0
+
+    async def __call__(self, sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        self.scored.append(sample.id)
+        return Scores({"right": self.worth, grading.scoring: 1.0}, {"answer": episode.answer})
+
+
+async def _played(path: Path, count: int = 4, **more: Any) -> tuple[RunFolder, dict[str, Task], Counting]:
+    """A finished run, and a scorer that has forgotten that it scored it."""
+    scorer = Counting()
+    task = make_task(make_samples(count), scorer=scorer, **more)
+    folder = await run(path, [make_cell(task)], Speaker(lambda id: f"answer of {id}"))
+    scorer.scored.clear()
+    return folder, {CELL: task}, scorer
+
+
+def _change(folder: RunFolder, sample: str, **change: Any) -> None:
+    """Rewrite this sample's line of scores."""
+    path = folder.scores_file(CELL)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.unlink()
+    write_lines(path, [{**row, **change} if row["sample"] == sample else row for row in rows])
+
+
+async def test_what_is_scored_is_not_scored_again(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path)
+    before = folder.scores_file(CELL).read_bytes()
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == [] and folder.scores_file(CELL).read_bytes() == before
+
+
+async def test_exactly_the_missing_scores_are_filled_in(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path)
+    whole = list(folder.scores(CELL))
+    path = folder.scores_file(CELL)
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"s1"' not in line))
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == ["s1"] and list(folder.scores(CELL)) == whole
+
+
+async def test_every_cell_is_looked_at(tmp_path: Path) -> None:
+    scorer = Counting()
+    task = make_task(make_samples(2), scorer=scorer)
+    cells = [make_cell(task), make_cell(task, "visual_cot"), make_cell(task, "text_cot")]
+    folder = await run(tmp_path, cells, Speaker())
+    scorer.scored.clear()
+    folder.scores_file("shades.visual_cot").unlink()
+    folder.scores_file("shades.text_cot").unlink()
+    await fill_scores(folder, {cell.name: cell.task for cell in cells}, Grading())
+    assert scorer.scored == ["s0", "s1", "s0", "s1"]
+    assert len(list(folder.scores("shades.text_cot"))) == 2
+
+
+async def test_an_episode_that_was_played_again_is_scored_anew(tmp_path: Path) -> None:
+    """Its old score is of the sample, but of another try at it."""
+    folder, tasks, scorer = await _played(tmp_path)
+    again = {record.sample.id: record for record in folder.episodes(CELL)}["s2"]
+    again.started += 1000
+    reply = again.turns[-1].reply
+    assert reply is not None
+    reply.text = "a better answer"
+    write_lines(folder.episodes_file(CELL), [again])
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == ["s2"]
+    rows = list(folder.scores(CELL))
+    assert [row.notes["answer"] for row in rows][2] == "a better answer"
+    assert rows[2].started == again.started and [row.index for row in rows] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scoring": "lenient"},
+        {"flags": ["judge_failed"]},
+        {"flags": ["truncated", "scorer_failed"]},
+    ],
+)
+async def test_a_score_that_does_not_stand_is_made_anew(tmp_path: Path, change: dict[str, Any]) -> None:
+    folder, tasks, scorer = await _played(tmp_path)
+    _change(folder, "s3", **change)
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == ["s3"]
+    assert [(row.scoring, row.flags) for row in folder.scores(CELL)] == [("strict", [])] * 4
+
+
+@pytest.mark.parametrize("change", [{"flags": ["truncated", "unparsed"]}, {"scored": False}, {"values": {}}])
+async def test_a_score_that_went_well_stands_whatever_it_says(tmp_path: Path, change: dict[str, Any]) -> None:
+    folder, tasks, scorer = await _played(tmp_path)
+    _change(folder, "s3", **change)
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == []
+
+
+async def test_a_judge_given_later_judges_what_he_has_not_judged(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path, 3)
+    _change(folder, "s0", judge="judge/one")
+    _change(folder, "s1", judge="judge/two")
+    one = Grading("strict", Speaker(name="judge/one"))
+    await fill_scores(folder, tasks, one)
+    assert sorted(scorer.scored) == ["s1", "s2"]
+    assert {row.judge for row in folder.scores(CELL)} == {"judge/one"}
+    scorer.scored.clear()
+    await fill_scores(folder, tasks, one)
+    assert scorer.scored == [], "what he judged stands"
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == [], "and stands without him, too"
+
+
+async def test_verdicts_are_asked_for_side_by_side_but_not_all_at_once(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 20)
+    inside, most = 0, 0
+    full = asyncio.Event()
+
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        if inside == 16:
+            full.set()
+        await asyncio.wait_for(full.wait(), 30)
+        inside -= 1
+        return Scores({"right": 1.0})
+
+    SCORERS["shades"] = scorer
+    await rescore(folder, tasks, ["strict"], Grading())
+    assert most == 16
+    assert [row.index for row in folder.scores(CELL)] == list(range(20)), "the order is that of the samples"
+
+
+async def test_scoring_again_replaces_every_score(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path, 3)
+    scorer.worth = 0.25
+    await rescore(folder, tasks, ["lenient"], Grading())
+    assert sorted(scorer.scored) == ["s0", "s1", "s2"]
+    assert lines_in(folder.scores_file(CELL)) == 3, "old lines are gone"
+    assert {row.values["right"] for row in folder.scores(CELL)} == {0.25}
+    assert {row.scoring for row in folder.scores(CELL)} == {"lenient"}
+
+
+async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, tasks, _ = await _played(tmp_path, 3)
+    synced: dict[int, int] = {}
+    fsync = os.fsync
+
+    def watched(file: int) -> None:
+        fsync(file)
+        synced[os.fstat(file).st_ino] = os.fstat(file).st_size
+
+    monkeypatch.setattr(os, "fsync", watched)
+    await rescore(folder, tasks, ["strict", "lenient"], Grading())
+    for suffix in ("", "lenient"):
+        about = folder.scores_file(CELL, suffix).stat()
+        assert synced[about.st_ino] == about.st_size > 0
+
+
+async def test_scores_that_are_lost_altogether_are_made_anew(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 2)
+    before = list(folder.scores(CELL))
+    folder.scores_file(CELL).unlink()
+    await rescore(folder, tasks, ["strict"], Grading())
+    assert list(folder.scores(CELL)) == before
+
+
+async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 2)
+    for _ in range(2):
+        await rescore(folder, tasks, ["lenient", "strict", "loose"], Grading())
+        for suffix, scoring in (("", "lenient"), ("strict", "strict"), ("loose", "loose")):
+            assert [row.scoring for row in folder.scores(CELL, suffix)] == [scoring, scoring]
+            assert lines_in(folder.scores_file(CELL, suffix)) == 2
+    assert not folder.scores_file(CELL, "lenient").exists()
+
+
+async def test_scores_beside_the_runs_own_leave_those_alone(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 2)
+    before = folder.scores_file(CELL).read_bytes()
+    await score_beside(folder, tasks, ["lenient"], Grading("strict", Speaker(name="judge/one")))
+    assert folder.scores_file(CELL).read_bytes() == before
+    assert [(row.scoring, row.judge) for row in folder.scores(CELL, "lenient")] == [("lenient", "judge/one")] * 2
+
+
+async def test_a_scoring_nobody_knows_is_refused_before_a_score_is_lost(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(
+        tmp_path, 2, scorings={"strict": None, "judged": None}, judged_scorings=["judged"]
+    )
+    before = folder.scores_file(CELL).read_bytes()
+    with pytest.raises(UnknownName, match="no scoring 'other'"):
+        await rescore(folder, tasks, ["strict", "other"], Grading())
+    with pytest.raises(BadInput, match="give --judge"):
+        await rescore(folder, tasks, ["judged"], Grading())
+    assert folder.scores_file(CELL).read_bytes() == before
+    await rescore(folder, tasks, ["judged"], Grading("strict", Speaker()))
+
+
+async def test_a_failing_judge_is_asked_again_the_next_time(tmp_path: Path) -> None:
+    folder, tasks, _ = await _played(tmp_path, 2)
+    failing = True
+
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        if failing and sample.id == "s1":
+            raise CallFailed("connection", "the judge is out")
+        return Scores({"right": 1.0})
+
+    SCORERS["shades"] = scorer
+    await rescore(folder, tasks, ["strict"], Grading())
+    assert [row.scored for row in folder.scores(CELL)] == [True, False]
+    failing = False
+    await fill_scores(folder, tasks, Grading())
+    assert [row.scored for row in folder.scores(CELL)] == [True, True]
+
+
+async def test_the_drawings_are_there_for_whoever_scores_again(tmp_path: Path) -> None:
+    task = make_task(make_samples(1))
+    folder = await run(tmp_path, [make_cell(task, "visual_cot")], Speaker())
+    seen: list[Any] = []
+
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        seen.extend([sample.pictures["picture"], *episode.drawings])
+        return Scores({})
+
+    SCORERS["shades"] = scorer
+    await rescore(folder, {"shades.visual_cot": task}, ["strict"], Grading())
+    assert seen == [colour("red"), colour("blue")]

@@ -1,0 +1,220 @@
+"""results.json: what is counted, what is averaged, and how sure one can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.files.lines import LineReader, encode
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import Gain, Metric, ScoreRow
+from sketchmark.runs.gains import gains
+from sketchmark.runs.results import summarise
+from sketchmark.runs.store import RunFolder
+from sketchmark.stats import interval, paired_difference
+from tests.runs.making import make_folder, make_row, make_task
+
+
+def _rows(values: Sequence[float | None], **more: Any) -> list[ScoreRow]:
+    return [make_row(f"s{place}", value, place, **more) for place, value in enumerate(values)]
+
+
+def _clustered(values: Sequence[float | None], size: int) -> list[ScoreRow]:
+    rows = _rows(values)
+    for place, row in enumerate(rows):
+        row.groups = {"cluster": f"c{place // size}"}
+    return rows
+
+
+def _low(found: Metric | Gain) -> float:
+    low = found.ci95[0]
+    assert low is not None
+    return low
+
+
+def _high(found: Metric | Gain) -> float:
+    high = found.ci95[1]
+    assert high is not None
+    return high
+
+
+def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None:
+    rows = [*_rows([1.0, 1.0, 0.0]), make_row("s3", None, 3, scored=False, values={}, flags=["connection"])]
+    summary = summarise(rows, None)
+    wilson = interval([1.0, 1.0, 0.0])
+    assert plain(summary) == {
+        "n": 3,
+        "episodes": 4,
+        "metrics": {
+            "right": {"mean": 2 / 3, "ci95": (wilson.low, wilson.high), "n": 3, "method": "wilson"},
+        },
+        "failures": {"connection": 1},
+        "left_out": 0,
+        "calls_left_out": 0,
+        "usage": {},
+    }
+
+
+def test_a_row_that_was_not_scored_brings_no_value_even_if_it_holds_one() -> None:
+    rows = [make_row("s0", 1.0), make_row("s1", 0.0, 1, scored=False)]
+    assert summarise(rows, None).metrics["right"].mean == 1.0
+
+
+def test_failures_are_counted_by_kind_and_left_out_parts_apart_from_them() -> None:
+    rows = [
+        make_row("s0", 1.0, 0, flags=["unparsed", "left_out"], calls_left_out=3),
+        make_row("s1", 1.0, 1, flags=["left_out", "empty"], calls_left_out=2),
+        make_row("s2", 1.0, 2, flags=["unparsed"]),
+    ]
+    summary = summarise(rows, None)
+    assert list(summary.failures.items()) == [("empty", 1), ("unparsed", 2)]
+    assert (summary.left_out, summary.calls_left_out) == (2, 5)
+
+
+def test_rows_of_an_older_version_that_did_not_count_left_out_calls_can_be_read() -> None:
+    older = {key: value for key, value in plain(make_row("s0")).items() if key != "calls_left_out"}
+    row = LineReader(ScoreRow).one(encode(older), "line")
+    assert summarise([row], None).calls_left_out == 0
+
+
+def test_what_was_spent_counts_failed_episodes_too() -> None:
+    rows = [
+        make_row("s0", 1.0, 0, usage={"calls": 2, "tokens_in": 10}),
+        make_row("s1", None, 1, usage={"calls": 1, "tokens_in": 5}, scored=False),
+        make_row("s2", 1.0, 2),
+    ]
+    assert summarise(rows, None).usage == {"calls": 3, "tokens_in": 15}
+
+
+def test_a_score_that_does_not_apply_to_some_samples_is_averaged_over_the_others() -> None:
+    rows = [
+        make_row("s0", values={"a": 1.0, "b": None}),
+        make_row("s1", values={"a": 0.0, "b": 0.5}, index=1),
+        make_row("s2", values={"a": 0.0, "c": None}, index=2),
+    ]
+    metrics = summarise(rows, None).metrics
+    assert {name: (found.mean, found.n) for name, found in metrics.items()} == {"a": (1 / 3, 3), "b": (0.5, 1)}
+
+
+def test_samples_that_share_a_source_make_the_interval_wider() -> None:
+    values = [*[1.0] * 8, *[0.0] * 8, *[1.0] * 4, *[0.0] * 4]
+    alone = summarise(_rows(values), None).metrics["right"]
+    shared = summarise(_clustered(values, 4), None).metrics["right"]
+    lone_clusters = summarise(_clustered(values, 1), None).metrics["right"]
+    exact = interval(values, [f"c{place // 4}" for place in range(24)])
+    assert shared.ci95 == (exact.low, exact.high) and shared.method == exact.method
+    assert _low(shared) < _low(alone) and _high(alone) < _high(shared)
+    assert shared.mean == alone.mean and lone_clusters == alone
+
+
+def test_one_shared_source_among_lone_samples_counts_as_one() -> None:
+    rows = _rows([1.0, 1.0, 0.0, 0.0, 1.0])
+    for place in (0, 1):
+        rows[place].groups = {"cluster": "same"}
+    exact = interval([1.0, 1.0, 0.0, 0.0, 1.0], ["same", "same", "s2", "s3", "s4"])
+    found = summarise(rows, None).metrics["right"]
+    assert found.ci95 == (exact.low, exact.high) and found.method == "wilson-clustered"
+
+
+def test_the_seed_of_the_run_is_that_of_its_bootstrap() -> None:
+    values = [float(place**2 % 17) for place in range(40)]
+    for seed in (0, 7):
+        exact = interval(values, None, seed=seed)
+        assert summarise(_rows(values), None, seed).metrics["right"].ci95 == (exact.low, exact.high)
+    assert interval(values, None, seed=0) != interval(values, None, seed=7)
+    assert summarise(_rows(values), None) == summarise(_rows(values), None, 0)
+
+
+def test_a_breakdown_groups_the_scored_samples_that_have_the_entry() -> None:
+    rows = [
+        make_row("s0", 1.0, 0, groups={"level": 2}),
+        make_row("s1", 0.0, 1, groups={"level": 10}),
+        make_row("s2", 0.0, 2, groups={"level": 2}),
+        make_row("s3", 1.0, 3, groups={"kind": "x"}),
+        make_row("s4", 1.0, 4, groups={"level": 2}, scored=False),
+    ]
+    by = summarise(rows, make_task([], breakdown=["level", "nothing"])).by
+    assert list(by) == ["level", "nothing"] and by["nothing"] == {}
+    assert list(by["level"]) == ["10", "2"]
+    assert by["level"]["2"].n == 2 and by["level"]["2"].metrics["right"].mean == 0.5
+    assert "by" not in plain(summarise(rows, make_task([])))
+
+
+def _gains(folder: RunFolder) -> list[Gain]:
+    return list(gains(folder.about().cells, folder.scored))
+
+
+def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -> None:
+    before, after = [0.0, 0.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0, 1.0]
+    scores = {"shades.direct": _rows(before), "shades.visual_cot": _rows(after)}
+    exact = paired_difference(before, after)
+    assert plain(_gains(make_folder(tmp_path, scores))) == [
+        {
+            "task": "shades",
+            "mode": "visual_cot",
+            "canvas": "own",
+            "metric": "right",
+            "gain": pytest.approx(0.4),
+            "ci95": (exact.low, exact.high),
+            "p": exact.p,
+            "helped": 3,
+            "hurt": 1,
+            "same": 1,
+            "n": 5,
+        }
+    ]
+
+
+def test_only_samples_that_both_modes_scored_are_compared(tmp_path: Path) -> None:
+    direct = [
+        *(make_row("a", 0.0, 0), make_row("b", 1.0, 1), make_row("c", None, 2), make_row("d", 0.0, 3)),
+        make_row("e", 1.0, 4, scored=False),
+        make_row("f", 1.0, 5, values={"other": 1.0}),
+    ]
+    drawn = [make_row(id, 1.0, place) for place, id in enumerate("gafecb")]
+    (gain,) = _gains(make_folder(tmp_path, {"shades.direct": direct, "shades.visual_cot": drawn}))
+    assert (gain.n, gain.helped, gain.same, gain.gain) == (2, 1, 1, 0.5)
+
+
+def test_samples_that_share_a_source_make_the_gain_less_sure(tmp_path: Path) -> None:
+    before = [0.0] * 16
+    after = [*[1.0] * 12, *[0.0] * 4]
+
+    def gain(name: str, size: int) -> Gain:
+        scores = {"shades.direct": _clustered(before, size), "shades.visual_cot": _rows(after)}
+        return _gains(make_folder(tmp_path / name, scores))[0]
+
+    alone, shared = gain("alone", 1), gain("shared", 4)
+    exact = paired_difference(before, after, [f"c{place // 4}" for place in range(16)])
+    assert shared.ci95 == (exact.low, exact.high) and shared.p == exact.p
+    assert alone.p is not None and shared.p is not None
+    assert _low(shared) < _low(alone) and alone.p < shared.p
+    unclustered = paired_difference(before, after)
+    assert alone.ci95 == (unclustered.low, unclustered.high) and alone.p == unclustered.p
+
+
+def test_every_mode_and_canvas_is_compared_with_direct_and_direct_with_nothing(tmp_path: Path) -> None:
+    rows = _rows([1.0, 0.0])
+    names = ["a.direct", "a.text_cot", "a.visual_cot", "a.visual_cot.blank", "b.direct", "c.visual_cot"]
+    folder = make_folder(tmp_path, dict.fromkeys(names, rows), a_visual_cot_blank={"canvas": "blank"})
+    assert [(gain.task, gain.mode, gain.canvas) for gain in _gains(folder)] == [
+        ("a", "text_cot", "own"),
+        ("a", "visual_cot", "own"),
+        ("a", "visual_cot", "blank"),
+    ]
+
+
+def test_a_task_without_a_headline_or_without_shared_samples_has_no_gain(tmp_path: Path) -> None:
+    scores = {
+        "a.direct": _rows([1.0]),
+        "a.visual_cot": _rows([1.0]),
+        "b.direct": _rows([1.0]),
+        "b.visual_cot": [make_row("other", 1.0)],
+        "c.direct": _rows([1.0]),
+        "c.visual_cot": _rows([0.0]),
+    }
+    folder = make_folder(tmp_path, scores, a_visual_cot={"headline": ""})
+    assert [(gain.task, gain.gain) for gain in _gains(folder)] == [("c", -1.0)]

@@ -1,0 +1,236 @@
+"""A run comes to the same end however often it is broken off, and never by doing anything twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sketchmark.errors import CallFailed, RunConflict
+from sketchmark.models.base import Reply
+from sketchmark.parts import Sample
+from sketchmark.runs.format import EpisodeLine
+from sketchmark.runs.plan import Cell
+from tests.runs.making import (
+    SHELF,
+    Looker,
+    Speaker,
+    colour,
+    lines_in,
+    make_cell,
+    make_sample,
+    make_samples,
+    make_task,
+    run,
+)
+
+
+def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
+    task = make_task(make_samples(count))
+    return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
+
+
+async def test_the_same_again_asks_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    model, cells = Speaker(), _cells(3, "direct", "visual_cot")
+    await run(tmp_path, cells, model)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
+    results = (tmp_path / "results.json").read_bytes()
+    assert len(model.calls) == 3 + 6 and len(files) == 4
+    await run(tmp_path, cells, model)
+    assert len(model.calls) == 9
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")} == files
+    assert (tmp_path / "results.json").read_bytes() == results
+
+
+async def test_a_larger_limit_plays_only_what_is_new(tmp_path: Path) -> None:
+    model = Speaker()
+    await run(tmp_path, _cells(4, limit=2), model)
+    folder = await run(tmp_path, _cells(4, limit=4), model)
+    assert model.asked == ["s0", "s1", "s2", "s3"]
+    assert [(row.sample, row.index) for row in folder.scores("shades.direct")] == [
+        ("s0", 0),
+        ("s1", 1),
+        ("s2", 2),
+        ("s3", 3),
+    ]
+
+
+async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
+    cells, model = _cells(4), Speaker()
+    folder = await run(tmp_path, cells, Speaker())
+    path = folder.episodes_file("shades.direct")
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"id":"s1"' not in line))
+    await run(tmp_path, cells, model)
+    assert model.asked == ["s1"]
+    assert {record.sample.id: record.index for record in folder.episodes("shades.direct")} == {
+        "s0": 0,
+        "s1": 1,
+        "s2": 2,
+        "s3": 3,
+    }
+
+
+@pytest.mark.parametrize("cut", [1, 20])
+async def test_an_episode_torn_by_a_kill_is_played_again(tmp_path: Path, cut: int) -> None:
+    cells, model = _cells(3), Speaker()
+    folder = await run(tmp_path, cells, Speaker())
+    path = folder.episodes_file("shades.direct")
+    path.write_bytes(path.read_bytes()[:-cut])
+    await run(tmp_path, cells, model)
+    assert model.asked == ["s2"] and lines_in(path) == 3
+    assert len(list(folder.episodes("shades.direct"))) == 3
+
+
+async def test_changed_data_refuses_to_go_on(tmp_path: Path) -> None:
+    cells, model = _cells(3, limit=2), Speaker()
+    folder = await run(tmp_path, cells, Speaker())
+    before = folder.episodes_file("shades.direct").read_bytes()
+    SHELF["shades"][1] = make_sample("s1", "green")
+    with pytest.raises(RunConflict, match=r"sample s1 of shades\.direct is not the one .*the data changed.*--fresh"):
+        await run(tmp_path, [make_cell(cells[0].task, limit=3)], model)
+    assert model.asked == [] and folder.episodes_file("shades.direct").read_bytes() == before
+
+
+async def test_data_that_changed_where_nothing_was_played_yet_is_no_conflict(tmp_path: Path) -> None:
+    cells, model = _cells(3, limit=2), Speaker()
+    await run(tmp_path, cells, Speaker())
+    SHELF["shades"][2] = make_sample("s2", "green")
+    await run(tmp_path, [make_cell(cells[0].task, limit=3)], model)
+    assert model.asked == ["s2"]
+
+
+async def test_a_failure_stays_until_it_is_to_be_retried(tmp_path: Path) -> None:
+    broken = True
+
+    def answer(id: str) -> str:
+        if broken and id == "s1":
+            raise CallFailed("connection", "dead")
+        return "yes"
+
+    cells, model, looker = _cells(3), Speaker(answer), Looker()
+    folder = await run(tmp_path, cells, model, looker)
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.failures) == (2, 3, {"connection": 1})
+    assert [told[2] for told in looker.told if told[0] == "played"] == [False, True, False]
+    broken = False
+    await run(tmp_path, cells, model)
+    assert len(model.calls) == 3
+    await run(tmp_path, cells, model, retry_failed=True)
+    assert model.asked == ["s0", "s1", "s2", "s1"]
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})
+    await run(tmp_path, cells, model, retry_failed=True)
+    assert len(model.calls) == 4
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        lambda record: record.sample.pictures["picture"],
+        lambda record: record.sample.pictures["more"][1],
+        lambda record: record.sample.frames[0],
+        lambda record: record.turns[1].added[-1].picture,
+        lambda record: record.turns[1].reply.picture,
+    ],
+)
+async def test_an_episode_whose_picture_is_lost_is_played_again(
+    tmp_path: Path, lost: Callable[[EpisodeLine], str]
+) -> None:
+    shades = {"s0": ("red", "green", "cyan", "pink"), "s1": ("black", "brown", "lime", "navy")}
+    drawn = {"s0": "blue", "s1": "orange"}
+    samples: list[Sample] = []
+    for id, (one, two, three, true) in shades.items():
+        pictures = {"picture": colour(one), "more": [colour(two), colour(three)]}
+        samples.append(make_sample(id, pictures=pictures, frames=lambda true=true: [colour(true)]))
+    cells = [make_cell(make_task(samples), "visual_cot", "blank")]
+    model = Speaker(drawing=lambda id: Reply(picture=colour(drawn[id])))
+    folder = await run(tmp_path, cells, model)
+    record = next(folder.episodes("shades.visual_cot"))
+    name = lost(record)
+    folder.pictures.path(name).unlink()
+    model.calls.clear()
+    await run(tmp_path, cells, model)
+    shared = name == f"{colour('white').digest}.png"  # what both were shown instead of their drawings
+    assert set(model.asked) == ({"s0", "s1"} if shared else {"s0"})
+    assert folder.pictures.holds(name)
+
+
+async def test_what_is_played_differently_is_refused_and_the_changes_are_named(tmp_path: Path) -> None:
+    await run(tmp_path, _cells(2), Speaker())
+    before = (tmp_path / "run.json").read_bytes()
+    modes = {"direct": {"protocol": "direct", "prompts": {"inputs": ["{question}"], "ask": "Why?"}}}
+    changed = make_task(make_samples(2), modes=modes, headline="other", breakdown=["kind"])
+    with pytest.raises(RunConflict, match=r"holds shades\.direct played differently") as refused:
+        await run(tmp_path, [make_cell(changed)], Speaker())
+    said = str(refused.value)
+    assert 'breakdown: [] -> ["kind"]; headline: "right" -> "other"; play.prompts.ask' in said
+    assert (
+        said.endswith("and 1 more (use another --output_path, or --fresh to start over)")
+        and "play.prompts.inputs" not in said
+    )
+    assert (tmp_path / "run.json").read_bytes() == before
+
+
+async def test_up_to_three_changes_are_all_named(tmp_path: Path) -> None:
+    await run(tmp_path, _cells(2), Speaker())
+    with pytest.raises(RunConflict) as refused:
+        await run(tmp_path, _cells(2, seed=1, steps="model", on_draw_failure="continue"), Speaker())
+    said = str(refused.value)
+    assert all(name in said for name in ("on_draw_failure", "source.seed: 0 -> 1", "steps")) and "more" not in said
+
+
+async def test_another_model_is_another_run(tmp_path: Path) -> None:
+    await run(tmp_path, _cells(2), Speaker())
+    with pytest.raises(RunConflict, match=r'model\.name: "speaker" -> "other"'):
+        await run(tmp_path, _cells(2), Speaker(name="other"))
+
+
+async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> None:
+    model = Speaker(lambda id: "yes")
+    folder = await run(tmp_path, _cells(2, "direct"), model)
+    started = folder.about().started
+    written = json.loads(folder.run_file.read_text())
+    folder.run_file.write_text(json.dumps({**written, "started": "2001-01-01T00:00:00Z"}))
+    await run(tmp_path, _cells(2, "visual_cot"), model)
+    assert folder.cells == ["shades.direct", "shades.visual_cot"]
+    assert list(folder.results().tasks) == ["shades.direct", "shades.visual_cot"]
+    assert [(gain.mode, gain.n) for gain in folder.results().gains] == [("visual_cot", 2)]
+    assert folder.about().started == "2001-01-01T00:00:00Z", "it began when it first began"
+    assert started.endswith("Z") and len(started) == 20
+
+
+async def test_neighbours_lend_each_other_their_drawings_also_when_a_run_goes_on(tmp_path: Path) -> None:
+    shades = {"s0": "blue", "s1": "orange", "s2": "lime", "s3": "navy"}
+    model = Speaker(drawing=lambda id: Reply(picture=colour(shades[id])))
+    task = make_task(make_samples(4))
+    for limit in (2, 4):
+        folder = await run(tmp_path, [make_cell(task, "visual_cot", "other", limit=limit)], model)
+    seen = {r.sample.id: r.turns[1].added[-1].picture for r in folder.episodes("shades.visual_cot")}
+    lent = {"s0": "orange", "s1": "blue", "s2": "navy", "s3": "lime"}
+    assert seen == {id: f"{colour(shade).digest}.png" for id, shade in lent.items()}
+
+
+async def test_the_one_who_looks_on_is_told_how_far_it_is(tmp_path: Path) -> None:
+    looker = Looker()
+    await run(tmp_path, _cells(3, limit=1), Speaker(), looker)
+    await run(tmp_path, _cells(3, limit=3), Speaker(), looker)
+    name = "shades.direct"
+    assert looker.told == [
+        ("begin", name, 1, 0),
+        ("played", name, False),
+        ("end", name),
+        ("begin", name, 3, 1),
+        ("played", name, False),
+        ("played", name, False),
+        ("end", name),
+    ]
+
+
+async def test_without_a_limit_the_total_is_the_tasks_own_or_unknown(tmp_path: Path) -> None:
+    looker = Looker()
+    await run(tmp_path / "a", [make_cell(make_task(make_samples(2), default_limit=2))], Speaker(), looker)
+    await run(tmp_path / "b", [make_cell(make_task(make_samples(2)))], Speaker(), looker)
+    assert [told[2] for told in looker.told if told[0] == "begin"] == [2, None]

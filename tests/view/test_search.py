@@ -1,0 +1,52 @@
+"""A word that stands in every line as a part of the format is not found in every line."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sketchmark.episode import Failure
+from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
+from sketchmark.runs.index import RunIndex
+from sketchmark.view.search import matching
+from tests.view.making import Maker, play, sample
+
+KEYS = {
+    *(name for kind in (EpisodeLine, SampleLine, TurnLine, PartLine, ReplyRecord) for name in kind.__struct_fields__),
+    *Failure.__dataclass_fields__,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunIndex:
+    maker = Maker(tmp_path_factory.mktemp("runs") / "run")
+    for number in range(3):
+        maker.add("maze.visual_cot", play(sample(number), "visual_cot", True, text="ANSWER"), number)
+    index = RunIndex(maker.folder, "run")
+    index.refresh()
+    return index
+
+
+@pytest.mark.parametrize("word", sorted(KEYS | {"null", "false", "tokens_in", "draw", "stop", "model", "png"}))
+def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunIndex, word: str) -> None:
+    cell = run.cells["maze.visual_cot"]
+    texts = []
+    for name in cell.episodes:
+        line = cell.episode(name)
+        texts += [line.sample.id, *line.sample.fields.values(), *map(str, line.sample.groups.values())]
+        for turn in line.turns:
+            texts += [turn.suffix, turn.note, *(part.text or "" for part in turn.added)]
+    expected = 3 if any(word in text.lower() for text in texts) else 0
+    assert len(matching(cell, word)) == expected
+
+
+def test_the_keys_are_those_of_a_line(run: RunIndex) -> None:
+    cell = run.cells["maze.visual_cot"]
+    line = msgspec.to_builtins(cell.episode("maze-00000"))
+    assert set(line) | set(line["sample"]) | set(line["turns"][2]) | set(line["turns"][2]["reply"]) <= KEYS
+
+
+def test_what_was_said_is_found(run: RunIndex) -> None:
+    assert len(matching(run.cells["maze.visual_cot"], "answer")) == 3
+    assert matching(run.cells["maze.visual_cot"], "maze-00001") == {"maze-00001"}
