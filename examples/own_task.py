@@ -39,7 +39,7 @@ def main() -> None:
     low, high = result.metrics["right"].ci95
     print(f"right: {result.metrics['right'].mean:.0%} [{low:.0%}, {high:.0%}] of {result.n}")
     for dots, group in sorted(result.by["dots"].items()):
-        print(f"  {dots} dots: {group['metrics']['right']['mean']:.0%} of {group['n']}")
+        print(f"  {dots} dots: {group.metrics['right'].mean:.0%} of {group.n}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "run": "sketchmark.api",
-    "compare": "sketchmark.compare",
+    "compare": "sketchmark.comparison",
     "Desk": "sketchmark.desk",
     "Episode": "sketchmark.episode",
     "CallFailed": "sketchmark.errors",
@@ -35,7 +35,7 @@ __all__ = [*sorted(_PLACES), "__version__"]
 
 if TYPE_CHECKING:
     from sketchmark.api import run as run
-    from sketchmark.compare import compare as compare
+    from sketchmark.comparison import compare as compare
     from sketchmark.desk import Desk as Desk
     from sketchmark.episode import Episode as Episode
     from sketchmark.errors import CallFailed as CallFailed

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from sketchmark.commands.compare import command
-from sketchmark.compare import compare
-from sketchmark.compare.formats import FORMATS, to_csv, to_latex, to_markdown
-from sketchmark.compare.terminal import to_terminal
+from sketchmark.comparison import compare
+from sketchmark.comparison.formats import FORMATS, to_csv, to_latex, to_markdown
+from sketchmark.comparison.terminal import to_terminal
 from tests.compare.folders import row, rows, write_run
 
 NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.compare import as_json, compare
-from sketchmark.compare.terminal import to_terminal
+from sketchmark.comparison import as_json, compare
+from sketchmark.comparison.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import write_json
 from sketchmark.runs.format import Results

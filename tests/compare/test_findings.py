@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.compare import Breakdown, CanvasTable, TableRow, compare
+from sketchmark.comparison import Breakdown, CanvasTable, TableRow, compare
 from tests.compare.folders import row, rows, write_run
 
 

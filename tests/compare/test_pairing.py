@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sketchmark.compare import compare
-from sketchmark.compare.terminal import to_terminal
+from sketchmark.comparison import compare
+from sketchmark.comparison.terminal import to_terminal
 from sketchmark.runs.gains import Pair, pair
 from sketchmark.runs.rows import DrawingNotes, ScoredSample
 from tests.compare.folders import rows, write_run

@@ -26,7 +26,7 @@ LAYERS = (
     ("tasks",),
     ("catalog",),
     ("runs",),
-    ("compare",),
+    ("comparison",),
     ("report", "view", "export", "serve"),
     ("api",),
     ("commands",),

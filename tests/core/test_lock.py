@@ -57,7 +57,7 @@ def test_one_process_does_not_run_twice_in_a_folder_either(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "used",
     [
-        "import sketchmark.runs.store, sketchmark.compare, sketchmark.commands.compare",
+        "import sketchmark.runs.store, sketchmark.comparison, sketchmark.commands.compare",
         "import sketchmark.api, sketchmark.report, sketchmark.view.app",
         "import sys; from pathlib import Path; from sketchmark.runs.lock import RunLock;"
         "import warnings; warnings.simplefilter('ignore'); RunLock(Path(sys.argv[1])).release()",

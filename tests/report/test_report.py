@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.commands.report import command
-from sketchmark.compare import Side, TableRow
+from sketchmark.comparison import Side, TableRow
 from sketchmark.report import gallery, write_report
 from sketchmark.report.headline import headline
 from sketchmark.runs.store import RunFolder

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from sketchmark.compare import compare
+from sketchmark.comparison import compare
 from sketchmark.files.atomic import write_json
 from sketchmark.runs import summary
 from sketchmark.runs.format import Results, ScoreRow

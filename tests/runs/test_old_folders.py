@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 import sketchmark
 from sketchmark.cli import root
-from sketchmark.compare import compare
+from sketchmark.comparison import compare
 from sketchmark.export import export
 from sketchmark.files.plain import plain
 from sketchmark.report import write_report

@@ -28,8 +28,8 @@ def command(
 
     Differences run from the first to the second: positive means that drawing, or the later run, is better.
     """
-    from sketchmark.compare import compare
-    from sketchmark.compare.formats import FORMATS
+    from sketchmark.comparison import compare
+    from sketchmark.comparison.formats import FORMATS
 
     text = FORMATS[form](compare(runs, metric=metric, power=power, anyway=anyway))
     if output:

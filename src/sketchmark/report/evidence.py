@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sketchmark.compare import Comparison, compare
+from sketchmark.comparison import Comparison, compare
 from sketchmark.errors import BadInput
 from sketchmark.runs.store import RunFolder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sketchmark.compare import TableRow
+from sketchmark.comparison import TableRow
 from sketchmark.report.numbers import bracket, percent, points
 from sketchmark.runs.format import CellSummary
 

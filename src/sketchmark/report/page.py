@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
-from sketchmark.compare import CanvasTable, Comparison, TableRow
+from sketchmark.comparison import CanvasTable, Comparison, TableRow
 from sketchmark.files.plain import plain
 from sketchmark.report import charts
 from sketchmark.report.evidence import compared

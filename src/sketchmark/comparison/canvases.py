@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sketchmark.compare.findings import CanvasScore, CanvasTable
-from sketchmark.compare.wording import points, span
+from sketchmark.comparison.findings import CanvasScore, CanvasTable
+from sketchmark.comparison.wording import points, span
 from sketchmark.runs.gains import Rows, pair
 from sketchmark.runs.scored import ScoredCell, trouble
 from sketchmark.stats import Difference, holm, interval

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sketchmark.compare.findings import DrawingSplit
-from sketchmark.compare.wording import share
+from sketchmark.comparison.findings import DrawingSplit
+from sketchmark.comparison.wording import share
 from sketchmark.runs.gains import Pairs
 from sketchmark.stats import Interval
 

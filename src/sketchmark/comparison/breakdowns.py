@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sketchmark.compare.findings import Breakdown, Group
+from sketchmark.comparison.findings import Breakdown, Group
 from sketchmark.runs.gains import Pair, Pairs
 from sketchmark.stats import holm, trend
 

@@ -7,8 +7,8 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sketchmark.compare.findings import Comparison
-from sketchmark.compare.tables import Table, tables
+from sketchmark.comparison.findings import Comparison
+from sketchmark.comparison.tables import Table, tables
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

@@ -7,9 +7,9 @@ import io
 import json
 from collections.abc import Callable, Iterator
 
-from sketchmark.compare.findings import Comparison, as_json
-from sketchmark.compare.tables import tables
-from sketchmark.compare.terminal import to_terminal
+from sketchmark.comparison.findings import Comparison, as_json
+from sketchmark.comparison.tables import tables
+from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval
 
 

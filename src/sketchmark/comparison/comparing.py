@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sketchmark.compare import fairness
-from sketchmark.compare.breakdowns import breakdowns
-from sketchmark.compare.canvases import canvas_table
-from sketchmark.compare.drawings import split_by_drawing
-from sketchmark.compare.findings import CanvasTable, Comparison, Plan, Side, TableRow
+from sketchmark.comparison import fairness
+from sketchmark.comparison.breakdowns import breakdowns
+from sketchmark.comparison.canvases import canvas_table
+from sketchmark.comparison.drawings import split_by_drawing
+from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, Side, TableRow
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.runs.gains import Pairs, Rows, pair
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sketchmark.compare.findings import Breakdown, CanvasTable, Comparison, TableRow
-from sketchmark.compare.wording import bounds, chance, number, points, signed
+from sketchmark.comparison.findings import Breakdown, CanvasTable, Comparison, TableRow
+from sketchmark.comparison.wording import bounds, chance, number, points, signed
 from sketchmark.stats import Difference, Interval
 
 
