@@ -17,6 +17,7 @@ import msgspec
 
 from sketchmark.models import reply_record
 from sketchmark.runs import format as run_format
+from sketchmark.runs import results_format
 
 PAGE = Path(__file__).with_name("run-folder.md")
 _TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -24,7 +25,7 @@ _TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def kinds() -> dict[str, type[msgspec.Struct]]:
     """Every type that stands in a run folder, by name."""
-    found = {**vars(reply_record), **vars(run_format)}
+    found = {**vars(reply_record), **vars(run_format), **vars(results_format)}
     return {
         name: kind
         for name, kind in found.items()

@@ -10,8 +10,8 @@ from sketchmark.comparison import as_json, compare
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import write_json
-from sketchmark.runs.format import Results
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import Results
 from sketchmark.stats import holm, mcnemar_exact
 from tests.compare.folders import row, rows, write_run
 

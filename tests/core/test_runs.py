@@ -12,8 +12,8 @@ from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.runs.format import Results
 from sketchmark.runs.record import drawn_names
+from sketchmark.runs.results_format import Results
 from sketchmark.runs.store import RunFolder
 from tests.core.helpers import Flaky, Recorder, episodes
 

@@ -18,10 +18,10 @@ from sketchmark.cli import root as cli
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
 from sketchmark.runs import submissions as submission
-from sketchmark.runs.format import CellSummary
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
+from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading
 from tests.medical import fixtures

@@ -10,9 +10,10 @@ import pytest
 from sketchmark.comparison import compare
 from sketchmark.files.atomic import write_json
 from sketchmark.runs import summary
-from sketchmark.runs.format import Results, ScoreRow
+from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.gains import gains, pair
 from sketchmark.runs.index import RunIndex
+from sketchmark.runs.results_format import Results
 from sketchmark.runs.store import RunFolder
 from tests.runs.making import make_folder, make_row
 

@@ -10,9 +10,10 @@ import pytest
 
 from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.plain import plain
-from sketchmark.runs.format import Gain, Metric, ScoreRow
+from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import Gain, Metric
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import interval, paired_difference
 from tests.runs.making import make_folder, make_row, make_task

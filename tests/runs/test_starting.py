@@ -11,8 +11,9 @@ import pytest
 from sketchmark import __version__
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.base import Reply
-from sketchmark.runs.format import ModelAbout, Results
+from sketchmark.runs.format import ModelAbout
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.results_format import Results
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 NAME = "shades.direct"

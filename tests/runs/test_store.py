@@ -14,10 +14,11 @@ import pytest
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import write_atomic, write_json
 from sketchmark.files.pictures import PictureStore
-from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, Results, RunAbout
+from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import Results
 from sketchmark.runs.store import RunFolder, differences
 from tests.runs.making import colour, make_episode, make_row, make_sample, write_lines
 

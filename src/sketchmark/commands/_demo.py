@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sketchmark.api import run
-from sketchmark.runs.format import CellSummary, Gain
+from sketchmark.runs.results_format import CellSummary, Gain
 from sketchmark.runs.store import RunFolder
 from sketchmark.worlds import every_world
 

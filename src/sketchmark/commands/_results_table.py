@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sketchmark.runs.format import CellSummary, Gain, Metric, Results
+from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
 
 if TYPE_CHECKING:
     from rich.console import Console

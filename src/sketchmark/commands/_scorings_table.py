@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sketchmark.runs.format import Results
+from sketchmark.runs.results_format import Results
 
 
 def print_scorings(results: Results) -> None:

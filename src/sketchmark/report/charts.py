@@ -9,7 +9,7 @@ from typing import Any
 
 from sketchmark.report.markup import Html, tag
 from sketchmark.report.numbers import bracket, percent
-from sketchmark.runs.format import Mean
+from sketchmark.runs.results_format import Mean
 
 Point = Mean | None
 """None where there is nothing."""

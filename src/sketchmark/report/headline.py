@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sketchmark.comparison import TableRow
 from sketchmark.report.numbers import bracket, percent, points
-from sketchmark.runs.format import CellSummary
+from sketchmark.runs.results_format import CellSummary
 
 _MOST = 6
 _PHRASES = {"helped": "Drawing helped on", "hurt": "Drawing hurt on", "unclear": "No clear difference on"}

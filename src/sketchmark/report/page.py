@@ -15,8 +15,9 @@ from sketchmark.report.headline import headline, interval_of, verdict
 from sketchmark.report.markup import Child, Html, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
 from sketchmark.runs import summary
-from sketchmark.runs.format import CellSummary, Mean, RunAbout
+from sketchmark.runs.format import RunAbout
 from sketchmark.runs.index import RunIndex
+from sketchmark.runs.results_format import CellSummary, Mean
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """Even if something slipped through, a browser would run nothing and ask nobody."""

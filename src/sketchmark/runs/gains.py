@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sketchmark.runs.format import CellAbout, Gain
+from sketchmark.runs.format import CellAbout
+from sketchmark.runs.results_format import Gain
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import Difference, Interval, interval, paired_difference
 

@@ -9,11 +9,12 @@ from sketchmark.engines.local import play_all
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
-from sketchmark.runs.format import CellSummary, EpisodeLine, Results, ScoreNumbers
+from sketchmark.runs.format import EpisodeLine, ScoreNumbers
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Task
 

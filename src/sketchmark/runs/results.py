@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from sketchmark.runs.format import CellSummary, GroupSummary, Metric, ScoreNumbers
+from sketchmark.runs.format import ScoreNumbers
+from sketchmark.runs.results_format import CellSummary, GroupSummary, Metric
 from sketchmark.stats import interval
 from sketchmark.task import Task
 

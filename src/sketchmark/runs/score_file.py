@@ -13,10 +13,11 @@ from sketchmark.files.plain import plain
 from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
-from sketchmark.runs.format import CellSummary, Results, ScoreRow
+from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.task import Grading, Task
 
 _AT_ONCE = 16

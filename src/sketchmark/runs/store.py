@@ -14,8 +14,9 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.files.lines import LineReader, whole_lines
 from sketchmark.files.pictures import PictureStore
-from sketchmark.runs.format import READABLE, EpisodeLine, Results, RunAbout, ScoreRow
+from sketchmark.runs.format import READABLE, EpisodeLine, RunAbout, ScoreRow
 from sketchmark.runs.record import unpack_episode
+from sketchmark.runs.results_format import Results
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
 
 

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from sketchmark.runs import gains as computed
-from sketchmark.runs.format import CellSummary, Gain, Mean
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.results import summarise
+from sketchmark.runs.results_format import CellSummary, Gain, Mean
 from sketchmark.stats import interval
 
 MOST_GROUPS = 24

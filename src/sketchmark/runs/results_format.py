@@ -1,0 +1,157 @@
+"""results.json, as types: the aggregates of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from sketchmark.stats import Difference, Interval
+
+
+class Mean(Struct):
+    """A mean over samples."""
+
+    mean: float | None
+    """The mean; null where there is nothing to average."""
+
+    ci95: tuple[float | None, float | None]
+    """Its 95 % interval; nulls where the data say nothing about the spread."""
+
+    n: int
+    """Over how many samples."""
+
+    @classmethod
+    def of(cls, found: Interval | Difference) -> Mean:
+        return Mean(found.mean, (found.low, found.high), found.n)
+
+
+class Metric(Mean):
+    """A score's mean over the samples it applies to."""
+
+    mean: float
+    """The mean."""
+
+    method: str = ""
+    """How the interval was made: docs/statistics.md."""
+
+
+class GroupSummary(Struct):
+    """The scored samples of one group."""
+
+    n: int
+    """How many."""
+
+    metrics: dict[str, Metric]
+    """Score → mean."""
+
+
+class CellSummary(Struct, kw_only=True, omit_defaults=True):
+    """The numbers of one cell. What stands in `scorings` has no `task`, `mode`, `canvas` or `steps` of its own."""
+
+    task: str = ""
+    """As in run.json."""
+
+    mode: str = ""
+    """As in run.json."""
+
+    canvas: str = ""
+    """As in run.json."""
+
+    steps: str = ""
+    """As in run.json."""
+
+    headline: str = ""
+    """As in run.json."""
+
+    n: int
+    """Scored episodes."""
+
+    episodes: int
+    """All episodes."""
+
+    metrics: dict[str, Metric]
+    """Score → mean."""
+
+    failures: dict[str, int]
+    """Kind of trouble → episodes."""
+
+    left_out: int
+    """Episodes in which a part of the context could not be passed on."""
+
+    calls_left_out: int
+    """Such calls."""
+
+    usage: dict[str, int]
+    """What all episodes cost."""
+
+    by: dict[str, dict[str, GroupSummary]] = {}
+    """For each key of the breakdown: group → its numbers."""
+
+    scoring: str = ""
+    """By what rules."""
+
+    aggregate: dict[str, Any] = {}
+    """The data set's own summary, for tasks that have one."""
+
+    scorings: dict[str, CellSummary] = {}
+    """The same episodes by other rules."""
+
+    unanswered: list[str] | None = None
+    """`sketchmark score-file` only: samples without a reply."""
+
+    unknown: list[str] | None = None
+    """`sketchmark score-file` only: replies without a sample."""
+
+
+class Gain(Struct):
+    """A mode minus direct, on the samples that both have scored."""
+
+    task: str
+    """The task."""
+
+    mode: str
+    """The mode that is compared with direct."""
+
+    canvas: str
+    """Its canvas."""
+
+    metric: str
+    """The task's headline score."""
+
+    gain: float | None
+    """The mean difference."""
+
+    ci95: tuple[float | None, float | None]
+    """Its 95 % interval."""
+
+    p: float | None
+    """Two-sided, uncorrected."""
+
+    helped: int
+    """Samples that became better."""
+
+    hurt: int
+    """Samples that became worse."""
+
+    same: int
+    """Samples that stayed the same."""
+
+    n: int
+    """Samples in all."""
+
+
+class Results(Struct, kw_only=True, omit_defaults=True):
+    """The aggregates of a run."""
+
+    model: str = ""
+    """As typed."""
+
+    tasks: dict[str, CellSummary]
+    """Cell → its numbers."""
+
+    gains: list[Gain]
+    """What each mode changed."""
+
+    warnings: list[str] = []
+    """What the checks before the run found."""
