@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "sketchmark: interrupted; what was finished is kept, the same command goes on from there", err=True
+            "sketchmark: interrupted; what was finished is kept, the same command resumes from there", err=True
         )
         sys.exit(130)
     except BrokenPipeError:

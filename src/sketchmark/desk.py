@@ -63,8 +63,8 @@ class Desk:
     async def draw(self, suffix: str = "", *, label: str = "") -> None:
         """Let the model draw and see what it drew, behind an optional label.
 
-        In text_cot the drawing is put into words instead. A call that brings no picture ends the episode, unless
-        the run was told to go on without it.
+        In text_cot the drawing is put into words instead. A call that returns no picture ends the episode, unless
+        the run was told to continue without it.
         """
         before = (Part(label),) if label else ()
         if self._in_words:
@@ -82,7 +82,7 @@ class Desk:
 
     async def draw_and_say(self, prompt: str) -> None:
         """One call for both, for a model that draws, looks and answers by itself. It is written down as the drawing
-        and the answer that it brought."""
+        and the answer that it returned."""
         options = replace(self._saying, extra={**self._drawing.extra, **self._saying.extra})
         reply, seconds = await self._call("say", prompt, options)
         index, self._drawn = self._drawn, self._drawn + 1
@@ -104,7 +104,7 @@ class Desk:
         self._record("draw", (), suffix, reply, seconds)
         if not self._keep_going:
             kind = "refused" if reply.finish == "refused" else "no_picture"
-            raise CallFailed(kind, f"drawing {index + 1} brought no picture", blames_model=True)
+            raise CallFailed(kind, f"drawing {index + 1} returned no picture", blames_model=True)
 
     async def _call(self, act: Act, suffix: str, options: Options) -> tuple[Reply, float]:
         context = self.context + ([Part(suffix)] if suffix else [])

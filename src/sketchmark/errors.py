@@ -51,7 +51,7 @@ class RunConflict(SketchmarkError):
 
 
 class CallFailed(SketchmarkError):
-    """One call to a model did not bring a usable reply.
+    """One call to a model did not return a usable reply.
 
     `kind` is what the run's failure table counts. `blames_model` separates a model that did not deliver (scored as
     wrong: it had its chance) from a harness, network or provider failure (not evidence about the model: not scored).

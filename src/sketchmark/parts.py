@@ -198,7 +198,7 @@ class Sample:
     """One item of a task.
 
     `fields` and `pictures` are what prompts may show, by name. `target` is what is true of the item and is seen by
-    scorers alone. `filed` is how the item is grouped in tables (category, difficulty, language...); the entry
+    scorers alone. `groups` is how the item is grouped in tables (category, difficulty, language...); the entry
     `cluster` names items that share a picture or source, so that intervals are not too narrow.
     `frames` makes the true picture after each drawing step, for the oracle canvas and the picture scores.
     """

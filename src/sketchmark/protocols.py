@@ -1,6 +1,6 @@
 """How a task is played: each protocol is a short coroutine over a desk and knows no model.
 
-The same protocol serves visual_cot and text_cot: at a text_cot desk, `draw` brings a description instead.
+The same protocol serves visual_cot and text_cot: at a text_cot desk, `draw` returns a description instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def direct(desk: Desk, prompts: FilledPrompts) -> None:
 
 
 async def steps_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
-    """Maze and sliding: plan a step, draw it, look at it, go on; then give the whole answer."""
+    """Maze and sliding: plan a step, draw it, look at it, take the next; then give the whole answer."""
     desk.show(*prompts.parts())
     for i in _steps(prompts):
         plan = await desk.say(prompts.text("plan", i=i), limit=prompts.settings.get("plan_tokens"))

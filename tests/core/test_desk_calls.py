@@ -147,7 +147,7 @@ async def test_a_missing_picture_is_a_refusal_only_if_the_model_refused(
     drawn = numbered()
     desk = Desk(Recorder(drawing=lambda i, c: drawn(i, c) if i == 1 else Reply("why", finish=finish)))
     await desk.draw("x")
-    with pytest.raises(CallFailed, match=r"^drawing 2 brought no picture") as failed:
+    with pytest.raises(CallFailed, match=r"^drawing 2 returned no picture") as failed:
         await desk.draw("y", label="L")
     assert (failed.value.kind, failed.value.blames_model) == (kind, True)
     turn = desk.turns[-1]

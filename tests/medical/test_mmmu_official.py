@@ -20,7 +20,7 @@ from sketchmark.tasks.mmmu.official import (
 
 CHAMBERS = {"A": "Right Atrium", "B": "Left Atrium", "C": "Right Ventricle", "D": "Left Ventricle"}
 RANDOM = None
-"""Without a source of chance the parsers say None where they would draw by lot."""
+"""Without a source of chance the parsers say None where they would choose at random."""
 
 BOXED_SENTENCE = "The answer is $\\boxed{\\text{B}}$"
 

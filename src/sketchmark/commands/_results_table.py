@@ -62,7 +62,7 @@ def print_results(results: Results) -> None:
 
 
 def _print_groups(console: Console, cells: Mapping[str, CellSummary]) -> None:
-    """The headline score by the first thing a task's samples are filed under; the report has all of them."""
+    """The headline score by the first key that groups a task's samples; the report has all of them."""
     from rich.table import Table
 
     table = Table(title="By group", title_justify="left")

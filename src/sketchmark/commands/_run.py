@@ -38,7 +38,7 @@ def _finish(folder: RunFolder, run: PreparedRun) -> int:
             click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
     failed = sum(_name_failures(folder, cell.name) for cell in run.cells)
     if budget.used_up:
-        click.echo(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to go on", err=True)
+        click.echo(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
     if failed:
         click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)

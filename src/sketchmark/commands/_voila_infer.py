@@ -37,7 +37,7 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
     """Play VOILA's steps and write the results file, as the original's inference_test.py does.
 
     \b
-    The run folder is kept beside the file (results.json.run). The same command again goes on where it stopped and
+    The run folder is kept beside the file (results.json.run). The same command again resumes where it stopped and
     plays again what failed.
       sketchmark voila infer --model_name openai/gpt-4o --distraction yes
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw

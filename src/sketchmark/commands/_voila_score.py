@@ -60,7 +60,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     \b
       sketchmark voila score --json_file_name results.json --csv_file_name voila.csv --distraction no
       sketchmark voila score … --judge openai/gpt-4o-2024-08-06 --batch
-    A batch goes on at the provider when this command is stopped; the same command finds it again.
+    A batch continues at the provider when this command is stopped; the same command finds it again.
     """
     import json
 

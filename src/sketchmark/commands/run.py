@@ -48,7 +48,7 @@ import click
     type=click.Choice(["fail", "continue"]),
     default="fail",
     show_default=True,
-    help="What to do when a drawing brings no picture.",
+    help="What to do when a drawing call returns no picture.",
 )
 @click.option("--retry-failed", is_flag=True, help="Play again the episodes that failed, and only those.")
 @click.option("--fresh", is_flag=True, help="Throw away what the run folder holds and start over.")
@@ -75,7 +75,7 @@ def command(**options: Any) -> int:
     """Play TASKS with a MODEL, write the run folder, print the table.
 
     \b
-    The same command again goes on where it stopped; nothing finished is done twice.
+    The same command again resumes where it stopped; nothing finished is done twice.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
     Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used.

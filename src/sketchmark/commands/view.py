@@ -12,7 +12,7 @@ import click
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(folder: Path, port: int, no_browser: bool) -> None:
-    """Look at the runs in FOLDER (a run, or a folder of runs), also while they are going on."""
+    """Look at the runs in FOLDER (a run, or a folder of runs), also while they are being played."""
     from sketchmark.view.running import serve
 
     def ready(address: str) -> None:

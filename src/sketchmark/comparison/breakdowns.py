@@ -1,4 +1,4 @@
-"""How a difference depends on what the samples are filed under."""
+"""How a difference depends on the groups of the samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RANGES = 5
 
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
-    """One for each filed key that takes at least two values; the task's own `first`."""
+    """One for each group key that takes at least two values; the task's own `first`."""
     keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.groups)])
     found = (_breakdown(pairs, key) for key in keys if key != "cluster")
     return tuple(one for one in found if one is not None)

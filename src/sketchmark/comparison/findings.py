@@ -27,7 +27,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Group:
-    """The samples filed under one value (or a range of values), compared."""
+    """The samples of one group (or a range of values), compared."""
 
     value: str
     before: Interval
@@ -38,7 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The difference by one filed key. Numbers are difficulties and have a trend; words are categories."""
+    """The difference by one group key. Numbers are difficulties and have a trend; words are categories."""
 
     key: str
     kind: Literal["category", "difficulty"]

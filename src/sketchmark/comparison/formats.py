@@ -117,8 +117,8 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
         yield ("difference", *name, "", "", *sides), row.before.score, row.after.score, row.difference, row.p_holm
         for found in row.breakdowns:
             for group in found.groups:
-                filed = (found.kind, *name, found.key, group.value, *sides)
-                yield filed, group.before, group.after, group.difference, group.p_holm
+                place = (found.kind, *name, found.key, group.value, *sides)
+                yield place, group.before, group.after, group.difference, group.p_holm
         if row.drawing:
             for value, score, gain in (
                 ("right", row.drawing.right, row.drawing.gain_right),

@@ -1,6 +1,6 @@
 """Plays many episodes at once on one machine.
 
-An engine takes jobs and brings back what became of each, in any order. It knows nothing of protocols, models or run
+An engine takes jobs and returns what became of each, in any order. It knows nothing of protocols, models or run
 folders, so that another engine (a cluster) can take its place.
 """
 

@@ -1,4 +1,4 @@
-"""A folder that `datasets.load_dataset(OUT, "maze.visual_cot")` opens, pictures embedded: a parquet file a cell.
+"""A folder that `datasets.load_dataset(OUT, "maze.visual_cot")` opens, pictures embedded: one parquet file per cell.
 
 Needs pyarrow alone; the column types that `datasets` looks for are written into the file.
 """
@@ -117,5 +117,5 @@ def _card(run: RunIndex, cells: list[CellIndex]) -> str:
     for cell in cells:
         head += [f"- config_name: {cell.name}", f"  data_files: data/{cell.name}.parquet"]
     model = json.dumps(run.model, ensure_ascii=False)
-    body = f"A Sketchmark run of the model {model}, started {run.about.started}: one row an episode."
+    body = f"A Sketchmark run of the model {model}, started {run.about.started}: one row per episode."
     return "\n".join([*head, "---", "", body, ""])

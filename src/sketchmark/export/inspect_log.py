@@ -1,6 +1,6 @@
-"""Logs that Inspect's viewer opens (`inspect view --log-dir OUT`), pictures included: one file a task and mode.
+"""Logs that Inspect's viewer opens (`inspect view --log-dir OUT`), pictures included: one file per task and mode.
 
-Written in its JSON format without needing Inspect, one sample at a time. A picture is kept once a sample, as an
+Written in its JSON format without needing Inspect, one sample at a time. A picture is kept once per sample, as an
 attachment that the messages refer to.
 """
 

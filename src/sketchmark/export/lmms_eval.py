@@ -83,7 +83,7 @@ def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
 
 
 def _write_samples(cell: CellIndex, path: Path) -> str:
-    """One line a sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
+    """One line per sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
     digest = hashlib.sha256()
     writer = LineWriter(path)
     for episode, score in episodes(cell):

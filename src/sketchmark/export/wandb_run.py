@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MOST = 100
-"""Film strips a task and mode: they are for looking, the numbers are complete."""
+"""Film strips per task and mode: they are for looking, the numbers are complete."""
 _SIDE = 160
 _COLUMNS = ("sample", "score", "answer", "flags", "seconds")
 

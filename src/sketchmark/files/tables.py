@@ -155,7 +155,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 
 def _json(path: Path) -> Iterator[Row]:
-    """A list of objects, or one object a line."""
+    """A list of objects, or one object per line."""
     try:
         text = path.read_text("utf-8")
         found = json_lines(text) if path.suffix == ".jsonl" else json.loads(text)

@@ -62,7 +62,7 @@ class Azure(OpenAI):
 def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
     """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
 
-    Its synchronous client in a thread: the asynchronous one would bring aiohttp along for one request an hour.
+    Its synchronous client in a thread: the asynchronous one would bring aiohttp along for one request per hour.
     """
     try:
         from azure.identity import DefaultAzureCredential, get_bearer_token_provider

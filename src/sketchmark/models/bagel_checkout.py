@@ -57,7 +57,7 @@ def load(code: Path, weights: Path) -> Inferencer:
     except ModuleNotFoundError as error:
         if error.name in ("torch", "accelerate"):
             raise MissingExtra("BAGEL from a checkout", "local") from error
-        raise BadInput(f"the BAGEL checkout needs a module that is not there: {error.name}") from error
+        raise BadInput(f"the BAGEL checkout needs a module that is missing: {error.name}") from error
     vae, vae_config = load_ae(local_path=str(weights / "ae.safetensors"))
     model = _model(accelerate, bagel, weights, vae_config)
     tokenizer, new_token_ids, _ = add_special_tokens(tokenizer_class.from_pretrained(str(weights)))

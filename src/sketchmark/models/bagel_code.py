@@ -21,7 +21,7 @@ DEFAULT_MAX_NEW_TOKENS = 1000
 
 
 class BagelCode(Model):
-    """One context at a time, in one worker thread: the inferencer has no batching, and the event loop must go on."""
+    """One context at a time, in one worker thread: the inferencer has no batching, and the event loop must run."""
 
     def __init__(self, pretrained: str, **model_args: Value) -> None:
         args = Arguments("bagel", model_args)

@@ -21,7 +21,7 @@ _ENTRY = LineReader(ReplyRecord, "a reply")
 
 
 class CallCache:
-    """One small file a call, written to the side and renamed: any number of processes may share the folder."""
+    """One small file per call, written to the side and renamed: any number of processes may share the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -39,7 +39,7 @@ def without_empty_texts(context: Context) -> tuple[Context, LeftOut]:
 
 
 def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, LeftOut]:
-    """All texts and the newest `most` pictures: in a drawing protocol the newest one is the state to go on from."""
+    """All texts and the newest `most` pictures: in a drawing protocol the newest is the state to continue from."""
     total = len(context.pictures)
     if total <= most:
         return context, ()

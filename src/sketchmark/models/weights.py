@@ -87,7 +87,7 @@ def load(source: Source) -> Weights:
     except Exception as error:
         raise DataMissing(f"cannot load {source.pretrained}: {_one_line(error)}", _hint(error)) from error
     if report["missing_keys"]:
-        # transformers fills these with random numbers and goes on; the score would be of another model.
+        # transformers fills these with random numbers and carries on; the score would be of another model.
         names = sorted(report["missing_keys"])
         raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
     if getattr(processor, "chat_template", None) is None:

@@ -66,7 +66,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> Scores
 
 
 def _flags(episode: Episode) -> list[str]:
-    """What went wrong on the way, beside the score: each kind once an episode."""
+    """What went wrong on the way, beside the score: each kind once per episode."""
     flags = [episode.failure.kind] if episode.failure else []
     for turn in episode.turns:
         if turn.reply is None:

@@ -12,7 +12,7 @@ _MARK = re.compile(r"(?:^|(?<=[\s(,;:]))\(?([A-L])\s?[.):：]\s*", re.MULTILINE)
 
 
 def leaks(cell: Cell, most: int = 1000) -> list[str]:
-    """One line a sample whose generation prompt holds one of its options. Looks at the first `most` samples."""
+    """One line per sample whose generation prompt holds one of its options. Looks at the first `most` samples."""
     if not cell.mode.prompts.get("generation_prompt") or not cell.mode.protocol.must_draw:
         return []
     found = []
@@ -28,7 +28,7 @@ def leaks(cell: Cell, most: int = 1000) -> list[str]:
 
 
 def warn_of_leaks(cells: Sequence[Cell], *, strict: bool = False) -> list[str]:
-    """One warning a cell, for the run's summary; an error instead if the run is to be strict about it."""
+    """One warning per cell, for the run's summary; an error instead if the run is to be strict about it."""
     warnings = []
     for cell in cells:
         found = leaks(cell)

@@ -78,7 +78,7 @@ class Plain(Silent):
 
 
 class Live(Silent):
-    """A bar a cell."""
+    """One bar per cell."""
 
     def __enter__(self) -> Live:
         from rich.console import Console

@@ -34,7 +34,7 @@ class Matched:
 
 
 def reply_sets(path: Path) -> dict[str, list[Row]]:
-    """The replies by set: a file is one, a folder of subjects is one, a folder of `*.jsonl` is one a file."""
+    """The replies by set: a file is one, a folder of subjects is one, a folder of `*.jsonl` is one per file."""
     sets = _read_sets(path)
     for name, rows in sets.items():
         counts = Counter(str(row["id"]) for row in rows if "id" in row)

@@ -104,7 +104,7 @@ class RunFolder:
             yield line.index, unpack_episode(line, self.pictures.load)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
-        """One row a sample, in the order of the samples."""
+        """One row per sample, in the order of the samples."""
         yield from newest(SCORES.all(self.scores_file(cell, scoring))).values()
 
     def scored(self, cell: str, scoring: str = "") -> dict[str, ScoredSample]:

@@ -12,7 +12,7 @@ from sketchmark.parts import Sample
 
 def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample | None]) -> Iterator[Sample]:
     """A sample for every row. A row that cannot be used becomes a sample that says why, under its own name:
-    the run counts it as `broken_row` and goes on. `build` returns None for a row the benchmark leaves out."""
+    the run counts it as `broken_row` and continues. `build` returns None for a row the benchmark leaves out."""
     seen: dict[str, int] = {}
     for number, row in enumerate(rows):
         try:

@@ -47,7 +47,7 @@ class JigsawPlay(Play):
         return self._completed(context, other=False)
 
     def guess(self, context: Context, rng: Random) -> str:
-        return tagged_choice(rng.randint(0, 1), "drawn by lot")
+        return tagged_choice(rng.randint(0, 1), "chosen at random")
 
     def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
         pieces = _pieces(context)

@@ -46,8 +46,8 @@ _PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
 MIN_CELL = 32
-"""Below this many pixels a cell, the outline, the reader's two spare pixels and the one by which it shifts a board of
-even side take too much of the first cells: of 29 pixels, some are read as unclear."""
+"""Below this many pixels per cell, the outline, the reader's two spare pixels and the one by which it shifts a board
+of even side take too much of the first cells: of 29 pixels, some are read as unclear."""
 
 
 def step(maze: Maze, at: Position, move: str) -> Position:

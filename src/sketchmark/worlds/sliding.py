@@ -124,7 +124,7 @@ def optimal_solutions(state: State) -> int:
 
 
 def render(state: State, n: int | None = None, size: int | None = None) -> Picture:
-    """The picture of a state. `size` is pixels a cell; `n` is only checked, for those who have it at hand."""
+    """The picture of a state. `size` is pixels per cell; `n` is only checked, for those who have it at hand."""
     side = side_of(state)
     if n is not None and n != side:
         raise BadInput(f"a state of {len(state)} cells is not a {n}x{n} board")

@@ -98,7 +98,7 @@ def _finished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _jsonl(name: str, making: Making, out: Path) -> Iterator[Add]:
-    """One line a sample; its pictures and the true step pictures in a folder of its own."""
+    """One line per sample; its pictures and the true step pictures in a folder of its own."""
     with _finished(out / f"{name}.jsonl") as path, path.open("w", encoding="utf-8") as lines:
 
         def add(number: int, sample: Sample) -> None:

@@ -29,7 +29,7 @@ Tell = Callable[[str], None]
 async def run_job(
     connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, tell: Tell
 ) -> dict[str, Result]:
-    """The results by custom id. Called again after a kill it goes on with the job that is under way; after a job
+    """The results by custom id. Called again after a kill it resumes the job that is under way; after a job
     that expired it sends what is still missing; after one that completed it only reads."""
     wanted = [request.custom_id for request in requests]
     state = _state(connection, requests, files)
@@ -108,7 +108,7 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
         try:
             job = await connection(lambda: connection.client.batches.retrieve(batch_id))
         except CallFailed as error:
-            hint = "the same command goes on with it"
+            hint = "the same command resumes it"
             if error.kind == "not_found":
                 hint = f"if it is gone for good, delete {files.state} to send the requests again"
             raise CallFailed(error.kind, f"cannot ask about job {batch_id}: {error}", hint=hint) from None

@@ -38,7 +38,7 @@ def dice(context: Context, seed: int) -> Random:
 
 
 def guess(context: Context, rng: Random) -> str:
-    """An answer of the form that is asked for, drawn by lot."""
+    """An answer of the form that is asked for, chosen at random."""
     want = wanted(context)
     if want == "plan":
         if may_stop(context) and rng.random() < 0.15:

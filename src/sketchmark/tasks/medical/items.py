@@ -81,7 +81,7 @@ def _cluster(asked: Asked) -> dict[str, str]:
 
 
 def groups_from(row: Mapping[str, Any], *names: str) -> dict[str, str]:
-    """The fields a set's tables are split by; what a row lacks is filed as Unknown."""
+    """The fields a set's tables are split by; what a row lacks is Unknown."""
     return {name: str(row.get(name) or "Unknown") for name in names}
 
 

@@ -1,6 +1,6 @@
 """Scores of radiology reports: BLEU, ROUGE, METEOR, CIDEr (docs/benchmarks/medical.md, "Report scoring").
 
-The metrics that need a model of their own are in report_models.
+The metrics that need a model of their own are in `radiology_models`.
 """
 
 from __future__ import annotations

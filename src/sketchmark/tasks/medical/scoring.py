@@ -1,4 +1,4 @@
-"""The scorer of the medical sets: one verdict an item, in the scoring asked for."""
+"""The scorer of the medical sets: one verdict per item, in the scoring asked for."""
 
 from __future__ import annotations
 

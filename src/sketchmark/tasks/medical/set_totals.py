@@ -1,6 +1,6 @@
 """The totals of the medical data sets, under the keys their own reports use, in every scoring mode.
 
-`strict` has one verdict an item and one denominator a table. The accidents of the `code-` modes are the functions
+`strict` has one verdict per item and one denominator per table. The accidents of the `code-` modes are the functions
 that cite docs/benchmarks/medical.md.
 """
 
@@ -17,7 +17,7 @@ from sketchmark.tasks.medical.medevalkit.vqa import VqaSet
 
 
 def choice_totals(items: Sequence[Graded], groupings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Totals of a multiple-choice set. `groupings` maps a table's key to the entry of `filed` it is split by:
+    """Totals of a multiple-choice set. `groupings` maps a table's key to the group it is split by:
     `{"question type metrics": "question_type"}`."""
     totals: dict[str, Any] = {"total metrics": _counted(items)}
     for key, by in (groupings or {}).items():

@@ -57,7 +57,7 @@ def _graded(row: Row) -> Graded:
 
 
 def _mixed_up(dataset: str, rows: Sequence[Row]) -> list[Graded]:
-    """The fork's items: those filed under one key are all graded on the last one's reply
+    """The fork's items: those stored under one key are all graded on the last one's reply
     (docs/benchmarks/medical.md, "Shared replies")."""
     notes = [row["notes"] for row in rows]
     items = []

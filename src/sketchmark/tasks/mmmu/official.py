@@ -2,7 +2,7 @@
 
 An unreadable choice is answered at random by all three, which is worth 1/n per item. The random numbers
 come from a `random.Random` the caller owns: `random.Random(42)` gives what the official module's seed gives, drawn
-in item order; without one, what would be drawn by lot is None. A null reply stops MMMU and MMMU-Pro, so callers of
+in item order; without one, what would be random is None. A null reply stops MMMU and MMMU-Pro, so callers of
 those pass text only.
 """
 

@@ -36,7 +36,7 @@ SEED = 42
 def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -> Scores:
     """Grade one episode; an item whose answer is withheld gets no score.
 
-    Under the published scorings an unreadable choice is drawn by lot. The row then holds the expected value, 1/n;
+    Under the published scorings an unreadable choice is drawn at random. The row then holds the expected value, 1/n;
     the tables (`totals`) hold what the seeded draw gives, which depends on all the items before.
     """
     scoring, target, reply = _checked(grading.scoring), sample.target, episode.answer

@@ -30,7 +30,7 @@ def official_totals(items: Sequence[Graded]) -> dict[str, dict[str, float]]:
 
 
 def medevalkit_totals(items: Sequence[Graded]) -> dict[str, Any]:
-    """MedEvalKit's validation results: one table a subject, and `total`."""
+    """MedEvalKit's validation results: one table per subject, and `total`."""
     totals: dict[str, Any] = {}
     for subject in dict.fromkeys(item.groups["subject"] for item in items):
         of_subject = [item for item in items if item.groups["subject"] == subject]

@@ -82,7 +82,7 @@ def _find(folders: Sequence[Path], name: str, where: str) -> Picture:
     for folder in folders:
         if (folder / name).is_file():
             return Picture.from_file(folder / name)
-    raise BadInput(f"{where}: the picture {name!r} is not there", "put Test_Images beside the CSV")
+    raise BadInput(f"{where}: the picture {name!r} is missing", "put Test_Images beside the CSV")
 
 
 def _from_hub(kind: str, input: str) -> Iterator[Sample]:
@@ -126,10 +126,10 @@ def _question(descriptions: Sequence[str], rule: str, where: str) -> voila.Quest
 def _sample(
     name: str, question: voila.Question, pictures: Sequence[Picture], kind: str, input: str, frames: Any
 ) -> Sample:
-    """`rule` is filed as text: structures are kinds of question, not degrees of anything."""
+    """`rule` is a text: structures are kinds of question, not degrees of anything."""
     shown = [collage(pictures)] if input == "collage" else list(pictures)
     number, subject, action = voila.STRUCTURES[question.rule].letters.split()
-    filed = {"rule": f"{question.rule:02}", "number_rule": number, "subject_rule": subject, "action_rule": action}
+    groups = {"rule": f"{question.rule:02}", "number_rule": number, "subject_rule": subject, "action_rule": action}
     return Sample(
         id=name,
         pictures={"images": shown},
@@ -142,7 +142,7 @@ def _sample(
             "relations": voila.relations_text(question),
             "answer_text": question.answer.describe(),
         },
-        groups=filed,
+        groups=groups,
         frames=frames,
     )
 

@@ -220,7 +220,7 @@ def forgive_any(verdict: StepVerdict, answer: Scene) -> StepVerdict:
 
 
 async def ask(judge: Model, inquiry: Inquiry) -> StepVerdict:
-    """A live verdict. A judge that cannot be reached has given none; the run goes on."""
+    """A live verdict. A judge that cannot be reached has given none; the run continues."""
     try:
         reply = await judge.say(inquiry.context(), inquiry.options())
     except CallFailed as error:

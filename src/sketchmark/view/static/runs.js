@@ -55,7 +55,7 @@ function brokenRuns(troubles) {
   );
 }
 
-/** One row a run, one column a task: direct → visual_cot, and the gain. */
+/** One row per run, one column per task: direct → visual_cot, and the gain. */
 function leaderboard(runs, sort, go) {
   const tasks = [...new Set(runs.flatMap((run) => run.cells.map((cell) => cell.task)))];
   const best = (run, task) => Math.max(-1, ...cells(run, task).map((cell) => score(cell)?.mean ?? -1));

@@ -134,7 +134,7 @@ function filters(facets, asked, change, search, clear) {
 
 function grid(data, asked) {
   if (!data.total) {
-    return [empty("No episode matches", "Take a filter away, or wait: a run that is going on adds more.")];
+    return [empty("No episode matches", "Take a filter away, or wait: a run that is still playing adds more.")];
   }
   return [
     el("h1", { class: "count" }, count(data.total, "episode"), data.pages > 1 ? ` · page ${data.page} of ${data.pages}` : ""),

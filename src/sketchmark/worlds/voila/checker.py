@@ -14,7 +14,7 @@ from sketchmark.worlds.voila.vocabulary import Scene, parse_description, scene_o
 from sketchmark.worlds.voila.wording import relations_text
 
 CHECKS = {
-    "header": "column names of one of the two spellings, 12 fields a row",
+    "header": "column names of one of the two spellings, 12 fields per row",
     "description": "descriptions of the vocabulary with the right singular or plural",
     "rule": "the structure named by the rule, and the answer that follows from it",
     "img4": "the answer without `any`, or a picture file that fits it",

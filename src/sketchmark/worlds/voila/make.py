@@ -53,9 +53,9 @@ def make(target: Path, order: SetOrder) -> int:
         else:
             with part.open("w", newline="", encoding="utf-8") as file:
                 if target.suffix == ".csv":
-                    write_csv((row for _, row in maker.filed()), file, order.columns)
+                    write_csv((row for _, row in maker.saved()), file, order.columns)
                 else:
-                    write_jsonl(maker.filed(), file, order.columns)
+                    write_jsonl(maker.saved(), file, order.columns)
     return order.count
 
 
@@ -94,7 +94,7 @@ class _Maker:
         first, second, third = (self._shelf.files(scene)[0] for scene in question.scenes)
         return (first, second, third), None
 
-    def filed(self) -> Iterator[tuple[int, QuestionRow]]:
+    def saved(self) -> Iterator[tuple[int, QuestionRow]]:
         """Rows whose pictures and collages lie in folders beside the table, in the published places."""
         written: set[str] = set()
         own_pictures = isinstance(self._shelf, BankShelf) and self._order.pictures

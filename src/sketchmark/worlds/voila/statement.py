@@ -18,7 +18,7 @@ _ANSWER = re.compile(
 
 def read_statement(text: str) -> Mapping[str, int | str | None] | None:
     """The last `number = …, subject = …, action = …`: values, `any`, or None for what is not in the vocabulary.
-    None for all: the form is not there."""
+    None for all: the form was not found."""
     matches = list(_ANSWER.finditer(text))
     if not matches:
         return None
