@@ -19,7 +19,9 @@ _PLACES = {
     "Model": "sketchmark.models.base",
     "Options": "sketchmark.models.base",
     "Reply": "sketchmark.models.base",
+    "Usage": "sketchmark.models.base",
     "Context": "sketchmark.parts",
+    "Part": "sketchmark.parts",
     "Picture": "sketchmark.parts",
     "Sample": "sketchmark.parts",
     "Protocol": "sketchmark.protocols",
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
     from sketchmark.models.base import Model as Model
     from sketchmark.models.base import Options as Options
     from sketchmark.models.base import Reply as Reply
+    from sketchmark.models.base import Usage as Usage
     from sketchmark.parts import Context as Context
+    from sketchmark.parts import Part as Part
     from sketchmark.parts import Picture as Picture
     from sketchmark.parts import Sample as Sample
     from sketchmark.protocols import Protocol as Protocol

@@ -17,8 +17,8 @@ import sketchmark
 ROOT = Path(__file__).parents[2]
 
 FACE = """
-    CallFailed Context Desk Episode FilledPrompts Grading Model Options Picture Protocol Reply RunFolder Sample Scores
-    SketchmarkError Task __version__ compare get_image_index_info run
+    CallFailed Context Desk Episode FilledPrompts Grading Model Options Part Picture Protocol Reply RunFolder Sample
+    Scores SketchmarkError Task Usage __version__ compare get_image_index_info run
 """
 
 INNER = {
@@ -28,6 +28,7 @@ INNER = {
     "sketchmark.tasks.image_index": "the rest of the image-index sentence (docs/medical.md)",
     "sketchmark.models.calling": "what an adapter may build on (docs/add-a-model.md)",
     "sketchmark.models.endpoint": "what an adapter may build on (docs/models.md)",
+    "sketchmark.task_files.schema": "prints the schema of task files (docs/add-a-task.md)",
     "sketchmark.models.combined_prompt": "for models that stage drawing and answering themselves (docs/mmsi.md)",
 }
 """Inner modules that a page names on purpose; they may change with a version, the face may not."""
@@ -35,7 +36,11 @@ INNER = {
 ENTRY_POINTS = {"sketchmark.models", "sketchmark.tasks"}
 """Groups under which installed packages are found: names, not modules."""
 
+INSIDE = {"add-a-world.md"}
+"""Pages about code that becomes part of the package: it imports its neighbours, not the public face."""
+
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.py")])
+PAGES = [page for page in PAGES if page.name not in INSIDE]
 
 _FROM = re.compile(r"from (sketchmark[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))")
 _NAMED = re.compile(r"(?<![\w./-])sketchmark((?:\.[A-Za-z_]\w*)+)")
