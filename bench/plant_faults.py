@@ -29,37 +29,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_RUNS = ("tests/core/test_runs.py", "tests/core/test_budget.py")
-_UNI = ("tests/uni_mmmu/test_rows.py", "tests/uni_mmmu/test_runs.py")
+_READERS = ("tests/worlds/test_readers.py", "tests/worlds/test_finding.py", "tests/worlds/test_boards.py")
+_SCORES = tuple(f"tests/uni_mmmu/test_scoring_{world}.py" for world in ("maze", "sliding", "jigsaw"))
 _PLAYED = ("tests/core/test_canvases.py", "tests/core/test_playing_episodes.py", "tests/core/test_plan_checks.py")
+_RUNNING = tuple(f"tests/runs/test_{name}.py" for name in ("running", "starting", "resuming", "spending"))
 
 TESTS: dict[str, tuple[str, ...]] = {
     "desk.py": ("tests/core/test_desk.py", "tests/core/test_desk_calls.py"),
     "protocols.py": ("tests/core/test_protocols.py", "tests/core/test_plan_checks.py"),
     "canvas.py": ("tests/core/test_canvases.py",),
-    "script.py": ("tests/core/test_script.py", "tests/core/test_templates.py"),
+    "task_files/prompts.py": ("tests/core/test_filled_prompts.py", "tests/core/test_templates.py"),
     "task.py": ("tests/core/test_modes.py", "tests/core/test_catalog.py"),
     "episode.py": ("tests/core/test_playing_episodes.py",),
-    "runs/plan.py": _PLAYED,
-    "runs/play.py": _PLAYED,
-    "runs/engine.py": _RUNS,
-    "runs/runner.py": _RUNS,
-    "runs/store.py": _RUNS,
-    "runs/lines.py": _RUNS,
-    "models/cached.py": ("tests/core/test_cache.py", *_RUNS),
+    "engines/local.py": ("tests/runs/test_engine.py",),
+    "files/lines.py": ("tests/runs/test_lines.py", "tests/runs/test_store.py"),
+    "models/cached.py": ("tests/runs/test_cached.py", "tests/core/test_cache.py"),
     "models/pacing.py": ("tests/models/test_places.py",),
     "models/layout.py": ("tests/models/test_layout.py",),
+    "runs/plan.py": ("tests/runs/test_plan.py", *_PLAYED),
+    "runs/play.py": ("tests/runs/test_play.py", *_PLAYED),
+    "runs/runner.py": _RUNNING,
+    "runs/store.py": ("tests/runs/test_store.py", "tests/runs/test_old_folders.py"),
+    "runs/rescore.py": ("tests/runs/test_rescoring.py", "tests/runs/test_aggregating.py"),
+    "runs/grading.py": ("tests/runs/test_grading.py",),
+    "runs/gains.py": ("tests/runs/test_gains.py", "tests/compare/test_pairing.py", "tests/runs/test_results.py"),
     "stats/paired.py": ("tests/stats/test_paired.py", "tests/stats/test_paired_by_hand.py"),
     "stats/intervals.py": ("tests/stats/test_intervals.py", "tests/stats/test_clusters.py"),
     "stats/clusters.py": ("tests/stats/test_clusters.py",),
     "stats/bootstrap.py": ("tests/stats/test_clusters.py",),
-    "worlds/maze.py": ("tests/worlds/test_maze.py",),
-    "worlds/sliding.py": ("tests/worlds/test_sliding.py",),
-    "worlds/boards.py": ("tests/worlds/test_boards.py",),
-    "tasks/uni_mmmu/scoring.py": _UNI,
-    "scoring/tagged.py": _UNI,
-    "scoring/frames.py": _UNI,
-    "scoring/choices.py": ("tests/medical/test_choices.py",),
+    "worlds/maze.py": (*_READERS, "tests/worlds/test_maze.py"),
+    "worlds/sliding.py": (*_READERS, "tests/worlds/test_sliding.py"),
+    "worlds/boards.py": _READERS,
+    "tasks/worlds/scoring.py": _SCORES,
+    "scoring/tagged.py": ("tests/uni_mmmu/test_tagged.py",),
+    "scoring/frames.py": ("tests/uni_mmmu/test_frame_scores.py",),
+    "scoring/choices.py": ("tests/medical/test_choices.py", "tests/medical/test_reading_choices.py"),
 }
 """Module (under src/sketchmark) -> the tests that must notice a fault in it. A few seconds each, or it is no use."""
 
