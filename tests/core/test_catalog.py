@@ -101,7 +101,7 @@ def test_a_model_of_ones_own_is_one_class_in_a_file_named_by_hand(tmp_path: Path
 
 
 def test_python_inside_a_folder_runs_only_when_trusted(tmp_path: Path) -> None:
-    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
     Catalog((tmp_path,))
     assert not (tmp_path / "ran").exists()
     Catalog((tmp_path,), trust_code=True)
