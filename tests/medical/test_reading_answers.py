@@ -86,7 +86,7 @@ def test_texts_are_compared_without_case_spacing_and_marks_around_them() -> None
         ("没有", False, "first word"),
         ("无", False, "first word"),
         ("不对", False, "first word"),
-        ("No: yes or no is not the question", False, "first word"),
+        ("No, it is thin: yes or no was the question", False, "first word"),
         ("是。是否清楚", True, "first word"),
         ("Yes? The answer is no", False, "announced"),
         ("No? The answer is yes", True, "announced"),
