@@ -32,6 +32,7 @@ from sketchmark.scoring.yesno import read_yes_no
         ("so\na</think>b</THINK>c", "c", "reply"),
         ("<think><answer>a</answer></think><answer>b</answer>", "b", "answer tag"),
         ("<think>a\n\nb</think>\nc", "c", "reply"),
+        ("c\n<Think>a\nb</Think>", "c", "reply"),
         ("Ｂ", "B", "reply"),
     ],
 )
@@ -113,6 +114,7 @@ def test_yes_and_no_and_where_they_were_read(response: str, value: bool, how: st
         "",
         "maybe",
         "truth",
+        "结果有",
     ],
 )
 def test_neither_or_both_is_unread(response: str) -> None:
