@@ -32,7 +32,7 @@ from sketchmark.scoring.yesno import read_yes_no
         ("so\na</think>b</THINK>c", "c", "reply"),
         ("<think><answer>a</answer></think><answer>b</answer>", "b", "answer tag"),
         ("<think>a\n\nb</think>\nc", "c", "reply"),
-        ("c\n<Think>a\nb</Think>", "c", "reply"),
+        ("c\n<think>a\nb</think>", "c", "reply"),
         ("Ｂ", "B", "reply"),
     ],
 )
