@@ -32,6 +32,7 @@ from sketchmark.scoring.yesno import read_yes_no
         ("so\na</think>b</THINK>c", "c", "reply"),
         ("<think><answer>a</answer></think><answer>b</answer>", "b", "answer tag"),
         ("<think>a\n\nb</think>\nc", "c", "reply"),
+        ("c\n<think>a\nb</think>", "c", "reply"),
         ("Ｂ", "B", "reply"),
     ],
 )
@@ -86,6 +87,8 @@ def test_texts_are_compared_without_case_spacing_and_marks_around_them() -> None
         ("没有", False, "first word"),
         ("无", False, "first word"),
         ("不对", False, "first word"),
+        ("No, it is thin: yes or no was the question", False, "first word"),
+        ("是。是否清楚", True, "first word"),
         ("Yes? The answer is no", False, "announced"),
         ("No? The answer is yes", True, "announced"),
         ("No. The answer is unclear", False, "first word"),
@@ -111,6 +114,7 @@ def test_yes_and_no_and_where_they_were_read(response: str, value: bool, how: st
         "",
         "maybe",
         "truth",
+        "结果有",
     ],
 )
 def test_neither_or_both_is_unread(response: str) -> None:
@@ -167,3 +171,4 @@ def test_a_decimal_point_does_not_end_a_sentence_and_no_gold_is_never_matched_by
     assert open_scores("3.5 cm", "5 cm")["rouge1"] == approx(0.5)
     assert open_scores("", "") == dict.fromkeys(open_scores("x", "y"), 0.0)
     assert open_scores("", "left")["rouge1"] == 0.0
+    assert open_scores("left lobe", "lobe left")["rouge1"] == approx(1.0)

@@ -88,6 +88,11 @@ def test_a_reply_that_commits_to_none_or_to_two_is_unread(response: str) -> None
     assert read_choice(response, CHAMBERS) == UNREAD
 
 
+def test_a_letter_said_twice_is_one() -> None:
+    assert read_choice("B, B\nas I said", CHAMBERS) == Parsed("B", "leading letter")
+    assert read_choice("Perhaps B or B", CHAMBERS) == Parsed("B", "letter after a cue")
+
+
 @pytest.mark.parametrize("denied", ["not", "not a", "not the", "no", "than", "without an", "instead of the"])
 def test_an_option_that_is_denied_is_not_mentioned(denied: str) -> None:
     assert read_choice(f"it shows {denied} left ventricle", CHAMBERS) == UNREAD

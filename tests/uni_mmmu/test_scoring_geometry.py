@@ -22,7 +22,7 @@ def _sample(*, lines: str = "", drawn: Picture | None = None) -> Sample:
         pictures={"image": DIAGRAM},
         fields={"question": "How long is AD?", "lines": lines},
         target={"answer": "twelve"},
-        frames=(lambda: [drawn]) if drawn else None,
+        frames=(lambda: [drawn, FIRST]) if drawn else None,
     )
 
 
@@ -66,6 +66,7 @@ def test_the_last_drawing_is_judged_beside_the_diagram_and_the_true_lines() -> N
     judge = Judge(RIGHT)
     scores = _score(judge, "AD is 12", FIRST, DRAWN, sample=_sample(lines="AD", drawn=TRUE))
     assert scores.values == {"geometry_text_acc": 1.0, "geometry_overlay_acc": 1.0}
+    assert set(scores.notes) == {"expected", "geometry_text_acc_judge", "geometry_overlay_acc_judge"}
     assert judge.shown[1].pictures == [DIAGRAM, TRUE, DRAWN]
     assert "the third is to be graded" in judge.asked[1] and "Auxiliary lines:\nAD\n" in judge.asked[1]
     plain = Judge(WRONG)
