@@ -164,8 +164,10 @@ def run_tests(tree: Path, tests: tuple[str, ...], limit: float | None = None) ->
         try:
             return running.wait(limit) == 0
         except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
             return False
+        finally:
+            if running.poll() is None:  # too long, or interrupted: its own children go with it
+                os.killpg(running.pid, signal.SIGKILL)
 
 
 def measure(module: str, whole: Path, each: int, seed: int, jobs: int) -> tuple[int, list[Fault]]:
