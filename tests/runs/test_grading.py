@@ -13,7 +13,7 @@ from sketchmark.models.base import Finish, Options, Reply
 from sketchmark.parts import Sample, of
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade, usage_of
-from sketchmark.task import Grading, Scorer, Scores
+from sketchmark.task import Grading, Scorer, Scores, Task
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
 
 STRICT = Grading()
@@ -103,9 +103,8 @@ async def test_what_several_scorers_find_is_put_together() -> None:
     async def second(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return Scores({"b": None, "both": 1.0}, {"two": 2})
 
-    task = make_task([], "first", first)
-    config = make_task([], "second", second).config
-    task.config["scorers"].extend(config["scorers"])
+    one, two = make_task([], "first", first), make_task([], "second", second)
+    task = Task("both", {**one.config, "scorers": [*one.config["scorers"], *two.config["scorers"]]})
     row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
     assert row.values == {"a": 1.0, "both": 1.0, "b": None}
     assert row.notes == {"one": 1, "two": 2}

@@ -19,7 +19,7 @@ default_limit: 3
 modes:
   direct: {prompts: {inputs: ["go", <initial>]}}
   visual_cot: {protocol: draw_then_answer, prompts: {inputs: [<initial>], generation_prompt: draw, ask: go}}
-scorers: ["uni_mmmu.scoring:maze"]
+scorers: ["worlds.scoring:maze"]
 headline: maze_text_exact
 """
 

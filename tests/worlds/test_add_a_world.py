@@ -106,7 +106,7 @@ def test_the_solver_plays_the_new_world_perfectly(task_file: Path, say: Say, tmp
     assert set(results) == {"dots.direct", "dots.visual_cot", "dots.text_cot"}
     assert set(results["dots.visual_cot"]["metrics"]) == {"dots_right", "dots_img_exact"}
     for cell in results.values():
-        assert cell.failures == {}
+        assert cell["failures"] == {}
         assert {found["mean"] for found in cell["metrics"].values()} == {1.0}
 
 

@@ -22,7 +22,8 @@ from sketchmark.task_files.schema import TaskFile
 
 _OURS = "sketchmark.tasks."
 _OFFERED = (_OURS, "sketchmark.protocols")
-"""Where an object of ours must be defined to be named by a stranger's file; a Protocol is of the second."""
+"""Where an object of ours must be defined to be named by a stranger's file, unless its module lists it in `__all__`;
+a Protocol is of the second."""
 
 _TRUST = "--trust-code runs it; it can do anything you can"
 _WHERE = "module:name, inside sketchmark.tasks or importable; code beside an included YAML file needs --trust-code"
@@ -104,6 +105,8 @@ class CodeNames:
 
     def _may(self, module: ModuleType, attribute: str, found: object) -> bool:
         if self._anywhere or not module.__name__.startswith(_OURS):
+            return True
+        if attribute in getattr(module, "__all__", ()):
             return True
         made_in = getattr(found, "__module__", None) or ""
         return not attribute.startswith("_") and made_in.startswith(_OFFERED)
