@@ -116,13 +116,13 @@ class FarEnd:
         if request.method == "GET":
             return seen, None
         if path.endswith("/images/edits"):
-            form = await request.form()
-            complaint = await wire_checks.edit_complaint(form)
-            for key, value in form.multi_items():
-                if isinstance(value, UploadFile) and key.startswith("image"):
-                    await value.seek(0)
-                    seen.pictures.append(Picture.from_bytes(await value.read()))
-            seen.body = {key: value for key, value in form.items() if isinstance(value, str)}
+            async with request.form() as form:
+                complaint = await wire_checks.edit_complaint(form)
+                for key, value in form.multi_items():
+                    if isinstance(value, UploadFile) and key.startswith("image"):
+                        await value.seek(0)
+                        seen.pictures.append(Picture.from_bytes(await value.read()))
+                seen.body = {key: value for key, value in form.items() if isinstance(value, str)}
             return seen, complaint or self._auth_complaint(seen)
         seen.body = await request.json()
         seen.pictures = list(_pictures_in(seen.body))

@@ -37,7 +37,10 @@ def play(url: str, folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     )
     assert done.returncode == 0, done.stderr
     return {
-        path.stem: sorted((row["sample"], row["values"], row["notes"]) for row in map(json.loads, path.open()))
+        path.stem: sorted(
+            (row["sample"], row["values"], row["notes"])
+            for row in map(json.loads, path.read_text("utf-8").splitlines())
+        )
         for path in sorted((folder / "scores").glob("*.jsonl"))
     }
 
