@@ -171,7 +171,7 @@ class Task:
             return protocol(name)
         found = self._code.find(name)
         if not isinstance(found, Protocol):
-            raise BadInput(f"task {self.name!r}: {name} is not a protocol", "make it a sketchmark.protocols.Protocol")
+            raise BadInput(f"task {self.name!r}: {name} is not a protocol", "make it a sketchmark.Protocol")
         return found
 
     def samples(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Sample]:

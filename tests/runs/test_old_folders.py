@@ -102,7 +102,7 @@ def test_it_opens_in_the_viewer(folder: RunFolder) -> None:
 def test_it_is_exported(folder: RunFolder, tmp_path: Path) -> None:
     _, *samples = export(folder, "lmms-eval", tmp_path / "out")
     assert len(samples) == 6
-    assert _lines(samples[0])[0]["sketchmark_filed"] == GROUPS["maze"]
+    assert _lines(samples[0])[0]["sketchmark_groups"] == GROUPS["maze"]
 
 
 def test_it_can_be_scored_again_and_the_scores_are_the_same(folder: RunFolder) -> None:

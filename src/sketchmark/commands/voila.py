@@ -34,7 +34,7 @@ command.add_command(_voila_score.command)
     "--dataset",
     required=True,
     type=click.Choice(["training", "testing"]),
-    help="Training sets have a fourth picture and nine pictures a scene.",
+    help="Training sets have a fourth picture and nine pictures per scene.",
 )
 @click.option("--distraction", required=True, type=_YES_NO, help="All 19 structures, or the 7 without distraction.")
 @click.option("--count", required=True, type=click.IntRange(min=1), help="How many questions in all.")

@@ -36,7 +36,7 @@ def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_a
     return ["data: no sample in common", *source]
 
 
-def how_filed(before: Rows, after: Rows) -> list[str]:
+def how_grouped(before: Rows, after: Rows) -> list[str]:
     """Samples of the same name that are not the same sample."""
     changed = [name for name, row in before.items() if name in after and after[name].fingerprint != row.fingerprint]
     if not changed:

@@ -108,7 +108,7 @@ def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
         **(score.values if score else {}),
         "input": asked(line),
         "sketchmark_sample": sample.id,
-        "sketchmark_filed": sample.groups,
+        "sketchmark_groups": sample.groups,
         "sketchmark_input_pictures": list(input_names(sample)),
         "sketchmark_drawings": drawn_names(line),
         "sketchmark_flags": score.flags if score else [],

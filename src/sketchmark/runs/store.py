@@ -90,7 +90,7 @@ class RunFolder:
         return self.path / "scores" / f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl"
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """One line a sample: where a failure was retried, the newest."""
+        """One line per sample: where a failure was retried, the newest."""
         path = self.episodes_file(cell)
         last = {OPENINGS.one(line, at).sample.id: number for number, (at, line) in enumerate(whole_lines(path))}
         counted = set(last.values())

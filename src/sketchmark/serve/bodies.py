@@ -76,7 +76,7 @@ def whole_number(body: Mapping[str, Any], name: str, low: int, high: int) -> int
 
 def one_only(body: Mapping[str, Any]) -> None:
     if body.get("n") not in (None, 1, "1"):
-        raise WireError("this server gives one answer a request: n must be 1", param="n")
+        raise WireError("this server gives one answer per request: n must be 1", param="n")
 
 
 def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:

@@ -1,4 +1,4 @@
-// One set of keys a view. Typing in a field is never taken for a command.
+// One set of keys per view. Typing in a field is never taken for a command.
 
 let current = {};
 

@@ -1,5 +1,8 @@
 """VOILA, the visual-analogy benchmark: its scenes, rules, questions, files and pictures.
 
+You see three pictures of one to four subjects doing something; what changes from the first to the second, applied to
+the third, gives the fourth.
+
 from sketchmark.worlds import voila
 question = next(voila.sample_questions(19, seed=1, distraction=True))
 question.scenes[0].describe(), voila.relations_text(question)
