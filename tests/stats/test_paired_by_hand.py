@@ -229,3 +229,15 @@ def test_holm_steps_down_never_falls_and_stops_at_one() -> None:
     assert holm([0.7, 0.6]) == [1.0, 1.0]
     assert holm([0.05]) == [0.05]
     assert holm([None, 0.0, None, 0.2]) == [None, 0.0, None, 0.2]
+
+
+def test_only_items_that_changed_in_part_count_as_in_between() -> None:
+    """An item that did not change is all or nothing: it must not make a variance from two half changes look sure."""
+    d = np.array([0.5, 0.5, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    up, down, n = 1 / 8, 1 / 8, 8
+    all_or_nothing = up + down - (up - down) ** 2
+    ratio = float(np.var(d, ddof=1)) / all_or_nothing
+    ratio += (1 - ratio) * (1 + 2) ** -1.5
+    helped, hurt, size, _ = effective_counts(Clusters.of(d, None), d)
+    assert size == pytest.approx(n / ratio)
+    assert (helped, hurt) == (pytest.approx(up * size), pytest.approx(down * size))
