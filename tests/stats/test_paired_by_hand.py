@@ -240,4 +240,4 @@ def test_only_items_that_changed_in_part_count_as_in_between() -> None:
     ratio += (1 - ratio) * (1 + 2) ** -1.5
     helped, hurt, size, _ = effective_counts(Clusters.of(d, None), d)
     assert size == pytest.approx(n / ratio)
-    assert (helped, hurt) == (pytest.approx(up * size), pytest.approx(down * size))
+    assert [helped, hurt] == pytest.approx([up * size, down * size])
