@@ -212,3 +212,13 @@ def test_a_table_of_numbers_is_read_row_by_row_and_the_first_that_is_none_is_nam
     assert numbers([[1, 2], [3, 4]]).tolist() == [1, 2, 3, 4]
     with pytest.raises(ValueError, match="value 2 is not a finite number"):
         numbers([0.0, 1.0, float("inf"), float("nan")])
+
+
+def test_clusters_that_balance_themselves_count_for_more_than_their_items() -> None:
+    """A right and a wrong answer in nearly every cluster: the mean is surer than that of independent items."""
+    x = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+    groups = Clusters.of(x, list("aabbccdd"))
+    variance, _ = groups.variance_of_mean()
+    all_or_nothing = float(x.mean() * (1 - x.mean()))
+    assert 0 < len(x) * variance < all_or_nothing
+    assert effective_size(groups, x, all_or_nothing, 0)[0] == pytest.approx(all_or_nothing / variance)
