@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.base import Finish, Options, Reply
-from sketchmark.models.cached import Cached, CallCache, call_key
+from sketchmark.models.cached import Cached, CallCache, call_key, default_cache, with_cache
 from sketchmark.parts import Context, of
 from tests.runs.making import Speaker, colour, cost
 
@@ -179,3 +179,17 @@ async def test_the_model_behind_the_cache_is_asked_for_all_else(tmp_path: Path) 
     model.expect(5)
     await model.close()
     assert inner.told == (5, "closed")
+
+
+def test_the_default_cache_is_where_caches_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert default_cache() == tmp_path / "caches/sketchmark"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert default_cache() == tmp_path / "home/.cache/sketchmark"
+
+
+def test_a_model_is_cached_only_where_there_is_a_folder(tmp_path: Path) -> None:
+    model = Speaker()
+    assert with_cache(model, None) is model
+    assert isinstance(with_cache(model, tmp_path), Cached)
