@@ -22,7 +22,7 @@ from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.report import write_report
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
-from sketchmark.runs.progress import Watcher, watcher
+from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
@@ -58,7 +58,7 @@ class PreparedRun:
         async def play() -> RunFolder:
             try:
                 with watcher(self.quiet) as looking:
-                    return await self._play(looking)
+                    return await run_plan(self.request, self.cells, self.model, self.path, self.options, looking)
             finally:
                 for model in self._owned:
                     await model.close()
@@ -66,9 +66,6 @@ class PreparedRun:
         folder = _finish(play())
         write_report(folder)
         return folder
-
-    async def _play(self, looking: Watcher) -> RunFolder:
-        return await run_plan(self.request, self.cells, self.model, self.path, self.options, looking)
 
 
 def prepare(
@@ -111,6 +108,11 @@ def prepare(
     is off unless `quiet=False`. `model` and `judge` are names, or instances of your own (see `run`).
     """
     name = model if isinstance(model, str) else model.name or type(model).__name__.lower()
+    if not isinstance(model, str) and (model_args or batch_size or max_requests_per_minute):
+        raise BadInput(
+            "model_args, batch_size and max_requests_per_minute are for a model given by name",
+            "give them to your instance when you make it",
+        )
     request = Request(
         model=name,
         tasks=",".join(_names(tasks)),

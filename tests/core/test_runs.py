@@ -301,3 +301,21 @@ def test_a_run_folder_names_no_path_outside_itself(tmp_path: Path) -> None:
     for name in ("../secret", "a/b.png", "0" * 64 + ".png/../../x"):
         with pytest.raises(sketchmark.SketchmarkError):
             folder.pictures.load(name)
+
+
+def test_settings_for_a_model_by_name_are_refused_with_an_instance(tmp_path: Path) -> None:
+    for settings in ({"model_args": "seed=1"}, {"batch_size": 2}, {"max_requests_per_minute": 5}):
+        with pytest.raises(BadInput, match="given by name"):
+            _run(Recorder(), tmp_path / "run", **settings)
+
+
+def test_calls_of_an_instance_are_cached_only_where_a_folder_is_named(tmp_path: Path) -> None:
+    """Two instances of one class may answer differently; a name says what answers."""
+    for folder, calls in (("a", 2), ("b", 2)):
+        again = Recorder()
+        sketchmark.run(again, "maze", limit=2, output_path=tmp_path / folder)
+        assert len(again.calls) == calls
+    for folder, calls in (("c", 2), ("d", 0)):
+        again = Recorder()
+        sketchmark.run(again, "maze", limit=2, output_path=tmp_path / folder, cache=tmp_path / "cache")
+        assert len(again.calls) == calls

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,12 @@ __all__ = ["write_report"]
 
 def write_report(folder: RunFolder) -> Path:
     """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
+    from sketchmark.files.atomic import write_atomic
     from sketchmark.report.page import page
     from sketchmark.runs.index import RunIndex
 
     run = RunIndex(folder, folder.path.name)
     run.refresh()
     path = folder.path / "report.html"
-    temporary = path.with_name(f".report.html.{os.getpid()}")
-    temporary.write_text(page(run), "utf-8")
-    return temporary.replace(path)
+    write_atomic(path, page(run).encode())
+    return path

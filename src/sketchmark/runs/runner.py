@@ -88,7 +88,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
 
 async def _run_cell(folder: RunFolder, cell: Cell, model: Model, options: RunOptions, watcher: Watcher) -> None:
     done = _done(folder, cell, options.retry_failed)
-    total = cell.request.limit or cell.task.config.get("default_limit")
+    total = cell.request.limit or cell.task.declared.default_limit
     watcher.begin(cell.name, total, len(done))
     episodes = LineWriter(folder.episodes_file(cell.name))
     scores = LineWriter(folder.scores_file(cell.name))

@@ -14,7 +14,7 @@ def warnings_of(
 ) -> list[str]:
     found = warn_of_leaks(cells, strict=strict_leaks)
     if not with_judge:
-        judged = [cell.name for cell in cells if cell.task.config.get("needs_judge")]
+        judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -99,7 +100,7 @@ def labelled(context: Context, label: str) -> Picture | None:
     return found[-1] if found else None
 
 
-class StepByStep(Play, Generic[State]):
+class StepByStep(ABC, Play, Generic[State]):
     """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`.
 
     A world says how a state is read, drawn, changed and solved; the rest is the same for all of them.
@@ -108,25 +109,25 @@ class StepByStep(Play, Generic[State]):
     unpictured = "I cannot picture the next state."
     """What the sketcher says when it should put a state into words that it has not drawn."""
 
+    @abstractmethod
     def begin(self, shown: Shown) -> State | None:
         """The state in which the puzzle begins; None if the picture cannot be read."""
-        raise NotImplementedError
 
-    def solve(self, state: State) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def solve(self, state: State) -> list[str]: ...
 
+    @abstractmethod
     def after(self, state: State, move: str) -> State:
         """A move that is not possible changes nothing."""
-        raise NotImplementedError
 
-    def render(self, state: State) -> Picture:
-        raise NotImplementedError
+    @abstractmethod
+    def render(self, state: State) -> Picture: ...
 
-    def shows(self, picture: Picture, state: State) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def shows(self, picture: Picture, state: State) -> bool: ...
 
-    def in_words(self, state: State) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def in_words(self, state: State) -> str: ...
 
     def slips(self, state: State) -> Sequence[str]:
         """The moves that a shaky hand may draw instead of the planned one."""
