@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,37 @@ def _format_of(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "webp"
     raise BadPicture(f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
+
+
+DEEPEST = 100
+"""Levels of lists and dicts that are looked into; what is written down goes no deeper."""
+
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+
+
+def well_formed(value: Any, depth: int = 0) -> Any:
+    """The value with texts that can be written as UTF-8, also inside dicts and lists.
+
+    Half a character (a lone surrogate: a reply cut in the middle of an emoji, a file name in another encoding) has no
+    UTF-8. It becomes the six characters by which JSON and Python write it, `\\ud83d`: seen by whoever looks, and not
+    lost. Two halves that belong together become their character. This is done where texts come in (a sample, a part,
+    a reply), so that what is asked, scored and shown is what is written down.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATES.sub(_whole, value)
+    if depth > DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(item, depth + 1) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(well_formed(item, depth + 1) for item in value)
+    return value
+
+
+def _whole(found: re.Match[str]) -> str:
+    if len(found[0]) == 2:
+        return found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return f"\\u{ord(found[0]):04x}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +175,9 @@ class Part:
     content: Content
     by: Author = "task"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "content", well_formed(self.content))
+
     @property
     def picture(self) -> Picture | None:
         return self.content if isinstance(self.content, Picture) else None
@@ -210,6 +245,10 @@ class Sample:
     groups: Mapping[str, str | int | float] = field(default_factory=dict)
     steps: int | None = None
     frames: Callable[[], list[Picture]] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("id", "fields", "target", "groups"):
+            object.__setattr__(self, name, well_formed(getattr(self, name)))
 
     def fingerprint(self) -> str:
         """A digest of all that is asked and all that is true: a changed data set changes it."""

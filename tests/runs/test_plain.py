@@ -1,17 +1,23 @@
-"""What a plug-in puts into a record is written as JSON, or refused; it is never written as something else."""
+"""What a model, a data set or a plug-in puts into a record is always written, as JSON can say it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sketchmark.files.lines import LineReader, encode
+from sketchmark.episode import Episode
+from sketchmark.files.lines import LineReader, encode, seal
 from sketchmark.files.plain import plain
-from sketchmark.runs.format import ScoreRow
+from sketchmark.models.base import Reply
+from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.parts import Part, Picture, Sample, well_formed
+from sketchmark.runs.format import EpisodeLine, ScoreRow
+from sketchmark.runs.record import pack_episode, unpack_sample
 
 
 def _row(**more: Any) -> ScoreRow:
@@ -30,23 +36,108 @@ def test_a_number_of_numpys_is_written_like_any_other() -> None:
     assert (written["values"], written["notes"]) == ({"right": 0.5}, {"mean": 0.25})
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), np.float64("nan")])
-@pytest.mark.parametrize("where", ["values", "notes"])
-def test_a_number_that_json_does_not_know_is_refused_wherever_it_stands(number: float, where: str) -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        encode(_row(**{where: {"deep": [{"er": number}]} if where == "notes" else {"right": number}}))
+@dataclass
+class Spot:
+    x: int
 
 
-def test_what_is_no_json_at_all_is_refused() -> None:
-    with pytest.raises(TypeError, match="object is not JSON"):
-        encode(_row(notes={"thing": object()}))
+class Shy:
+    def __repr__(self) -> str:
+        raise RuntimeError("not to be looked at")
+
+
+class Cyclic:
+    def __init__(self) -> None:
+        self.inside: dict[str, Any] = {}
+        self.inside["self"] = self.inside
+
+
+@pytest.mark.parametrize(
+    ("odd", "written"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.int64(7), 7),
+        (np.bool_(True), True),
+        (np.array(1.5), 1.5),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (np.str_("x"), "x"),
+        ((1, (2,)), [1, [2]]),
+        ({"b", "a"}, ["a", "b"]),
+        ({1: "int", None: "none", np.int64(2): "numpy", (1, 2): "tuple"}, None),
+        (datetime(2026, 1, 2, 3, 4, 5), "2026-01-02T03:04:05"),
+        (float("nan"), "NaN"),
+        (np.float64("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (np.array([1.0, np.nan]), [1.0, "NaN"]),
+        ("half \ud83d", "half \\ud83d"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ({"\udcff": ["\udcff"]}, {"\\udcff": ["\\udcff"]}),
+        (1 + 2j, "(1+2j)"),
+        (Shy(), "<Shy that cannot be shown>"),
+        pytest.param(10**5000, "<int that cannot be shown>", id="a number of 5,000 digits"),
+        (Spot, None),
+    ],
+)
+@pytest.mark.parametrize("where", ["notes", "raw"])
+def test_no_odd_value_ends_a_run_and_each_is_written_as_what_it_is_or_as_a_text(
+    odd: Any, written: Any, where: str
+) -> None:
+    record = _row(notes={"odd": odd}) if where == "notes" else ReplyRecord("", "stop", {}, raw={"odd": odd})
+    line = encode(record)
+    found = json.loads(line)[where]["odd"]
+    assert found == written or written is None
+    assert plain(odd) == found or isinstance(odd, dict), "the same rule for who writes and who shows"
+    LineReader(type(record)).one(seal(line), "line")
+
+
+def test_what_is_no_json_at_all_is_written_by_its_repr_and_not_without_end() -> None:
+    assert plain(object()).startswith("<object object at")
+    assert len(plain(type("Long", (), {"__repr__": lambda self: "x" * 10_000})())) == 501
+
+
+@pytest.mark.parametrize("deep", [101, 900, 5000])
+def test_what_is_nested_too_deep_is_cut_so_that_any_reader_can_read_it(deep: int) -> None:
+    nest: Any = []
+    for _ in range(deep):
+        nest = [nest]
+    again = LineReader(ScoreRow).one(encode(_row(notes={"deep": nest})), "line")
+    levels = 0
+    inner: Any = again.notes["deep"]
+    while isinstance(inner, list):
+        inner, levels = inner[0], levels + 1
+    assert levels < deep and isinstance(inner, str)
+
+
+def test_a_value_that_holds_itself_is_cut_too() -> None:
+    assert "..." in json.dumps(json.loads(encode(_row(notes=Cyclic().inside))))
+
+
+def test_what_is_as_by_default_is_left_out_where_a_kind_says_so() -> None:
+    brief = ReplyRecord("", "stop", {}, left_out=[], raw=np.array([0, 0]))
+    assert plain(brief) == {"text": "", "finish": "stop", "usage": {}, "raw": [0, 0]}
+    assert plain(_row())["notes"] == {}
+
+
+@pytest.mark.parametrize("broken", ["half \ud83d", "\udcff", "é\ud800\ud800"])
+def test_half_a_character_is_shown_the_same_wherever_it_came_in(broken: str) -> None:
+    """In a reply, in data, in a prompt: what is asked and scored is what is written down and read back."""
+    shown = well_formed(broken)
+    assert shown.encode() and shown == broken.encode("utf-8", "backslashreplace").decode()
+    assert Reply(broken).text == Part(broken).text == shown == plain(broken)
+    sample = Sample(broken, fields={"question": broken}, target={"any": [broken, (broken,)]}, groups={"kind": broken})
+    assert (sample.id, sample.fields["question"], sample.groups["kind"]) == (shown, shown, shown)
+    assert sample.target == {"any": [shown, (shown,)]}
+    line = LineReader(EpisodeLine).one(encode(pack_episode(Episode(sample, ()), 0, lambda picture: "")), "line")
+    assert unpack_sample(line.sample, Picture.from_file).fingerprint() != ""
+    assert (line.sample.id, line.sample.fields) == (sample.id, sample.fields)
+
+
+def test_a_text_without_half_characters_stays_the_very_same() -> None:
+    for text in ("plain", "å 😀", "", "\\ud800"):
+        assert well_formed(text) is text
 
 
 def test_a_dataclass_is_written_by_its_fields() -> None:
-    @dataclass
-    class Spot:
-        x: int
-
     assert plain({"spot": Spot(3)}) == {"spot": {"x": 3}}
 
 

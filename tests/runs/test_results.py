@@ -50,7 +50,7 @@ def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None
         "n": 3,
         "episodes": 4,
         "metrics": {
-            "right": {"mean": 2 / 3, "ci95": (wilson.low, wilson.high), "n": 3, "method": "wilson"},
+            "right": {"mean": 2 / 3, "ci95": [wilson.low, wilson.high], "n": 3, "method": "wilson"},
         },
         "failures": {"connection": 1},
         "left_out": 0,
@@ -159,7 +159,7 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
             "canvas": "own",
             "metric": "right",
             "gain": pytest.approx(0.4),
-            "ci95": (exact.low, exact.high),
+            "ci95": [exact.low, exact.high],
             "p": exact.p,
             "helped": 3,
             "hurt": 1,

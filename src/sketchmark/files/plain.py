@@ -1,19 +1,97 @@
-"""Records as plain JSON values: what is written to disk and sent to a browser."""
+"""Records as plain JSON values: what is written to disk and sent to a browser.
+
+What a model, a data set or a plug-in put into a record is written somehow, always: a run that has cost money does not
+end because of one odd value. It is written as what it is wherever JSON can say it, else as a text that shows it:
+numbers that JSON does not know by their names, lone surrogates as `sketchmark.parts.well_formed` puts them, the rest
+by its `repr`, cut.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
 
+from sketchmark.parts import DEEPEST, well_formed
 
-def plain(value: Any) -> Any:
-    """Structs and dataclasses become dicts. A number of a scorer's own making (numpy's, say) becomes Python's."""
-    return msgspec.to_builtins(value, enc_hook=_builtin)
+_LONGEST = 500
+"""Characters of a value that JSON cannot say."""
+
+_MOST_BITS = 4096
+"""Of a whole number: Python refuses to write much longer ones."""
 
 
-def _builtin(value: Any) -> Any:
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+def plain(value: Any, depth: int = 0) -> Any:
+    """Structs and dataclasses become dicts, sets and tuples lists, and numpy's numbers Python's."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return well_formed(str(value))
+    if isinstance(value, int):
+        return int(value) if value.bit_length() <= _MOST_BITS else _shown(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _name(value)
+    if depth > DEEPEST:
+        return _shown(value)
+    if isinstance(value, Mapping):
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item, depth + 1) for item in value), key=str)
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(item, depth + 1) for name, item in _told(value)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name), depth + 1) for field in fields(value)}
+    return _foreign(value, depth)
+
+
+def _told(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
+    """Names and values, without those that go without saying."""
+    brief = record.__struct_config__.omit_defaults
+    for field in _fields(type(record)):
+        value = getattr(record, field.name)
+        if value is not msgspec.UNSET and not (brief and _is_default(value, field)):
+            yield field.encode_name, value
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+    made = field.default_factory is not msgspec.NODEFAULT
+    default = field.default_factory() if made else field.default
+    return type(value) is type(default) and bool(value == default)
+
+
+def _key(key: Any) -> Any:
+    found = plain(key)
+    return found if found is None or isinstance(found, (str, int, float)) else _shown(key)
+
+
+def _foreign(value: Any, depth: int) -> Any:
+    """Numpy's scalars and arrays by their `tolist`; dates and the like as msgspec writes them."""
+    try:
+        found = value.tolist() if hasattr(value, "tolist") else msgspec.to_builtins(value)
+        return plain(found, depth + 1)
+    except Exception:  # whatever a stranger's object does when it is looked at
+        return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # also a RecursionError, and a number too long for Python to write
+        text = f"<{type(value).__name__} that cannot be shown>"
+    shown: str = well_formed(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+    return shown
+
+
+def _name(number: float) -> str:
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"

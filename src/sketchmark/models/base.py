@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sketchmark.errors import CannotPlay
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context, Picture, well_formed
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
 """Why a reply ended. Anything but `stop` is counted and shown beside the scores."""
@@ -57,7 +57,7 @@ class Reply:
     `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
     server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
     in silence.
-    `raw` is the provider's reply as a JSON-able value, for looking; never with keys in it.
+    `raw` is the provider's reply, for looking; never with keys in it. What JSON cannot say of it is written as text.
     """
 
     text: str = ""
@@ -66,6 +66,9 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     left_out: tuple[str, ...] = ()
     raw: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", well_formed(self.text))
 
 
 @dataclass(frozen=True)
