@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import json
 import os
 import threading
 from pathlib import Path
@@ -12,7 +14,8 @@ import msgspec
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.files.lines import LineReader, LineWriter
+from sketchmark.files.lines import LineReader, LineWriter, encode, is_intact, seal, whole_lines
+from sketchmark.files.tail import Tail
 from tests.runs.making import write_lines
 
 
@@ -23,6 +26,8 @@ class Named(msgspec.Struct):
 def read_lines(path: Path) -> list[Any]:
     """As they are, and as lines of a kind: both readings see the same lines."""
     found = list(LineReader(dict[str, Any]).all(path))
+    for line in found:
+        line.pop("crc", None)
     assert [line.sample for line in LineReader(Named).all(path)] == [line["sample"] for line in found]
     return found
 
@@ -31,12 +36,17 @@ def _line(number: int) -> dict[str, object]:
     return {"sample": f"s{number}"}
 
 
+def sealed(record: Any) -> bytes:
+    return seal(encode(record))
+
+
 def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "a/b/lines.jsonl"
     rows: list[dict[str, Any]] = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
     write_lines(path, rows)
     assert read_lines(path) == rows
-    assert path.read_bytes() == '{"sample":"å","value":1.5,"list":[1,null]}\n{"sample":"second"}\n'.encode()
+    first = '{"sample":"å","value":1.5,"list":[1,null],"crc":"af49f18a"}\n'.encode()
+    assert path.read_bytes() == first + b'{"sample":"second","crc":"cc6ac0c3"}\n', "JSON, and the checksum comes last"
 
 
 def test_a_second_writer_goes_on_behind_the_first(tmp_path: Path) -> None:
@@ -61,15 +71,6 @@ def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
     assert read_lines(tmp_path / "none.jsonl") == []
 
 
-def test_a_number_that_json_does_not_know_is_refused_and_nothing_of_it_written(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    writer = LineWriter(path)
-    with pytest.raises(ValueError, match="JSON"):
-        writer.write({"sample": "s", "value": float("nan")})
-    writer.close()
-    assert path.read_bytes() == b""
-
-
 def test_a_torn_last_line_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}')
@@ -81,7 +82,7 @@ def test_a_torn_last_line_of_any_length_is_cut_off_before_the_next_is_written(tm
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}\n' + b"x" * torn)
     write_lines(path, [_line(2)])
-    assert path.read_bytes() == b'{"sample":"s0"}\n{"sample":"s1"}\n{"sample":"s2"}\n'
+    assert path.read_bytes() == b'{"sample":"s0"}\n{"sample":"s1"}\n' + sealed(_line(2))
 
 
 @pytest.mark.parametrize("torn", [1, 65536, 70_000])
@@ -89,7 +90,7 @@ def test_a_file_that_is_one_torn_line_starts_over(tmp_path: Path, torn: int) -> 
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b"x" * torn)
     write_lines(path, [_line(0)])
-    assert path.read_bytes() == b'{"sample":"s0"}\n'
+    assert path.read_bytes() == sealed(_line(0))
 
 
 def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
 def test_a_whole_line_that_is_none_of_a_run_is_named_by_file_and_number(tmp_path: Path, wrong: bytes) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n' + wrong)
-    with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not .*changed by hand"):
+    with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not .*changed by hand: sketchmark repair RUN"):
         list(LineReader(Named).all(path))
 
 
@@ -113,14 +114,120 @@ def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeyp
     write = os.write
     monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
     write_lines(path, [_line(0), _line(1)])
-    assert path.read_bytes() == b'{"sample":"s0"}\n{"sample":"s1"}\n'
+    assert path.read_bytes() == sealed(_line(0)) + sealed(_line(1))
 
 
-def test_a_closed_writer_holds_its_file_no_longer(tmp_path: Path) -> None:
+def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    write_lines(path, [_line(0), _line(1)])
+    path.write_bytes(path.read_bytes().replace(b"s1", b"s7"))
+    lines = LineReader(Named).all(path)
+    assert next(lines).sample == "s0"
+    with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not what was written .*sketchmark repair RUN"):
+        next(lines)
+
+
+def test_a_line_that_a_later_one_was_written_into_is_refused(tmp_path: Path) -> None:
+    """What 0.1.0 left of a disk that was full for a moment: half a line, and a whole one behind it."""
+    half = sealed({"sample": "s0", "text": '{"sample":"s1"'})
+    for cut in range(1, len(half) - 1):
+        line = half[:cut] + sealed(_line(1))
+        assert not is_intact(line), line
+
+
+@pytest.mark.parametrize("record", [{"sample": "s0"}, {"sample": "å" * 70_000}, {"crc": "01234567"}])
+def test_a_sealed_line_is_json_and_a_changed_byte_of_what_it_says_is_noticed(record: dict[str, Any]) -> None:
+    line = sealed(record)
+    assert is_intact(line) and {**json.loads(line), "crc": 0} == {**record, "crc": 0}
+    body = line.rindex(b',"crc":"')
+    for place in (0, 1, body // 2, body - 1, len(line) - 4):
+        assert not is_intact(line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]), place
+
+
+def test_lines_without_a_checksum_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"sample":"s0"}\n')
+    write_lines(path, [_line(1)])
+    assert read_lines(path) == [_line(0), _line(1)]
+
+
+class FullDisk:
+    """Stands in for os.write and os.ftruncate: takes `room` bytes, then has no space left; may refuse to cut too."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room, self.cuts = 1_000_000, True
+        self._write, self._truncate = os.write, os.ftruncate
+        monkeypatch.setattr(os, "write", self.write)
+        monkeypatch.setattr(os, "ftruncate", self.truncate)
+
+    def write(self, file: int, data: bytes) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = self._write(file, data[: self.room])
+        self.room -= written
+        return written
+
+    def truncate(self, file: int, size: int) -> None:
+        if not self.cuts:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        self._truncate(file, size)
+
+
+@pytest.mark.parametrize("room", [0, 1, 20, 31])
+def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    writer, disk = LineWriter(path), FullDisk(monkeypatch)
+    writer.write(_line(0))
+    disk.room = room
+    with pytest.raises(OSError, match="No space left") as caught:
+        writer.write(_line(1))
+    assert caught.value.filename == str(path), "whoever reads the error knows which disk"
+    assert path.read_bytes() == sealed(_line(0))
+    disk.room = 1_000_000
+    writer.write(_line(2))
+    writer.close()
+    assert read_lines(path) == [_line(0), _line(2)]
+
+
+def test_where_even_cutting_back_fails_it_is_done_before_the_next_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    writer, disk = LineWriter(path), FullDisk(monkeypatch)
+    writer.write(_line(0))
+    disk.room, disk.cuts = 5, False
+    with pytest.raises(OSError, match="No space left"):
+        writer.write(_line(1))
+    assert path.read_bytes() == sealed(_line(0)) + b'{"sam', "the disk refused"
+    disk.room = 1_000_000
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+        writer.write(_line(2))
+    disk.cuts = True
+    writer.write(_line(3))
+    writer.close()
+    assert read_lines(path) == [_line(0), _line(3)]
+
+
+def test_a_growing_file_names_its_lines_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    write_lines(path, [_line(0), _line(1)])
+    tail = Tail(path)
+    assert [tail.where for _ in tail] == [where for where, _ in whole_lines(path)]
+    write_lines(path, [_line(2)])
+    assert [tail.where for _ in tail] == [f"{path}, line 3"]
+    path.unlink()
+    write_lines(path, [_line(4)])
+    assert [tail.where for _ in tail] == [f"{path}, line 1"]
+
+
+def test_a_closed_writer_never_reaches_a_file_that_was_opened_since(tmp_path: Path) -> None:
     writer = LineWriter(tmp_path / "lines.jsonl")
     writer.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
+    with (tmp_path / "other").open("wb"), pytest.raises(OSError, match="Bad file descriptor"):
         writer.write(_line(0))
+    assert (tmp_path / "other").read_bytes() == b""
 
 
 class Disk:

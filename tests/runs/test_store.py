@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.files.atomic import write_atomic, write_json
+from sketchmark.files.atomic import replacing, write_atomic, write_json
 from sketchmark.files.pictures import PictureStore
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
 from sketchmark.runs.lock import RunLock
@@ -20,7 +26,19 @@ from sketchmark.runs.record import pack_episode
 from sketchmark.runs.results import summarise
 from sketchmark.runs.results_format import Results
 from sketchmark.runs.store import RunFolder, differences
-from tests.runs.making import colour, make_episode, make_row, make_sample, write_lines
+from sketchmark.runs.submissions import write_submissions
+from tests.runs.making import (
+    Speaker,
+    colour,
+    make_cell,
+    make_episode,
+    make_row,
+    make_sample,
+    make_samples,
+    make_task,
+    run,
+    write_lines,
+)
 
 
 def _folder(path: Path, **about: Any) -> RunFolder:
@@ -113,13 +131,10 @@ def test_a_run_without_results_has_none_yet(tmp_path: Path) -> None:
     assert folder.results() == some and some.tasks["a.b"].n == 1
 
 
-def test_json_is_written_to_be_read_by_people_and_never_with_a_number_that_is_none(tmp_path: Path) -> None:
+def test_json_is_written_to_be_read_by_people_and_by_every_json_reader(tmp_path: Path) -> None:
     path = tmp_path / "deep/value.json"
-    write_json(path, {"a": "ä"})
-    assert path.read_text("utf-8") == '{\n "a": "ä"\n}\n'
-    with pytest.raises(ValueError, match="JSON"):
-        write_json(path, {"a": float("inf")})
-    assert json.loads(path.read_text("utf-8")) == {"a": "ä"}, "what was there stays"
+    write_json(path, {"a": "ä", "b": float("inf")})
+    assert path.read_text("utf-8") == '{\n "a": "ä",\n "b": "Infinity"\n}\n'
 
 
 def test_a_whole_file_replaces_another_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -130,20 +145,51 @@ def test_a_whole_file_replaces_another_and_leaves_nothing_beside_it(tmp_path: Pa
         assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_atomic(path, b"old")
-    seen: list[bytes] = []
-    write = Path.write_bytes
+    with replacing(path) as file:
+        file.write(b"half")
+        file.flush()
+        assert path.read_bytes() == b"old"
+        file.write(b" and half")
+    assert path.read_bytes() == b"half and half"
 
-    def watched(self: Path, data: bytes) -> int:
-        written = write(self, data[:1]) and write(self, data)
-        seen.append(path.read_bytes())
-        return written
 
-    monkeypatch.setattr(Path, "write_bytes", watched)
-    write_atomic(path, b"new")
-    assert seen == [b"old"] and path.read_bytes() == b"new"
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_name_stands_for_bytes_that_are_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durable: bool
+) -> None:
+    synced: list[tuple[int, bool]] = []
+    fsync, path = os.fsync, tmp_path / "file"
+
+    def watched(file: int) -> None:
+        fsync(file)
+        synced.append((os.fstat(file).st_size, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_atomic(path, b"content", durable=durable)
+    assert synced == ([(7, False)] if durable else []), "before the name is there, or not at all"
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(path, b"old")
+    code = (
+        "import resource, sys; from pathlib import Path; from sketchmark.files.atomic import write_atomic;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); write_atomic(Path(sys.argv[1]), b'x' * 5000)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert f"OSError: [Errno 27] File too large: '{path}'" in done.stderr, "by the name that the user knows"
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_stands_under_the_temporary_name_is_not_written_through(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    (tmp_path / f".file.{os.getpid()}.{threading.get_ident()}").symlink_to(victim)
+    write_atomic(tmp_path / "file", b"content")
+    assert victim.read_bytes() == b"precious" and (tmp_path / "file").read_bytes() == b"content"
 
 
 @pytest.mark.parametrize(
@@ -172,6 +218,7 @@ def test_a_second_one_in_the_same_folder_is_told_so_until_the_first_is_done(tmp_
         RunLock(tmp_path / "new/run")
     lock.release()
     RunLock(tmp_path / "new/run").release()
+    assert [path.name for path in (tmp_path / "new/run").iterdir()] == [".lock"]
 
 
 def test_a_process_that_holds_the_folder_keeps_another_out(tmp_path: Path) -> None:
@@ -181,22 +228,28 @@ def test_a_process_that_holds_the_folder_keeps_another_out(tmp_path: Path) -> No
     )
     refused = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     lock.release()
-    assert "RunConflict: another process is running" in refused.stderr
+    who = f"process {os.getpid()} on {socket.gethostname()!r}"
+    assert f"RunConflict: another process is running in {tmp_path}: {who} (wait for it" in refused.stderr
 
 
-def test_being_told_to_wait_leaves_no_file_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("told", [None, b"", b"nonsense", b'{"pid": "x", "host": 1}'])
+def test_who_holds_the_folder_is_only_told_and_never_trusted(tmp_path: Path, told: bytes | None) -> None:
+    (tmp_path / ".lock-holder").write_text(json.dumps({"pid": os.getpid(), "host": "of a process that was killed"}))
     lock = RunLock(tmp_path)
-    closed: list[int] = []
-    close = os.close
+    (tmp_path / ".lock-holder").unlink()
+    if told is not None:
+        (tmp_path / ".lock-holder").write_bytes(told)
+    with pytest.raises(RunConflict, match=f"another process is running in {re.escape(str(tmp_path))} .wait"):
+        RunLock(tmp_path)
+    lock.release()
 
-    def watched(file: int) -> None:
-        closed.append(file)
-        close(file)
 
-    monkeypatch.setattr(os, "close", watched)
+def test_being_told_to_wait_leaves_no_file_open(tmp_path: Path) -> None:
+    lock = RunLock(tmp_path)
+    before = list(Path("/dev/fd").iterdir())
     with pytest.raises(RunConflict):
         RunLock(tmp_path)
-    assert len(closed) == 1
+    assert len(list(Path("/dev/fd").iterdir())) == len(before)
     lock.release()
 
 
@@ -242,3 +295,68 @@ def test_a_picture_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     for ask in (PictureStore(tmp_path).load, PictureStore(tmp_path).holds, PictureStore(tmp_path).path):
         with pytest.raises(BadInput, match="not a picture name"):
             ask(name)
+
+
+OF_A_RUN: dict[str, Callable[[RunFolder], object]] = {
+    "run.json": RunFolder.about,
+    "results.json": RunFolder.results,
+    "episodes/a.b.jsonl": lambda folder: list(folder.episodes("a.b")),
+    "scores/a.b.jsonl": lambda folder: list(folder.scores("a.b")),
+    "scores/a.b~lenient.jsonl": lambda folder: list(folder.scored("a.b", "lenient")),
+    f"pictures/00/{'0' * 64}.png": lambda folder: folder.pictures.load("0" * 64 + ".png"),
+    ".lock": lambda folder: RunLock(folder.path),
+    ".lock-holder": lambda folder: RunLock(folder.path),
+    "report.html": lambda folder: write_atomic(folder.report_file, b"new"),
+    "submission/a.b/predictions.csv": lambda folder: write_submissions(
+        folder, {"a.b": make_task([], submission="tests.runs.test_store:hand_in")}
+    ),
+}
+"""Every file that anything opens in a run folder, and what opens it."""
+
+
+def hand_in(episodes: Iterable[Episode], folder: Path) -> list[Path]:
+    (folder / "predictions.csv").write_text("new")
+    return []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in OF_A_RUN
+        for kind in ("link", "dangling", "pipe", "linked folder")
+        if "/" in name or kind != "linked folder"  # the run folder itself may be a link: the user named it
+    ],
+)
+def test_only_regular_files_that_lie_in_the_folder_are_opened(tmp_path: Path, name: str, kind: str) -> None:
+    """A stranger's folder cannot make us read or cut off a file elsewhere, nor wait for ever."""
+    folder = _folder(tmp_path / "run", cells={"a.b": {}})
+    victim, path = tmp_path / "victim", folder.path / name
+    victim.mkdir()
+    (victim / path.name).write_bytes(b"precious")
+    path.unlink(missing_ok=True)
+    if kind == "linked folder":
+        path.parent.parent.mkdir(exist_ok=True)
+        path.parent.symlink_to(victim)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to(victim / path.name if kind == "link" else victim / "nothing")
+    with pytest.raises(BadInput, match=r"is a (link|pipe), not a (file|folder) of its own"):
+        OF_A_RUN[name](folder)
+    assert [found.read_bytes() for found in victim.iterdir()] == [b"precious"]
+
+
+async def test_a_run_does_not_write_through_a_link(tmp_path: Path) -> None:
+    task = make_task(make_samples(2))
+    folder = await run(tmp_path / "run", [make_cell(task)], Speaker())
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious, and without a newline at its end")
+    folder.episodes_file("shades.direct").unlink()
+    (tmp_path / "run/episodes/shades.direct.jsonl").symlink_to(victim)
+    for fresh in (False, True):
+        with pytest.raises(BadInput, match="is a link") if not fresh else nullcontext():
+            await run(tmp_path / "run", [make_cell(task)], Speaker(), fresh=fresh)
+        assert victim.read_bytes() == b"precious, and without a newline at its end"

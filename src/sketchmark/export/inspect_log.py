@@ -34,7 +34,7 @@ def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
     path = out / f"{stem}.json"
     log = {
         "version": 2,
-        "status": "success" if (run.folder.path / "results.json").exists() else "cancelled",
+        "status": "success" if run.folder.results_file.exists() else "cancelled",
         "eval": _spec(run, cell, name, started, identity),
         "plan": {
             "name": cell.about.play.protocol or cell.mode,

@@ -14,7 +14,7 @@ from typing import Any
 
 from sketchmark.export.played import answer_of, asked, episodes, means, name_of
 from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import LineWriter
+from sketchmark.files.lines import encode
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
@@ -85,12 +85,12 @@ def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
 def _write_samples(cell: CellIndex, path: Path) -> str:
     """One line per sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
     digest = hashlib.sha256()
-    writer = LineWriter(path)
-    for episode, score in episodes(cell):
-        line = _sample(episode, score)
-        digest.update(f"sample_{episode.index}{line['doc_hash']}".encode())
-        writer.write(line)
-    writer.close()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        for episode, score in episodes(cell):
+            line = _sample(episode, score)
+            digest.update(f"sample_{episode.index}{line['doc_hash']}".encode())
+            file.write(encode(line))
     return digest.hexdigest()
 
 

@@ -1,22 +1,48 @@
-"""Files that are there whole or not at all, for readers in other processes and after a kill."""
+"""Files that are there whole or not at all, for readers in other processes and after a kill or a power cut."""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sketchmark.files.plain import plain
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Written to the side and renamed: the name never stands for half a file, whoever else writes it."""
+@contextmanager
+def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """A new file, written to the side. At the end of the block it takes the name, whoever else writes it; if the
+    block fails, what was there stays and nothing is left beside it.
+
+    `durable`: the bytes are on the disk before the name is, or a power cut could leave the name with nothing behind
+    it. That costs a wait for the disk, so it is not for what can be had again: a cached reply or a picture.
+    Whatever stands under the temporary name is not opened: it may be a link.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """The name never stands for half a file."""
+    with replacing(path, durable=durable) as file:
+        file.write(data)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -8,22 +8,33 @@ from pathlib import Path
 
 from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_atomic
+from sketchmark.files.own import own_file
 from sketchmark.parts import Picture
 
 _NAME = re.compile(r"([0-9a-f]{64})\.([a-z]{3,4})")
 
 
 class PictureStore:
-    """A folder `ab/abcd….png`. Names are checked, never trusted: a run folder may come from a stranger."""
+    """A folder `ab/abcd….png`. Names are checked, never trusted: a run folder may come from a stranger.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    `inside` is the stranger's part of the way: in `PictureStore(run, "pictures")` neither `pictures` nor anything
+    below may be a link.
+    """
+
+    def __init__(self, root: Path, inside: str = "") -> None:
+        self.folder = root / inside
+        self._root, self._inside = root, [inside] if inside else []
 
     def save(self, picture: Picture) -> str:
-        """The picture's name."""
+        """The picture's name.
+
+        It is not forced onto the disk: there are several in an episode, and a wait for each would be most of a run's
+        time. One that a power cut takes is not there (`holds`), so its episode is played again; one that it garbles
+        is refused by its digest, and `sketchmark repair` sets it aside.
+        """
         name = self.name_of(picture)
-        if not self.holds(name):  # a crash of the machine can leave an empty file
-            write_atomic(self.path(name), picture.data)
+        if not self.holds(name):
+            write_atomic(self.path(name), picture.data, durable=False)
         return name
 
     @staticmethod
@@ -33,17 +44,26 @@ class PictureStore:
     def load(self, name: str) -> Picture:
         picture = Picture.from_file(self.path(name))
         if picture.digest != name.partition(".")[0]:
-            raise BadInput(f"picture {name} does not hold what its name says", "the run folder was changed")
+            raise BadInput(
+                f"picture {name} does not hold what its name says",
+                "sketchmark repair RUN",
+            )
         return picture
 
     def holds(self, name: str) -> bool:
-        path = self.path(name)
-        return path.exists() and path.stat().st_size > 0
+        try:
+            return self.path(name).stat().st_size > 0  # a crash of the machine can leave an empty file
+        except FileNotFoundError:
+            return False
 
     def path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name):
+        if not is_picture_name(name):
             raise BadInput(f"not a picture name: {name[:80]!r}")
-        return self.folder / name[:2] / name
+        return own_file(self._root, *self._inside, name[:2], name)
+
+
+def is_picture_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
 
 
 def small(picture: Picture, side: int) -> bytes:

@@ -18,7 +18,13 @@ class Tail:
         self.path = path
         self.generation = 0
         self._read = 0
+        self._lines = 0
         self._inode = 0
+
+    @property
+    def where(self) -> str:
+        """Names the line that was given last, for an error."""
+        return f"{self.path}, line {self._lines}"
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         try:
@@ -36,12 +42,13 @@ class Tail:
                 if not line.endswith(b"\n"):
                     return
                 begin, self._read = self._read, self._read + len(line)
+                self._lines += 1
                 yield begin, line
 
     def _restart(self, inode: int) -> None:
         if self._inode:
             self.generation += 1
-        self._inode, self._read = inode, 0
+        self._inode, self._read, self._lines = inode, 0, 0
 
 
 def line_at(path: Path, begin: int) -> bytes:

@@ -42,7 +42,7 @@ class CallCache:
             return None
 
     def put(self, key: str, reply: Reply) -> None:
-        write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)))
+        write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
 
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"

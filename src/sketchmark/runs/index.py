@@ -28,8 +28,8 @@ class CellIndex:
         self.episodes: dict[str, int] = {}
         self.rows: dict[str, ScoredSample] = {}
         self.version = 0
-        self._lines = Tail(_inside(folder, folder.episodes_file(name)))
-        self._scores = Tail(_inside(folder, folder.scores_file(name)))
+        self._lines = Tail(folder.episodes_file(name))
+        self._scores = Tail(folder.scores_file(name))
         self._scored_at: dict[str, int] = {}
         self._sharing = Sharing()
         self._ordered: tuple[int, dict[str, ScoredSample]] | None = None
@@ -51,10 +51,10 @@ class CellIndex:
                 self.version += 1
 
     def _take_episode(self, begin: int, line: bytes) -> None:
-        self.episodes[OPENINGS.one(line, str(self._lines.path)).sample.id] = begin
+        self.episodes[OPENINGS.one(line, self._lines.where).sample.id] = begin
 
     def _take_score(self, begin: int, line: bytes) -> None:
-        row = self._sharing(NUMBERS.one(line, str(self._scores.path)))
+        row = self._sharing(NUMBERS.one(line, self._scores.where))
         self.rows[row.sample] = row
         self._scored_at[row.sample] = begin
 
@@ -108,7 +108,7 @@ class RunIndex:
         self._stamp: tuple[int, int] | None = None
 
     def refresh(self) -> None:
-        file = _inside(self.folder, self.folder.run_file).stat()
+        file = self.folder.run_file.stat()
         stamp = (file.st_ino, file.st_mtime_ns)
         if stamp != self._stamp:
             self.about = self.folder.about()
@@ -147,7 +147,7 @@ class RunIndex:
         that count every episode.
         """
         newest = max((_changed(self.folder.episodes_file(name)) for name in self.cells), default=0.0)
-        summed = _changed(self.folder.path / "results.json")
+        summed = _changed(self.folder.results_file)
         idle = now - max(newest, _changed(self.folder.run_file)) >= 120
         copied = newest - summed < 5
         if newest and (summed >= newest or ((idle or copied) and self._counted())):
@@ -156,7 +156,6 @@ class RunIndex:
 
     def _counted(self) -> bool:
         try:
-            _inside(self.folder, self.folder.path / "results.json")
             tasks = self.folder.results().tasks
         except (SketchmarkError, OSError):
             return False
@@ -181,10 +180,3 @@ def _changed(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _inside(folder: RunFolder, path: Path) -> Path:
-    """A run folder may come from a stranger: a link that leads out of it is not followed."""
-    if not path.resolve().is_relative_to(folder.path.resolve()):
-        raise BadInput(f"{path} leads out of the run folder")
-    return path

@@ -109,7 +109,7 @@ def aggregate(
         gains=list(gains(present, folder.scored)),
         warnings=before.warnings if warnings is None else list(warnings),
     )
-    write_json(folder.path / "results.json", found)
+    write_json(folder.results_file, found)
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:

@@ -13,6 +13,7 @@ import msgspec
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.files.lines import LineReader, whole_lines
+from sketchmark.files.own import own_file
 from sketchmark.files.pictures import PictureStore
 from sketchmark.runs.format import READABLE, EpisodeLine, RunAbout, ScoreRow
 from sketchmark.runs.record import unpack_episode
@@ -51,7 +52,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.pictures = PictureStore(path / "pictures")
+        self.pictures = PictureStore(path, "pictures")
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
@@ -64,7 +65,19 @@ class RunFolder:
 
     @property
     def run_file(self) -> Path:
-        return self.path / "run.json"
+        return self.file("run.json")
+
+    @property
+    def results_file(self) -> Path:
+        return self.file("results.json")
+
+    @property
+    def report_file(self) -> Path:
+        return self.file("report.html")
+
+    def file(self, *names: str) -> Path:
+        """The path of any file of the run, whether it is there or not; a link, or a pipe, is refused."""
+        return own_file(self.path, *names)
 
     def about(self) -> RunAbout:
         try:
@@ -84,10 +97,10 @@ class RunFolder:
         return [name for name in self.about().cells if _CELL.fullmatch(name)]
 
     def episodes_file(self, cell: str) -> Path:
-        return self.path / "episodes" / f"{_checked(cell)}.jsonl"
+        return self.file("episodes", f"{_checked(cell)}.jsonl")
 
     def scores_file(self, cell: str, scoring: str = "") -> Path:
-        return self.path / "scores" / f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl"
+        return self.file("scores", f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl")
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
         """One line per sample: where a failure was retried, the newest."""
@@ -113,7 +126,7 @@ class RunFolder:
 
     def results(self) -> Results:
         """The aggregates; without any while the run is going for the first time."""
-        path = self.path / "results.json"
+        path = self.results_file
         if not path.exists():
             return Results(tasks={}, gains=[])
         return _RESULTS.one(path.read_bytes(), str(path))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from sketchmark.files.own import own_file, own_folder
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Task
 
@@ -18,5 +19,13 @@ def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path
     for cell, task in tasks.items():
         if writer := task.submission:
             episodes = (episode for _, episode in folder.played(cell))
-            written += writer(episodes, folder.path / "submission" / cell)
+            written += writer(episodes, _target(folder, cell))
     return written
+
+
+def _target(folder: RunFolder, cell: str) -> Path:
+    """Writers write by name: nothing there may be a link that leads elsewhere."""
+    target = own_folder(folder.path, "submission", cell)
+    for old in target.iterdir() if target.exists() else ():
+        own_file(target, old.name)
+    return target

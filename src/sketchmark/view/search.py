@@ -54,7 +54,7 @@ def _words(kind: msgspec.inspect.Type) -> Iterator[str]:
 
 _VALUES: tuple[Any, ...] = (*get_args(Act), *get_args(Finish), *get_args(Author), *USAGE)
 _FORMAT = " ".join(
-    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, "null", "true", "false", "png", "jpeg"]
+    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, "null", "true", "false", "png", "jpeg", "crc"]
 )
 
 

@@ -214,8 +214,11 @@ def _cell_row(cell: CellIndex) -> dict[str, Any]:
 
 
 def _report_of(run: RunIndex) -> Path | None:
-    path = run.folder.path / "report.html"
-    return path if path.is_file() and not path.is_symlink() else None
+    try:
+        path = run.folder.report_file
+    except BadInput:
+        return None
+    return path if path.exists() else None
 
 
 def _card(hit: Hit) -> dict[str, Any]:
