@@ -33,8 +33,9 @@ async def play_all(
                 else:
                     more = False
             if running:
-                finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
+                    running.discard(task)  # the others stay: where several failed at once, each is looked at below
                     yield task.result()
     finally:
         for task in running:
