@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import pkgutil
 import sys
@@ -52,6 +53,15 @@ def root() -> None:
     """
 
 
+def _in_words(error: OSError) -> str:
+    what = f"{error.filename or 'input or output'}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"the disk is full: {what}; what is done is kept: free space and run the same command"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"{what}; what is done is kept: make it accessible, or use another folder"
+    return what
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
     try:
@@ -70,6 +80,6 @@ def main(arguments: list[str] | None = None) -> Any:
     except BrokenPipeError:
         sys.exit(141)
     except OSError as error:  # a full disk, a folder that may not be written: nothing a traceback would help with
-        click.echo(f"sketchmark: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+        click.echo(f"sketchmark: {_in_words(error)}", err=True)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
@@ -156,3 +157,19 @@ async def test_a_run_that_is_cancelled_ends_its_jobs() -> None:
     with pytest.raises(asyncio.CancelledError):
         await playing
     assert sorted(hall.cancelled) == [0, 1] and hall.left == []
+
+
+async def test_where_several_jobs_fail_at_once_one_error_is_raised_and_none_is_left_over() -> None:
+    """asyncio prints the traceback of a failed task that nobody looked at."""
+    left_over: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: left_over.append(context))
+    together = asyncio.Barrier(3)
+
+    async def play(job: int) -> int:
+        await together.wait()
+        raise OSError(f"the disk is full, says {job}")
+
+    with pytest.raises(OSError, match="full"):
+        await _all(range(3), play, 3)
+    gc.collect()
+    assert left_over == []
