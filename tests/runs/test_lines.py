@@ -339,13 +339,14 @@ async def test_a_disk_that_fails_is_an_error_and_the_lines_stay_unsettled(
     def fsync(file: int) -> None:
         asked.append(file)
         if len(asked) == 1:
-            raise OSError("the disk is full")
+            raise OSError(errno.ENOSPC, "the disk is full")
 
     monkeypatch.setattr(os, "fsync", fsync)
     writer = LineWriter(tmp_path / "lines.jsonl")
     writer.write(_line(0))
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(OSError, match="full") as caught:
         await writer.settle()
+    assert caught.value.filename == str(tmp_path / "lines.jsonl")
     await writer.settle()
     writer.close()
     assert len(asked) == 2

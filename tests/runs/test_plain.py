@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,16 @@ from sketchmark.episode import Episode
 from sketchmark.files.lines import LineReader, encode, seal
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Reply
+from sketchmark.models.cached import with_cache
 from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.parts import Part, Picture, Sample, well_formed
+from sketchmark.report import write_report
 from sketchmark.runs.format import EpisodeLine, ScoreRow
+from sketchmark.runs.index import RunIndex
 from sketchmark.runs.record import pack_episode, unpack_sample
+from sketchmark.runs.rescore import rescore
+from sketchmark.task import Grading, Scores
+from tests.runs.making import Speaker, make_cell, make_sample, make_task, run
 
 
 def _row(**more: Any) -> ScoreRow:
@@ -145,3 +152,33 @@ def test_the_old_name_of_groups_is_read_and_never_written() -> None:
     row = LineReader(ScoreRow).one(b'{"index":0,"sample":"s0","scored":true,"values":{},"filed":{"a":1}}', "line")
     assert row.groups == {"a": 1}
     assert "filed" not in json.loads(encode(row)) and json.loads(encode(row))["groups"] == {"a": 1}
+
+
+async def test_a_run_over_odd_data_replies_and_scores_comes_to_its_end_and_is_read_by_all(
+    tmp_path: Path,
+) -> None:
+    samples = [
+        make_sample("s0", groups={"kind": "half \ud83d"}),
+        make_sample("s1 \udcff", target={"answer": "caf\udce9", "box": np.array([1, 2])}),
+    ]
+    odd = Reply("caf\udce9", raw={"object": object(), "bytes": b"\xff", "score": np.float32("nan"), "\ud800": {1}})
+
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        right = episode.answer == sample.target["answer"]
+        return Scores({"right": np.bool_(right)}, {"mean": np.float64("nan"), "said": episode.answer, "kinds": {"a"}})  # type: ignore[dict-item]
+
+    task = make_task(samples, scorer=scorer, breakdown=["kind"])
+    model = Speaker(lambda id: odd)
+    cells = [make_cell(task, mode) for mode in ("direct", "text_cot")]
+    folder = await run(tmp_path / "run \udcff", cells, with_cache(model, tmp_path / "cache"))
+    asked = len(model.calls)
+    assert [row.values["right"] for row in folder.scores("shades.direct")] == [False, True]
+    assert [row.notes["mean"] for row in folder.scores("shades.direct")] == ["NaN", "NaN"]
+    before = folder.results_file.read_bytes()
+    await rescore(folder, {cell.name: cell.task for cell in cells}, ["strict"], Grading())
+    await run(folder.path, cells, model)
+    assert len(model.calls) == asked and folder.results_file.read_bytes() == before, "resumed and scored as before"
+    assert "caf\\udce9" in write_report(folder).read_text("utf-8")
+    index = RunIndex(folder, "run")
+    index.refresh()
+    assert json.dumps(plain(index.cells["shades.direct"].episode("s1 \\udcff")), ensure_ascii=False).encode()

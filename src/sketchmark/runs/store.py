@@ -94,7 +94,7 @@ class RunFolder:
     @property
     def cells(self) -> list[str]:
         """`task.mode` (or `task.mode.canvas` when a run plays several canvases), in the order they were asked for."""
-        return [name for name in self.about().cells if _CELL.fullmatch(name)]
+        return [name for name in self.about().cells if is_cell_name(name)]
 
     def episodes_file(self, cell: str) -> Path:
         return self.file("episodes", f"{_checked(cell)}.jsonl")
@@ -143,8 +143,13 @@ def differences(before: Any, now: Any, where: str = "") -> list[str]:
     return [] if before == now else [f"{where}: {_short(before)} -> {_short(now)}"]
 
 
+def is_cell_name(name: str) -> bool:
+    """Also with `~scoring` behind it."""
+    return _CELL.fullmatch(name) is not None
+
+
 def _checked(cell: str) -> str:
-    if not _CELL.fullmatch(cell):
+    if not is_cell_name(cell):
         raise BadInput(f"not a name of a run's cell: {cell[:80]!r}")
     return cell
 
