@@ -43,7 +43,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "episode.py": ("tests/core/test_playing_episodes.py",),
     "engines/local.py": ("tests/runs/test_engine.py",),
     "files/lines.py": ("tests/runs/test_lines.py", "tests/runs/test_store.py"),
-    "files/own.py": ("tests/runs/test_store.py",),
+    "files/own.py": ("tests/runs/test_own_files.py",),
     "files/plain.py": ("tests/runs/test_plain.py",),
     "models/cached.py": ("tests/runs/test_cached.py", "tests/core/test_cache.py"),
     "models/pacing.py": ("tests/models/test_places.py",),

@@ -84,6 +84,15 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
         index(maker)
 
 
+def test_a_run_whose_results_are_a_link_is_named_and_hides_no_other(tmp_path: Path) -> None:
+    Maker(tmp_path / "good").fill(1)
+    bad = Maker(tmp_path / "bad").fill(1)
+    (bad.folder.path / "results.json").unlink(missing_ok=True)
+    (bad.folder.path / "results.json").symlink_to(tmp_path / "secret")
+    shelf = RunList(tmp_path)
+    assert [run.key for run in shelf.look()] == ["good"] and "is a link" in shelf.troubles["bad"]
+
+
 def test_a_cell_name_with_dots_and_slashes_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "outside.jsonl").write_text("{}\n")
     maker = Maker(tmp_path / "run", cells=("maze.direct", "../../outside", "..", "maze.direct/../../x"))

@@ -28,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunIndex:
     return index
 
 
-@pytest.mark.parametrize("word", sorted(KEYS | {"null", "false", "tokens_in", "draw", "stop", "model", "png"}))
+@pytest.mark.parametrize("word", sorted(KEYS | {"null", "false", "tokens_in", "draw", "stop", "model", "png", "crc"}))
 def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunIndex, word: str) -> None:
     cell = run.cells["maze.visual_cot"]
     texts = []

@@ -205,6 +205,16 @@ def test_a_strangers_report_is_served_where_it_can_do_nothing(tmp_path: Path) ->
     assert policy.startswith("sandbox; default-src 'none'") and "script" not in policy
 
 
+def test_a_report_that_is_a_link_is_not_served(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    (tmp_path / "secret").write_text("secret")
+    (maker.folder.path / "report.html").symlink_to(tmp_path / "secret")
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        assert client.get("/report", params={"run": "run"}).status_code == 404
+        assert client.get("/api/run", params={"run": "run"}).json()["has_report"] is False
+
+
 def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(6)
     names = [path.name for path in maker.folder.pictures.folder.rglob("*.png")]

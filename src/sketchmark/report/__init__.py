@@ -14,11 +14,10 @@ __all__ = ["write_report"]
 def write_report(folder: RunFolder) -> Path:
     """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
     from sketchmark.files.atomic import write_atomic
-    from sketchmark.parts import well_formed
     from sketchmark.report.page import page
     from sketchmark.runs.index import RunIndex
 
     run = RunIndex(folder, folder.path.name)
     run.refresh()
-    write_atomic(folder.report_file, well_formed(page(run)).encode())  # the name of a folder may be anything
+    write_atomic(folder.report_file, page(run).encode())
     return folder.report_file

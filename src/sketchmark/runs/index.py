@@ -106,8 +106,11 @@ class RunIndex:
         self.about = RunAbout(0)
         self.cells: dict[str, CellIndex] = {}
         self._stamp: tuple[int, int] | None = None
+        self._summed = Path()
 
     def refresh(self) -> None:
+        """What can be refused about the folder is refused here, where whoever shows many runs expects it."""
+        self._summed = self.folder.results_file
         file = self.folder.run_file.stat()
         stamp = (file.st_ino, file.st_mtime_ns)
         if stamp != self._stamp:
@@ -147,7 +150,7 @@ class RunIndex:
         that count every episode.
         """
         newest = max((_changed(self.folder.episodes_file(name)) for name in self.cells), default=0.0)
-        summed = _changed(self.folder.results_file)
+        summed = _changed(self._summed)
         idle = now - max(newest, _changed(self.folder.run_file)) >= 120
         copied = newest - summed < 5
         if newest and (summed >= newest or ((idle or copied) and self._counted())):
