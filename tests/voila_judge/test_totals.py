@@ -55,8 +55,11 @@ def test_failed_verdicts_are_no_verdicts_and_are_counted_by_kind(tmp_path: Path)
 class Refused(Judge):
     """Its account is empty after the third verdict."""
 
+    refusals = 0
+
     async def say(self, context: Context, options: Options) -> Reply:
         if len(self.asked) == 3:
+            self.refusals += 1
             raise CallFailed("quota", "the account is empty", stops_run=True)
         return await super().say(context, options)
 
@@ -65,10 +68,10 @@ async def test_a_judge_that_cannot_go_on_is_asked_nothing_more_and_what_it_said_
     table = questions(tmp_path, 7)
     all_items = items(tmp_path, right_answers(table), table)
     judge = Refused()
-    for _ in range(2):
+    for start in (1, 2):
         with pytest.raises(CallFailed, match="the account is empty"):
             await by_judge(with_cache(judge, tmp_path / "kept"), all_items, False, 1)
-        assert len(judge.asked) == 3, "the second time these come from the cache"
+        assert (len(judge.asked), judge.refusals) == (3, start), "the second time, three come from the cache"
 
 
 def test_each_structure_has_a_table_of_its_own(tmp_path: Path) -> None:
