@@ -87,12 +87,17 @@ def test_an_episode_that_could_not_be_scored_makes_the_exit_code_1_until_it_is(t
     folder.mkdir()
     (folder / "one.yaml").write_text(
         'source: {use: "one:samples"}\nmodes: {direct: {prompts: {inputs: [hello]}}}\nscorers: ["one:score"]\n'
+        "headline: right\n"
     )
     code = "from sketchmark import Sample, Scores\n\ndef samples(*, seed, data):\n    yield Sample('a')\n\n"
     (folder / "one.py").write_text(code + "def score(sample, episode, grading):\n    return 1 / 0\n")
     arguments = ("run", "--include", "own", "--trust-code", "--tasks", "one", "--model", "player/random")
     broken = sketchmark(*arguments, cwd=tmp_path)
     assert broken.returncode == 1 and "1 episodes could not be scored" in broken.stderr
+    assert "scorer_failed 1, the first: ZeroDivisionError: division by zero" in broken.stderr
+    assert "(no score is shown: 1 scorer failure)" in broken.stdout
+    again = sketchmark("score", "runs/player-random", "--include", "own", "--trust-code", cwd=tmp_path)
+    assert again.returncode == 1 and "no score is shown: 1 scorer failure" in again.stderr
     (folder / "one.py").write_text(
         code + "def score(sample, episode, grading):\n    return Scores({'right': 1.0}) # mended\n"
     )

@@ -127,7 +127,6 @@ def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
     [
         ("def doc_to_text(doc):\n    return doc['no such column']\n", "doc_to_text of document 0 of .* KeyError"),
         ("def doc_to_visual(doc):\n    raise ValueError('no picture')\n", "doc_to_visual .* ValueError: no picture"),
-        ("def worst_shade(results):\n    return 1 / 0\n", "the aggregation of by_shade .* ZeroDivisionError"),
     ],
 )
 def test_an_error_in_a_users_function_is_one_line_that_names_it(
@@ -158,16 +157,25 @@ def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: 
     ]
 
 
-def test_an_error_in_process_results_costs_one_row_and_not_the_run(folder: Path, tmp_path: Path) -> None:
+def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path, tmp_path: Path) -> None:
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef worst_shade(results):\n    return 1 / 0\n")
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.metrics["right"].n == 4 and cell.aggregate == {}
+    assert cell.problem.startswith("its own totals failed: the aggregation of by_shade")
+    assert cell.problem.endswith("ZeroDivisionError: division by zero")
+
+
+def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
     code = (folder / "utils.py").read_text("utf-8")
     (folder / "utils.py").write_text(
         code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
     )
     out = run(folder, "shades", Eye(), tmp_path / "out")
     cell = out.results().tasks["shades.direct"]
-    assert cell.metrics["right"].n == 3
-    assert cell.failures == {"unparsed": 1}
-    assert {"process_results": "KeyError: 'nothing'"} in [row.notes for row in out.scores("shades.direct")]
+    assert (cell.n, cell.episodes, cell.metrics) == (3, 4, {})
+    assert cell.failures == {"scorer_failed": 1}
+    assert cell.reasons["scorer_failed"].endswith("KeyError: 'nothing'")
 
 
 @pytest.mark.parametrize(

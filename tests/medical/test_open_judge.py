@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.cached import with_cache
 from sketchmark.parts import Context
 from sketchmark.tasks.medical.open_judge import judge_open, judge_prompt, read_verdict
 
@@ -71,3 +74,15 @@ async def test_an_answer_without_words_is_wrong_and_not_sent() -> None:
     judge = Strict()
     assert (await judge_open(judge, "where?", "left lung", "  ")).correct is False
     assert judge.seen == []
+
+
+async def test_what_is_no_verdict_is_not_kept_and_what_is_one_is(tmp_path: Path) -> None:
+    class Waking(Strict):
+        async def say(self, context: Context, options: Options) -> Reply:
+            reply = await super().say(context, options)
+            return Reply("Hm?") if len(self.seen) == 1 else reply
+
+    judge = Waking()
+    cached = with_cache(judge, tmp_path)
+    found = [(await judge_open(cached, "where?", "left", "left")).correct for _ in range(3)]
+    assert found == [None, True, True] and len(judge.seen) == 2

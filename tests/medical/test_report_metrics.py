@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import json
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -109,7 +111,9 @@ def test_an_unknown_metric_is_named_with_those_there_are() -> None:
         model_scores("radcliq", ["a"], ["b"])
 
 
-def test_the_command_names_the_extra_or_the_missing_reports(tmp_path: Path) -> None:
+def test_the_command_names_the_extra_the_missing_reports_or_the_metric_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Says(Model):
         name = "says"
 
@@ -123,6 +127,13 @@ def test_the_command_names_the_extra_or_the_missing_reports(tmp_path: Path) -> N
     assert isinstance(CliRunner().invoke(cli, [*asked, "radcliq"]).exception, UnknownName)
     if importlib.util.find_spec("radgraph") is None:
         assert isinstance(CliRunner().invoke(cli, [*asked, "radgraph"]).exception, MissingExtra)
+    for name, adapter in {"rate": lambda *_: {"rate": nan}, "green": lambda *_: {"green_mean": 1 / 0}}.items():
+        monkeypatch.setitem(ADAPTERS, name, adapter)
+    monkeypatch.setitem(ADAPTERS, "bertscore", lambda *_: {"bertscore_f1": 0.5})
+    done = CliRunner().invoke(cli, [*asked, "rate", "-m", "green", "-m", "bertscore"], standalone_mode=False)
+    assert done.return_value == 1 and json.loads(done.stdout) == {"iu_xray.direct": {"bertscore_f1": 0.5}}
+    assert "iu_xray.direct: rate failed: ValueError: rate is nan" in done.stderr
+    assert "iu_xray.direct: green failed: ZeroDivisionError: division by zero" in done.stderr
     other = run(Says(), "slake", data=fixtures.slake(tmp_path / "d"), output_path=tmp_path / "other")
     refused = CliRunner().invoke(cli, ["report-metrics", str(other.path), "--metric", "rate"])
     assert "holds no reports" in str(refused.exception)

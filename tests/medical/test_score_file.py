@@ -10,9 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.cli import root as cli
-from sketchmark.errors import BadInput
-from sketchmark.runs.score_file import score_files
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models.base import Reply
+from sketchmark.parts import Sample
+from sketchmark.runs.replies_file import Matched
+from sketchmark.runs.score_file import _summary, score_files
+from sketchmark.task import Grading, Scores
 from tests.medical import fixtures
+from tests.runs.making import make_episode, make_samples, make_task
 
 
 def scored(*arguments: str) -> dict[str, Any]:
@@ -158,3 +164,26 @@ def test_a_group_of_different_tasks_is_scored_one_by_one(tmp_path: Path) -> None
         score_files("mmmu", tmp_path / "nothing")
     with pytest.raises(BadInput, match="neither"):
         score_files("mmmu", tmp_path)
+
+
+def test_a_judge_without_a_verdict_is_counted_and_makes_the_exit_code_1(tmp_path: Path) -> None:
+    data = fixtures.vqa(tmp_path / "d", "VQA_RAD")
+    (tmp_path / "replies.json").write_text(json.dumps([{"response": text} for text in ("yes", "no", "somewhere")]))
+    asked = ["score-file", "--task", "vqa_rad", "--data", str(data), "--predictions", str(tmp_path / "replies.json")]
+    done = CliRunner().invoke(cli, [*asked, "--judge", "player/solver"], standalone_mode=False)
+    assert done.return_value == 1, done.exception
+    assert "vqa_rad.replies: judge_failed 1, the first: no verdict in:" in done.stderr
+    assert "1 episodes could not be scored; the same command tries again" in done.stderr
+
+
+async def test_a_judge_that_cannot_go_on_is_not_asked_for_the_rest() -> None:
+    asked: list[str] = []
+
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        asked.append(sample.id)
+        raise CallFailed("quota", "the account is empty", stops_run=True)
+
+    matched = Matched([make_episode(sample, Reply("yes")) for sample in make_samples(40)])
+    with pytest.raises(CallFailed, match="the account is empty"):
+        await _summary(make_task([], scorer=scorer), matched, Grading())
+    assert 1 <= len(asked) <= 16

@@ -116,12 +116,12 @@ def test_the_judge_is_sent_what_was_read_under_strict_and_what_the_code_sends_ot
     assert "standard answer: right lobe\n\nThe user's answer: <think>hm" in sent["code-upstream"]
 
 
-def test_a_judge_without_a_verdict_is_its_own_failure_only_under_strict() -> None:
-    with pytest.raises(CallFailed, match="no verdict in: It looks fine") as failed:
-        _score(OPEN, "right lobe", judge=Judge(SILENT))
-    assert failed.value.kind == "judge_failed"
-    for scoring in ("paper", "code-upstream"):
-        assert _score(OPEN, "right lobe", scoring, judge=Judge(SILENT)).values["correct"] == 0.0
+def test_a_judge_without_a_verdict_is_its_own_failure_unless_a_published_code_has_a_rule_for_it() -> None:
+    for scoring in ("strict", "paper"):
+        with pytest.raises(CallFailed, match="no verdict in: It looks fine") as failed:
+            _score(OPEN, "right lobe", scoring, judge=Judge(SILENT))
+        assert failed.value.kind == "judge_failed"
+    assert _score(OPEN, "right lobe", "code-upstream", judge=Judge(SILENT)).values["correct"] == 0.0
     assert _score(OPEN, "right lobe", "code-fork", judge=Judge(SILENT)).values["correct"] == 1.0
     assert _score(OPEN, "somewhere", "code-fork", judge=Judge(SILENT)).values["correct"] == 0.0
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Awaitable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import CallFailed
+from sketchmark.files.lines import encode
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Finish, Options, Reply
 from sketchmark.parts import Sample, of
@@ -17,6 +24,7 @@ from sketchmark.task import Grading, Scorer, Scores, Task
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
 
 STRICT = Grading()
+NO_NUMBERS: list[Any] = [math.nan, -math.inf, "1.0", b"1", [1], 1j, 10**400]
 
 
 async def _row(episode: Episode, scorer: Scorer = right, grading: Grading = STRICT) -> ScoreRow:
@@ -104,7 +112,8 @@ async def test_what_several_scorers_find_is_put_together() -> None:
         return Scores({"b": None, "both": 1.0}, {"two": 2})
 
     one, two = make_task([], "first", first), make_task([], "second", second)
-    task = Task("both", {**one.config, "scorers": [*one.config["scorers"], *two.config["scorers"]]})
+    scorers = [*one.config["scorers"], *two.config["scorers"]]
+    task = Task("both", {**one.config, "headline": "a", "scorers": scorers})
     row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
     assert row.values == {"a": 1.0, "both": 1.0, "b": None}
     assert row.notes == {"one": 1, "two": 2}
@@ -140,7 +149,53 @@ async def test_a_scorers_bug_leaves_the_episode_unscored(wrong: Exception | None
 
     row = await _row(make_episode(None, Reply("yes")), scorer)
     assert not row.scored and row.values == {} and row.flags == ["scorer_failed"]
-    assert row.notes["scorer_failed"].startswith("ZeroDivisionError: by zero" if wrong else "AssertionError")
+    said = "ZeroDivisionError: by zero" if wrong else "TypeError: a scorer returns Scores, not dict"
+    assert row.notes["scorer_failed"] == said
+
+
+@pytest.mark.parametrize("value", [1, 1.0, True, np.float32(1), np.int64(1), np.bool_(True), Decimal(1), Fraction(1)])
+async def test_a_score_is_a_plain_number_whoever_made_it(value: Any) -> None:
+    row = await _row(make_episode(None, Reply("yes")), lambda *_: Scores({"right": value, "else": None}))
+    assert row.scored and row.values == {"right": 1.0, "else": None} and type(row.values["right"]) is float
+    assert json.loads(encode(row))["values"] == {"right": 1.0, "else": None}
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        *(Scores({"right": 1.0, "else": value}) for value in NO_NUMBERS),
+        Scores({"else": 1.0}),
+        Scores({"right": 1.0}, {"far": math.nan}),
+        Scores({"right": 1.0}, {"thing": object()}),
+    ],
+)
+async def test_a_score_that_is_no_number_or_cannot_be_written_is_the_scorers_failure(scores: Scores) -> None:
+    row = await _row(make_episode(None, Reply("yes")), lambda *_: scores)
+    assert (row.scored, row.values, row.flags) == (False, {}, ["scorer_failed"])
+    assert row.notes["scorer_failed"] and encode(row)
+
+
+async def test_a_headline_that_does_not_apply_is_none_and_no_failure() -> None:
+    row = await _row(make_episode(None, Reply("yes")), lambda *_: Scores({"right": None}))
+    assert row.scored and row.flags == []
+
+
+async def test_a_judge_that_does_not_answer_costs_its_own_scores_alone() -> None:
+    async def judged(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        raise CallFailed("connection", "the judge is out")
+
+    one, two = make_task([], "ruled"), make_task([], "judged", judged)
+    task = Task("both", {**one.config, "scorers": [*two.config["scorers"], *one.config["scorers"]]})
+    row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
+    assert (row.scored, row.values, row.flags) == (True, {"right": 1.0}, ["judge_failed"])
+
+
+async def test_a_judge_that_cannot_go_on_ends_the_grading() -> None:
+    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        raise CallFailed("auth", "no such key", stops_run=True)
+
+    with pytest.raises(CallFailed, match="no such key"):
+        await _row(make_episode(None, Reply("yes")), scorer)
 
 
 def test_what_an_episode_cost_is_the_sum_of_its_calls_without_those_from_the_cache() -> None:

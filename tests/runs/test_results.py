@@ -12,7 +12,7 @@ from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.gains import gains
-from sketchmark.runs.results import summarise
+from sketchmark.runs.results import summarise, summed_up
 from sketchmark.runs.results_format import Gain, Metric
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import interval, paired_difference
@@ -98,6 +98,28 @@ def test_a_score_that_does_not_apply_to_some_samples_is_averaged_over_the_others
     ]
     metrics = summarise(rows, None).metrics
     assert {name: (found.mean, found.n) for name, found in metrics.items()} == {"a": (1 / 3, 3), "b": (0.5, 1)}
+
+
+def _totals(rows: Sequence[Any], scoring: str) -> dict[str, float]:
+    return {"share": sum(row["values"]["right"] for row in rows) / len(rows), "scoring": ord(scoring[0])}
+
+
+def _broken_totals(rows: Sequence[Any], scoring: str) -> dict[str, float]:
+    return {"share": float("nan")}
+
+
+def test_a_tasks_own_totals_are_of_scored_rows_or_say_why_there_are_none() -> None:
+    task = make_task([], aggregate="tests.runs.test_results:_totals")
+    rows = _rows([1.0, 0.0])
+    assert summed_up(rows, lambda: rows, task, "strict").aggregate == {"share": 0.5, "scoring": ord("s")}
+    nothing = [make_row("s0", None, scored=False, values={}, flags=["timeout"])]
+    empty = summed_up(nothing, lambda: nothing, task, "strict")
+    assert (empty.aggregate, empty.problem) == ({}, ""), "of nothing there is no total"
+    broken = summed_up(
+        rows, lambda: rows, make_task([], aggregate="tests.runs.test_results:_broken_totals"), "strict"
+    )
+    assert broken.aggregate == {} and broken.metrics["right"].mean == 0.5
+    assert broken.problem.startswith("its own totals failed: ValueError")
 
 
 def test_samples_that_share_a_source_make_the_interval_wider() -> None:

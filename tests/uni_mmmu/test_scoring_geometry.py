@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from sketchmark.errors import CallFailed
+from sketchmark.models.base import Model
+from sketchmark.models.cached import with_cache
 from sketchmark.parts import Picture, Sample
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu.geometry import judged
@@ -26,7 +29,7 @@ def _sample(*, lines: str = "", drawn: Picture | None = None) -> Sample:
     )
 
 
-def _score(judge: Judge | None, said: str, *drawings: Picture | None, sample: Sample | None = None) -> Scores:
+def _score(judge: Model | None, said: str, *drawings: Picture | None, sample: Sample | None = None) -> Scores:
     return asyncio.run(judged(sample or _sample(), episode(said, drawings=drawings), Grading(judge=judge)))
 
 
@@ -47,10 +50,13 @@ def test_the_last_verdict_counts(reply: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "CORRECT", "verdict: correct", "VERDICT: CORRECTED"])
-def test_no_verdict_is_a_failure_of_the_judge(reply: str) -> None:
-    with pytest.raises(CallFailed, match="geometry_text_acc: no verdict") as failed:
-        _score(Judge(reply), "AD is 12")
-    assert failed.value.kind == "judge_failed"
+def test_no_verdict_is_a_failure_of_the_judge_and_not_kept(reply: str, tmp_path: Path) -> None:
+    judge = Judge(reply)
+    for _ in range(2):
+        with pytest.raises(CallFailed, match="geometry_text_acc: no verdict") as failed:
+            _score(with_cache(judge, tmp_path), "AD is 12")
+        assert failed.value.kind == "judge_failed"
+    assert len(judge.asked) == 2
 
 
 def test_the_judge_sees_problem_reference_and_solution() -> None:

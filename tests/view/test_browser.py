@@ -263,3 +263,22 @@ def test_a_page_without_the_key_says_where_to_get_it(chromium: Browser, runs: Pa
         page = context.new_page()
         page.goto(f"{address.partition('?')[0]}run?run=alpha&token=wrong")
         expect(page.get_by_text("Open the address that `sketchmark view` printed")).to_be_visible()
+
+
+def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Browser, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = Maker(tmp_path / name).fill(4).finish()
+    broken = folder.scores_file("maze.visual_cot")
+    lines = broken.read_text("utf-8").splitlines(keepends=True)
+    broken.write_text(lines[0].replace('"flags":[', '"flags":["scorer_failed"') + "".join(lines[1:]), "utf-8")
+    words = "–, no score is shown: 1 scorer failure; sketchmark score RUN"
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.get_by_text(f"visual_cot {words}")).to_be_visible()
+        page.get_by_role("link", name="player/test two").click()
+        expect(page.get_by_role("cell", name=words)).to_be_visible()
+        expect(page.get_by_role("heading", name="Does drawing help?")).to_have_count(0)
+        page.goto(f"{home(page)}/compare?a=two&b=two&cell_a=maze.direct&cell_b=maze.visual_cot")
+        expect(page.locator(".result")).to_contain_text(words)
+        expect(page.locator(".result .pill")).to_have_count(0)

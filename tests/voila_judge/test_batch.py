@@ -105,9 +105,28 @@ async def test_a_line_that_failed_has_its_problem_and_the_others_their_answers(t
 
 async def test_a_finished_job_is_only_read_when_asked_for_again(tmp_path: Path) -> None:
     with far(tmp_path) as end:
-        first = await end.run("a", "crash")
-        assert await end.run("a", "crash") == first
+        first = await end.run("a", "b")
+        assert await end.run("a", "b") == first
         assert (end.uploads(), end.jobs()) == (1, 1)
+
+
+async def test_what_came_back_without_an_answer_is_asked_for_again_and_nothing_else(tmp_path: Path) -> None:
+    with far(tmp_path) as end:
+        first = await end.run("a", "crash", "b", "refuse")
+        assert await end.run("a", "crash", "b", "refuse") == first
+        assert sorted(job.request_counts.total for job in end.sdk.batches.list() if job.request_counts) == [2, 4]
+
+
+async def test_of_two_answers_to_one_request_neither_counts_and_it_is_asked_for_again(tmp_path: Path) -> None:
+    with far(tmp_path) as end:
+        await end.run("a", "b")
+        lines = end.files.output.read_text().splitlines()
+        twice = next(line for line in lines if '"q1"' in line)
+        stranger = twice.replace('"q1"', '"q77"')
+        end.files.output.write_text("\n".join([*lines, twice.replace("said b", "said c"), stranger]) + "\n")
+        assert end.files.results(["q0", "q1"]) == {"q0": Result("said a"), "q1": Result(problem="answered twice")}
+        assert await end.run("a", "b") == {"q0": Result("said a"), "q1": Result("said b")}
+        assert end.jobs() == 2
 
 
 async def test_a_failed_job_is_an_error_with_the_servers_words_and_the_next_try_sends_again(tmp_path: Path) -> None:

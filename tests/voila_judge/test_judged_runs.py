@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from sketchmark.api import run
+from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
+from sketchmark.runs.results_format import CellSummary
+from sketchmark.runs.store import RunFolder
+from sketchmark.serve import Faults, serving
 from sketchmark.tasks import voila
 from sketchmark.tasks.voila.agreement import agreement
 from tests.voila_judge.making import Judge
@@ -51,39 +55,99 @@ def test_without_a_judge_there_are_no_judged_scores(tmp_path: Path) -> None:
 def test_with_a_judge_its_scores_stand_beside_the_rules(tmp_path: Path) -> None:
     judge = Judge()
     found = metrics(tmp_path, judge)
-    assert [name for name in found if "judge" in name] == [*JUDGED, "voila_judge_failed"]
+    assert [name for name in found if "judge" in name] == JUDGED
     for step in (1, 2, 3):
         assert found[f"voila_judge_step{step}_overall"] == found[f"voila_step{step}_overall"] == 1
     assert found["voila_step4_judge_number"] == 1
-    assert found["voila_judge_failed"] == 0
     assert len(judge.asked) == 16
 
 
 def test_direct_answers_are_judged_as_step_3(tmp_path: Path) -> None:
     found = metrics(tmp_path, Judge(), mode="direct")
-    assert [name for name in found if "judge" in name] == [*JUDGED[8:12], "voila_judge_failed"]
+    assert [name for name in found if "judge" in name] == JUDGED[8:12]
     assert found["voila_judge_step3_overall"] == 1
 
 
-def test_a_judge_without_verdicts_is_counted_and_everything_is_0(tmp_path: Path) -> None:
+def test_a_judge_without_verdicts_has_no_scores_and_the_rules_stand(tmp_path: Path) -> None:
     found = metrics(tmp_path, Dumb("dumb"))
-    assert found["voila_judge_failed"] == 1
-    assert {found[name] for name in JUDGED} == {0}
+    assert not set(found) & set(JUDGED)
     assert found["voila_step3_overall"] == pytest.approx(1)
+    cell = RunFolder(tmp_path / "run").results().tasks["judged.stepwise"]
+    assert (cell.n, cell.failures) == (4, {"judge_failed": 4})
+    assert "step 1: not JSON; step 2: not JSON" in cell.reasons["judge_failed"]
 
 
-def _row(rule: int, judge: int, problem: str = "") -> dict[str, Any]:
+def test_a_healthy_judge_is_asked_where_the_last_one_failed_and_only_there(tmp_path: Path) -> None:
+    """Over HTTP: a server that answers nothing, one that gives no verdict on its first question, then the same."""
+
+    class Waking(Judge):
+        async def say(self, context: Context, options: Options) -> Reply:
+            reply = await super().say(context, options)
+            return Reply("Hm?") if len(self.asked) == 1 else reply
+
+    judge = Waking()
+
+    def judged(url: str) -> CellSummary:
+        done = run(
+            "player/solver",
+            "voila",
+            limit=3,
+            output_path=tmp_path / "run",
+            cache=tmp_path / "kept",
+            judge="openai/m",
+            judge_args={"base_url": url, "max_retries": 0},
+        )
+        return done.results().tasks["voila.direct"]
+
+    def n(cell: CellSummary, score: str) -> int:
+        return cell.metrics[score].n if score in cell.metrics else 0
+
+    with serving(Judge(), faults=Faults.parse("500:1")) as url:
+        dead = judged(url)
+    assert (n(dead, "voila_step3_overall"), n(dead, "voila_judge_step3_overall")) == (3, 0)
+    assert dead.failures == {"judge_failed": 3} and "step 3: server_error" in dead.reasons["judge_failed"]
+    with serving(judge) as url:
+        waking, awake = judged(url), judged(url)
+    assert (n(waking, "voila_judge_step3_overall"), waking.failures) == (2, {"judge_failed": 1})
+    assert (n(awake, "voila_judge_step3_overall"), awake.failures) == (3, {})
+    assert len(judge.asked) == 4, "three, and one again"
+
+
+def test_a_judge_that_cannot_go_on_ends_the_run_and_the_next_one_only_judges(tmp_path: Path) -> None:
+    class Refused(Judge):
+        refused = True
+
+        async def say(self, context: Context, options: Options) -> Reply:
+            if self.refused and len(self.asked) == 2:
+                raise CallFailed("quota", "the account is empty", stops_run=True)
+            return await super().say(context, options)
+
+    judge = Refused()
+    arguments: dict[str, Any] = {"limit": 4, "output_path": tmp_path / "run", "judge": judge, "concurrency": 1}
+    with pytest.raises(SketchmarkError, match="the account is empty"):
+        run("player/solver", "voila", **arguments)
+    assert len(judge.asked) == 2
+    played = len(list(RunFolder(tmp_path / "run").episodes("voila.direct")))
+    assert played == 3, "what is played is kept, also the one that could not be judged"
+    judge.refused = False
+    cell = run("player/solver", "voila", **arguments).results().tasks["voila.direct"]
+    assert cell.metrics["voila_judge_step3_overall"].n == 4 and cell.failures == {}
+    assert len(judge.asked) == 4, "verdicts that were given are not asked for again"
+
+
+def _row(rule: int, judge: int | None) -> dict[str, Any]:
     names = ("number", "subject", "action", "overall")
     values = {
         f"{start}_{name}": float(mark)
         for start, mark in (("voila_step3", rule), ("voila_judge_step3", judge))
         for name in names
+        if mark is not None
     }
-    return {"scored": True, "values": values, "notes": {"judge_failed": {"step 3": problem}} if problem else {}}
+    return {"scored": True, "values": values, "notes": {}}
 
 
 def test_rule_and_judge_are_compared_where_both_gave_a_mark() -> None:
-    rows = [_row(1, 1), _row(1, 1), _row(0, 0), _row(1, 0), _row(1, 0, "refused")]
+    rows = [_row(1, 1), _row(1, 1), _row(0, 0), _row(1, 0), _row(1, None)]
     found = agreement(rows, "strict")
     assert found["voila_agreement_step3"] == 0.75
     assert found["agreement"]["step3"]["number"] == {"n": 4, "raw": 0.75, "kappa": pytest.approx(0.5)}

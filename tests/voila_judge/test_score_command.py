@@ -13,8 +13,12 @@ from typing import Any
 
 import openai
 import pytest
+from click.testing import CliRunner
 
-from sketchmark.serve import serving
+from sketchmark.cli import root as cli
+from sketchmark.models.base import Options, Reply
+from sketchmark.parts import Context
+from sketchmark.serve import Faults, serving
 from tests.voila_judge.making import KEY, Judge, element, questions, right_answers, write_answers
 
 
@@ -77,7 +81,7 @@ def test_the_batch_path_from_file_to_table(tmp_path: Path) -> None:
     with serving(Judge()) as url:
         done = run(tmp_path, "--json", *batch(url))
         again = run(tmp_path, *batch(url))
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, again.returncode) == (1, 1), done.stderr
     summary = json.loads(done.stdout)
     judged = summary["judge"]
     assert judged["failed_verdicts"]["1"] == {"not JSON": 1}
@@ -87,27 +91,67 @@ def test_the_batch_path_from_file_to_table(tmp_path: Path) -> None:
         "not about this question": 1,
         "500": 1,
     }
-    assert judged["steps"]["1"]["overall"]["percent"] == pytest.approx(100 * 13 / 14)
-    assert judged["steps"]["2"]["overall"]["percent"] == pytest.approx(100 * 12 / 14), "refused, and empty"
-    assert judged["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 10 / 14)
+    overall = {step: found["overall"] for step, found in judged["steps"].items()}
+    assert [found["n"] for found in overall.values()] == [13, 13, 11]
+    assert overall["1"]["percent"] == 100
+    assert overall["2"]["percent"] == pytest.approx(100 * 12 / 13), "an empty answer is wrong, a refused verdict none"
+    assert overall["3"]["percent"] == pytest.approx(100 * 10 / 11)
     assert summary["agreement"]["3"]["overall"] == {"n": 11, "raw": 1.0, "kappa": 1.0}
     assert "batch_step3.jsonl: completed, 13 of 14 done, 1 failed" in done.stderr
     assert "rule and judge agree (kappa)" in again.stdout
-    assert "step 1: 1 failed verdicts, counted as 0: not JSON (1)" in again.stdout
-    assert again.stderr == "", "what is finished is not asked for again"
-    lines = [json.loads(line) for line in (tmp_path / "batch_step1.jsonl").read_text().splitlines()]
-    assert [line["custom_id"] for line in lines] == [f"question{i}" for i in range(14)]
-    assert {line["url"] for line in lines} == {"/v1/chat/completions"}
-    assert {line["body"]["temperature"] for line in lines} == {0.1}
+    assert "step 1: 1 failed verdicts, not counted (n = 13): not JSON (1)" in again.stdout
+    assert "5 verdicts could not be had and are not counted; the same command asks for these alone" in again.stderr
+    assert "batch_step1.jsonl: uploaded 1 requests" in again.stderr, "what is finished is not asked for again"
+    assert "batch_step3.jsonl: uploaded 3 requests" in again.stderr
+    (line,) = [json.loads(line) for line in (tmp_path / "batch_step1.jsonl").read_text().splitlines()]
+    assert (line["custom_id"], line["url"], line["body"]["temperature"]) == (
+        "question1",
+        "/v1/chat/completions",
+        0.1,
+    )
 
 
-def test_a_live_judge_that_cannot_judge_is_counted_as_failed_everywhere(tmp_path: Path) -> None:
+def test_a_live_judge_that_cannot_judge_gives_no_number_anywhere(tmp_path: Path) -> None:
     prepared(tmp_path)
     done = run(tmp_path, "--json", "--no_cache", "--judge", "player/solver")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1 and "42 verdicts could not be had" in done.stderr
     judged = json.loads(done.stdout)["judge"]
     assert [sum(problems.values()) for problems in judged["failed_verdicts"].values()] == [14, 14, 14]
-    assert {value["percent"] for step in judged["steps"].values() for value in step.values()} == {0}
+    assert {value["percent"] for step in judged["steps"].values() for value in step.values()} == {None}
+
+
+class Recovering(Judge):
+    """No verdict for the first questions it is asked."""
+
+    bad = 5
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        reply = await super().say(context, options)
+        return Reply("It looks fine to me.") if len(self.asked) <= self.bad else reply
+
+
+def test_a_live_judge_is_asked_again_for_what_it_did_not_answer_and_for_nothing_else(tmp_path: Path) -> None:
+    prepared(tmp_path, 7)
+    judge = Recovering()
+    with serving(judge) as url:
+        live = ["--judge", "openai/m", "--judge_args", f"base_url={url}", "--cache", str(tmp_path / "kept")]
+        typed = score(tmp_path, *live, "--concurrency", "1")[3:]
+        first, whole = (CliRunner().invoke(cli, typed, standalone_mode=False) for _ in range(2))
+    assert first.return_value == 1
+    assert "  step 1: 5 failed verdicts, not counted (n = 2): not JSON (5)" in first.stdout
+    assert "5 verdicts could not be had and are not counted; the same command asks for these alone" in first.stderr
+    assert whole.return_value == 0 and "failed verdicts" not in whole.stdout, whole.stderr
+    assert len(judge.asked) == 21 + 5
+
+
+def test_a_judge_that_answers_nothing_has_a_table_without_numbers(tmp_path: Path) -> None:
+    prepared(tmp_path, 7)
+    with serving(Judge(), faults=Faults.parse("400:1")) as url:
+        done = run(tmp_path, "--judge", "openai/m", "--judge_args", f"base_url={url}", "--cache", "kept")
+    assert done.returncode == 1 and "21 verdicts could not be had" in done.stderr
+    judged = done.stdout.partition("by judge")[2].partition("rule and judge agree")[0]
+    assert "step 3: 7 failed verdicts, not counted (n = 0): bad_request (7)" in judged
+    assert "%" not in judged and "0.0" not in judged and judged.count("–") == 12
 
 
 def test_a_failed_job_ends_the_command_and_the_next_one_finishes(tmp_path: Path) -> None:

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from sketchmark.tasks.voila.judge import Marks, StepVerdict, nothing_right
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Options, Reply
+from sketchmark.models.cached import with_cache
+from sketchmark.parts import Context
+from sketchmark.tasks.voila.judge import Marks, StepVerdict, no_verdict
 from sketchmark.tasks.voila.marks import Marked, by_judge, by_rule
 from sketchmark.tasks.voila.totals import agreement, summarise
 from tests.voila_judge.making import Judge, items, questions, right_answers
@@ -38,14 +42,36 @@ def test_step_1_averages_over_pictures_and_the_others_over_questions(tmp_path: P
     assert steps["2"]["subject"]["percent"] == steps["2"]["overall"]["percent"] == pytest.approx(100 * 6 / 7)
 
 
-def test_failed_verdicts_stay_in_the_denominator_and_are_counted_by_kind(tmp_path: Path) -> None:
+def test_failed_verdicts_are_no_verdicts_and_are_counted_by_kind(tmp_path: Path) -> None:
     table = questions(tmp_path, 7)
     all_items = items(tmp_path, right_answers(table), table)
-    marked: Marked = {3: {i: StepVerdict(((1, 1, 1),)) if i else nothing_right(3, "refused") for i in range(7)}}
+    marked: Marked = {3: {i: StepVerdict(((1, 1, 1),)) if i else no_verdict("refused") for i in range(7)}}
     summary = summarise(all_items, marked)
-    assert summary["steps"]["3"]["overall"]["percent"] == pytest.approx(100 * 6 / 7)
-    assert summary["steps"]["3"]["overall"]["n"] == 7
+    assert summary["steps"]["3"]["overall"]["percent"] == 100
+    assert summary["steps"]["3"]["overall"]["n"] == 6
     assert summary["failed_verdicts"] == {"3": {"refused": 1}}
+
+
+class Refused(Judge):
+    """Its account is empty after the third verdict."""
+
+    refusals = 0
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if len(self.asked) == 3:
+            self.refusals += 1
+            raise CallFailed("quota", "the account is empty", stops_run=True)
+        return await super().say(context, options)
+
+
+async def test_a_judge_that_cannot_go_on_is_asked_nothing_more_and_what_it_said_is_kept(tmp_path: Path) -> None:
+    table = questions(tmp_path, 7)
+    all_items = items(tmp_path, right_answers(table), table)
+    judge = Refused()
+    for start in (1, 2):
+        with pytest.raises(CallFailed, match="the account is empty"):
+            await by_judge(with_cache(judge, tmp_path / "kept"), all_items, False, 1)
+        assert (len(judge.asked), judge.refusals) == (3, start), "the second time, three come from the cache"
 
 
 def test_each_structure_has_a_table_of_its_own(tmp_path: Path) -> None:
@@ -80,7 +106,7 @@ def test_kappa_is_undefined_where_both_always_say_the_same() -> None:
 
 
 def test_failed_verdicts_are_no_opinion() -> None:
-    judged: Marked = {2: {0: nothing_right(2, "empty"), 1: StepVerdict(((1, 1, 1),))}}
+    judged: Marked = {2: {0: no_verdict("empty"), 1: StepVerdict(((1, 1, 1),))}}
     assert agreement(_numbers([True, True]), judged)["2"]["overall"] == {"n": 1, "raw": 1.0, "kappa": None}
 
 

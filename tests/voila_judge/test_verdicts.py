@@ -8,7 +8,7 @@ import pytest
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.tasks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, nothing_right, read_verdict
+from sketchmark.tasks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, no_verdict, read_verdict
 from sketchmark.worlds.voila import Scene
 
 
@@ -51,20 +51,19 @@ def test_a_code_block_around_the_json_is_forgiven() -> None:
         *(json.dumps({"question": 4, **marks(1, wrong, 1)}) for wrong in (2, -1, 1.0, "1", True, None, [1])),
     ],
 )
-def test_anything_but_whole_marks_for_the_question_is_a_failed_verdict_that_counts_as_0(text: str) -> None:
+def test_anything_but_whole_marks_for_the_question_is_no_verdict(text: str) -> None:
     verdict = read_verdict(2, 4, text)
-    assert verdict.failed
-    assert verdict.scores() == {"number": 0, "subject": 0, "action": 0, "overall": 0}
+    assert verdict.failed and verdict.marks == ()
 
 
 def test_one_bad_picture_fails_the_whole_verdict_of_step_1() -> None:
     said = {"question": 4, "image_1": marks(1, 1, 1), "image_2": marks(1, 1, 1), "image_3": {}}
-    assert read_verdict(1, 4, json.dumps(said)) == nothing_right(1, "not 0 or 1")
+    assert read_verdict(1, 4, json.dumps(said)) == no_verdict("not 0 or 1")
 
 
 def test_a_drawing_cannot_be_wrong_where_the_answer_is_any() -> None:
     assert forgive_any(StepVerdict(((0, 0, 0),)), Scene(None, 3, None)) == StepVerdict(((1, 0, 1),))
-    assert forgive_any(nothing_right(4, "empty"), Scene(None, 3, None)).scores()["number"] == 0
+    assert forgive_any(no_verdict("empty"), Scene(None, 3, None)) == no_verdict("empty")
 
 
 class Scripted(Model):
@@ -93,4 +92,9 @@ RIGHT = json.dumps({"question": 4, **marks(1, 1, 1)})
 )
 async def test_a_judge_that_does_not_answer_has_given_no_verdict(reply: Reply | CallFailed, problem: str) -> None:
     verdict = await ask(Scripted(reply), Inquiry(2, 4, "text"))
-    assert (verdict.problem, verdict.scores()["overall"]) == (problem, 0 if problem else 1)
+    assert (verdict.problem, verdict.marks) == (problem, () if problem else ((1, 1, 1),))
+
+
+async def test_a_judge_that_cannot_go_on_is_not_taken_for_one_that_missed_a_question() -> None:
+    with pytest.raises(CallFailed, match="no such key"):
+        await ask(Scripted(CallFailed("auth", "no such key", stops_run=True)), Inquiry(2, 4, "text"))

@@ -73,7 +73,9 @@ def _print(folders: list[RunFolder]) -> None:
 def _score(cell: CellSummary | None) -> str:
     if not cell:
         return ""
-    found = cell.metrics[cell.headline]
+    found = cell.metrics.get(cell.headline)
+    if not found:
+        return f"– ({cell.problem or 'nothing scored'})"
     return f"{found.mean:.2f} [{found.ci95[0]:.2f}, {found.ci95[1]:.2f}]"
 
 

@@ -19,6 +19,7 @@ _MOST_GROUPS = 12
 def print_results(results: Results) -> None:
     """Every score with its interval and its count of failures, other scorings beside; then what drawing changed."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -40,7 +41,8 @@ def print_results(results: Results) -> None:
         metrics: dict[str, Metric | None] = {**first, **then}
         for other in others:
             metrics |= {metric: None for metric in other if metric not in metrics}
-        for metric, found in metrics.items() or {"(nothing scored)": None}.items():
+        nothing: dict[str, Metric | None] = {f"({escape(cell.problem) or 'nothing scored'})": None}
+        for metric, found in (metrics or nothing).items():
             table.add_row(
                 label,
                 metric,

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from sketchmark.api import PreparedRun, prepare
+from sketchmark.commands._unscored import tell_unscored
 from sketchmark.runs.store import RunFolder
 
 
@@ -42,9 +43,8 @@ def _finish(folder: RunFolder, run: PreparedRun) -> int:
         return 3
     if failed:
         click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
-    unscored = sum(_without_verdict(folder, cell.name) for cell in run.cells)
-    if unscored:
-        click.echo(f"sketchmark: {unscored} episodes could not be scored; run again to try once more", err=True)
+    asked = {cell.name: results.tasks[cell.name] for cell in run.cells if cell.name in results.tasks}
+    unscored = tell_unscored(asked, "run again to try once more")
     return 1 if failed or unscored else 0
 
 
@@ -57,8 +57,3 @@ def _name_failures(folder: RunFolder, cell: str) -> int:
     for kind, found in kinds.items():
         click.echo(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
     return sum(map(len, kinds.values()))
-
-
-def _without_verdict(folder: RunFolder, cell: str) -> int:
-    """Played to the end, but the judge or the scorer failed."""
-    return sum(1 for row in folder.scored(cell).values() if {"judge_failed", "scorer_failed"} & set(row.flags))

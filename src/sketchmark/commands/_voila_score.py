@@ -61,6 +61,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
       sketchmark voila score --json_file_name results.json --csv_file_name voila.csv --distraction no
       sketchmark voila score … --judge openai/gpt-4o-2024-08-06 --batch
     A batch continues at the provider when this command is stopped; the same command finds it again.
+    Exit code 1 where a verdict could not be had: the same command asks for what is missing.
     """
     import json
 
@@ -79,4 +80,10 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     else:
         for line in lines(summary, by_rule=by == "rule"):
             click.echo(line)
-    return 0
+    failed = sum(sum(kinds.values()) for kinds in summary.get("judge", {}).get("failed_verdicts", {}).values())
+    if not failed:
+        return 0
+    again = "all again" if order.no_cache and not order.batch else "these alone"
+    told = f"{failed} verdicts could not be had and are not counted; the same command asks for {again}"
+    click.echo(f"sketchmark: {told}", err=True)
+    return 1

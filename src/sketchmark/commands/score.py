@@ -31,6 +31,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     from sketchmark.catalog import Catalog, parse_arguments
     from sketchmark.commands._results_table import print_results
     from sketchmark.commands._scorings_table import print_scorings
+    from sketchmark.commands._unscored import tell_unscored
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
     from sketchmark.runs.rescore import aggregate, rescore
@@ -58,4 +59,4 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     write_report(folder)
     print_results(folder.results())
     print_scorings(folder.results())
-    return 0
+    return 1 if tell_unscored(folder.results().tasks, "the same command tries again") else 0

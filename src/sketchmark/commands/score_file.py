@@ -25,16 +25,18 @@ def command(**options: Any) -> int:
       sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
       sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
     """
+    from sketchmark.commands._unscored import tell_unscored
     from sketchmark.runs.score_file import score_files
 
     results = score_files(**{name: value for name, value in options.items() if name != "as_json"})
+    code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
     if options["as_json"]:
         import json
 
         from sketchmark.files.plain import plain
 
         click.echo(json.dumps(plain(results), indent=1, ensure_ascii=False))
-        return 0
+        return code
     from sketchmark.commands._results_table import print_results
     from sketchmark.commands._scorings_table import print_scorings
 
@@ -44,4 +46,4 @@ def command(**options: Any) -> int:
         for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
             if ids:
                 click.echo(f"{name}: {len(ids)} {what}, the first: {ids[0]}", err=True)
-    return 0
+    return code

@@ -14,6 +14,7 @@ from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, Side, TableRow
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.runs.gains import Pairs, Rows, pair
+from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
 from sketchmark.stats import Interval, Pilot, holm
 
@@ -62,6 +63,14 @@ class _Work:
             self.notes.append(f"{cells[0].task} names no headline score: choose one with --metric")
             return
         rows = {id(cell): cell.rows() for cell in cells}
+        reasons = {id(cell): withheld(rows[id(cell)].values()) for cell in cells}
+        for cell in cells:
+            if reason := reasons[id(cell)]:
+                hint = f"`sketchmark score {cell.folder.path}` tries again"
+                self.notes.append(f"{cell.name} of {cell.run}: {reason}; {hint}")
+        cells = [cell for cell in cells if not reasons[id(cell)]]
+        if not cells:
+            return
         if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return

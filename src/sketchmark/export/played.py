@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex
 from sketchmark.runs.record import said
+from sketchmark.runs.results import withheld
 
 
 def episodes(cell: CellIndex) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
@@ -23,7 +24,10 @@ def name_of(cell: CellIndex) -> str:
 
 
 def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
-    """name -> (mean, standard error of the mean, n) over the episodes that say something about the model."""
+    """name -> (mean, standard error of the mean, n) over the episodes that say something about the model; nothing
+    where the cell's scores are withheld."""
+    if withheld(cell.rows.values()):
+        return {}
     values: dict[str, list[float]] = {}
     for row in cell.rows.values():
         if row.scored:
@@ -37,6 +41,12 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
         spread = math.sqrt(sum((v - mean) ** 2 for v in all_of) / (n - 1) / n) if n > 1 else None
         found[name] = (mean, spread, n)
     return found
+
+
+def problem(cell: CellIndex) -> dict[str, str]:
+    """Why there are no means, under the key it is exported by; empty where there are."""
+    reason = withheld(cell.rows.values())
+    return {"sketchmark_problem": reason} if reason else {}
 
 
 def answer_of(line: EpisodeLine) -> str | None:

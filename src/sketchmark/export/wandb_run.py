@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes, means, name_of
+from sketchmark.export.played import answer_of, episodes, means, name_of, problem
 from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.runs import summary
@@ -43,6 +43,8 @@ def write(run: RunIndex, out: Path) -> list[Path]:
     with upload:
         for cell in run.cells.values():
             name = name_of(cell)
+            for what, reason in problem(cell).items():
+                upload.summary[f"{name}/{what}"] = reason
             for metric, (mean, spread, n) in means(cell).items():
                 upload.summary[f"{name}/{metric}"] = mean
                 upload.summary[f"{name}/{metric}_stderr"] = spread

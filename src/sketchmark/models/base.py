@@ -124,5 +124,8 @@ class Model:
     def expect(self, at_once: int) -> None:
         """Told before a run how many episodes will be under way at once, for models that ration their calls."""
 
+    def forget(self, context: Context, options: Options) -> None:
+        """Told by a judge's scorer that what was said to this is no verdict: a cache must not say it again."""
+
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

@@ -44,6 +44,9 @@ class CallCache:
     def put(self, key: str, reply: Reply) -> None:
         write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
 
+    def drop(self, key: str) -> None:
+        self._path(key).unlink(missing_ok=True)
+
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"
 
@@ -68,6 +71,9 @@ class Cached(Model):
 
     async def close(self) -> None:
         await self._model.close()
+
+    def forget(self, context: Context, options: Options) -> None:
+        self._cache.drop(call_key(self._model, "say", context, options))
 
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._through("say", context, options)

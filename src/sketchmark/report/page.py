@@ -28,6 +28,8 @@ _MEANING = {
     "empty": "the reply was empty",
     "no_picture": "a drawing was asked for and none came",
     "timeout": "the episode took too long",
+    "judge_failed": "the judge gave no verdict; the next start asks again",
+    "scorer_failed": "the scorer broke on the answer: no score is shown until it is mended",
     "left_out": "a part of the context could not be passed to the model",
 }
 
@@ -108,8 +110,10 @@ def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> Html:
             [
                 cell.task,
                 _label(cell),
-                tag("span", f"{percent(metric.mean)} {bracket(metric.ci95)}", class_="score") if metric else "–",
-                cell.n,
+                tag("span", f"{percent(metric.mean)} {bracket(metric.ci95)}", class_="score")
+                if metric
+                else _none(cell),
+                metric.n if metric else cell.n,
                 _gain_mark(gain) if gain else "",
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
             ]
@@ -128,6 +132,10 @@ def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> Html:
             _table("Every score", ("Task", "Mode", "Score", "Mean [95 %]", "n"), every),
         ),
     )
+
+
+def _none(cell: CellSummary) -> str:
+    return f"–, {cell.problem}; sketchmark score RUN" if cell.problem else "–"
 
 
 def _gain_mark(gain: TableRow) -> Html:

@@ -230,7 +230,8 @@ class ScoreNumbers(Struct, kw_only=True):
     """The sample's groups."""
 
     scored: bool
-    """false: a failure that says nothing about the model, or a judge that did not answer."""
+    """false: a failure that says nothing about the model, a judge without whom there is no score, or a scorer that
+    broke."""
 
     values: dict[str, bool | int | float | None]
     """Score → number, or null where it does not apply."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.runs.format import CellAbout
+from sketchmark.runs.results import withheld
 from sketchmark.runs.results_format import Gain
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import Difference, Interval, interval, paired_difference
@@ -30,11 +31,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs that both sides scored, and how many samples are missing from them."""
+    """Pairs that both sides scored, and how many samples are missing from them. None at all where a side's scores are
+    `withheld`, with the reason."""
 
     pairs: Sequence[Pair]
     unpaired: int = 0
     unscored: int = 0
+    withheld: str = ""
 
     def where(self, wanted: Callable[[Pair], bool]) -> Pairs:
         return Pairs([pair for pair in self.pairs if wanted(pair)])
@@ -60,6 +63,8 @@ class Pairs:
 
 def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pairs:
     """`metric_before` where the two sides are measured in different scores, as two tasks are."""
+    if reason := withheld(before.values()) or withheld(after.values()):
+        return Pairs([], withheld=reason)
     pairs = []
     unscored = 0
     shared = [name for name in before if name in after]
@@ -90,7 +95,8 @@ def gain_of(cell: CellAbout, found: Difference) -> Gain:
 
 
 def gains(cells: Mapping[str, CellAbout], rows: Callable[[str], Rows]) -> Iterator[Gain]:
-    """Each mode that is not direct minus direct on the same samples, in the task's headline score."""
+    """Each mode that is not direct minus direct on the same samples, in the task's headline score; none where the
+    scores of either are withheld."""
     for name, cell in cells.items():
         base = f"{cell.task}.direct"
         if cell.mode != "direct" and base in cells and cell.headline:

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import CallFailed
+from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.files.lines import encode
 from sketchmark.runs.format import ScoreRow
 from sketchmark.task import Grading, Scores, Task
+
+_LONGEST_NOTE = 300
 
 
 async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:
     """One line of scores/*.jsonl.
 
     A failure that is the model's own doing is scored as it stands (it had its chance); a failure of the network or
-    the provider says nothing about the model and leaves the row without scores, counted as a failure. So does a
-    judge that did not answer, or a scorer that broke: the episode is kept, and `sketchmark score` tries again.
+    the provider says nothing about the model and leaves the row without scores, counted as a failure. A judge that
+    gave no verdict is such a failure too: what other scorers found stands, and the next start asks it again. A
+    scorer that broke is another matter: what it would have said of this very answer is not known, so its cell shows
+    no score until that is mended (`sketchmark.runs.results.withheld`).
+
+    Raises CallFailed where no further call to the judge would fare better (a refused key).
     """
     sample, failure = episode.sample, episode.failure
-    scores = Scores({})
-    flags = _flags(episode)
     scored = failure is None or failure.blames_model
-    if scored:
-        try:
-            scores = await _ask_scorers(task, episode, grading)
-        except CallFailed as error:
-            scores, scored = Scores({}, {"judge_failed": str(error)}), False
-            flags.append("judge_failed")
-        except Exception as error:  # a scorer's bug must not end a run that has cost money
-            scores, scored = Scores({}, {"scorer_failed": f"{type(error).__name__}: {error}"}), False
-            flags.append("scorer_failed")
+    scores, broken = await _ask_scorers(task, episode, grading) if scored else (Scores({}), [])
+    flags = [*_flags(episode), *broken]
     if scores.unparsed and not failure:
         flags.append("unparsed")
     return ScoreRow(
@@ -38,7 +37,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         sample=sample.id,
         fingerprint=sample.fingerprint(),
         groups=dict(sample.groups),
-        scored=scored,
+        scored=scored and (bool(scores.values) or not broken),
         values=dict(scores.values),
         notes=dict(scores.notes),
         flags=sorted(set(flags)),
@@ -51,18 +50,52 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     )
 
 
-async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> Scores:
+async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:
+    """All that the scorers say, and which of `judge_failed` and `scorer_failed` befell them; the notes say why."""
     values: dict[str, float | None] = {}
     notes: dict[str, Any] = {}
     unparsed = False
-    for scorer in task.scorers:
-        found = scorer(episode.sample, episode, grading)
-        scores = await found if inspect.isawaitable(found) else found
-        assert isinstance(scores, Scores)
-        values |= scores.values
-        notes |= scores.notes
-        unparsed = unparsed or scores.unparsed
-    return Scores(values, notes, unparsed)
+    broken: list[str] = []
+    try:
+        for scorer in task.scorers:
+            try:
+                found = scorer(episode.sample, episode, grading)
+                scores = await found if inspect.isawaitable(found) else found
+            except CallFailed as error:
+                if error.stops_run:
+                    raise
+                broken, notes["judge_failed"] = ["judge_failed"], one_line(error)
+                continue
+            if not isinstance(scores, Scores):
+                raise TypeError(f"a scorer returns Scores, not {type(scores).__name__}")
+            values |= {name: _number(name, value) for name, value in scores.values.items()}
+            notes |= scores.notes
+            unparsed = unparsed or scores.unparsed
+        if task.headline and task.headline not in values and not broken and not task.declared.aggregate:
+            raise ValueError(f"no score {task.headline!r}, the task's headline (None where it does not apply)")
+        encode(notes)
+    except CallFailed:
+        raise
+    except Exception as error:  # a scorer's bug must not end a run that has cost money
+        return Scores({}, {"scorer_failed": one_line(error)}), ["scorer_failed"]
+    return Scores(values, notes, unparsed), broken
+
+
+def _number(name: str, value: Any) -> float | None:
+    """A score as a plain number, whoever made it (numpy, Decimal, a bool). A text is none, nor is what has no place
+    on a scale: the mean of a cell would be neither."""
+    if value is None:
+        return None
+    number = math.nan if isinstance(value, str | bytes) else float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"the score {name!r} is {value!r}, not a number")
+    return number
+
+
+def one_line(error: Exception) -> str:
+    """An error as a note. Ours speak for themselves; of others the class says more than the message."""
+    text = str(error) if isinstance(error, SketchmarkError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split())[:_LONGEST_NOTE]
 
 
 def _flags(episode: Episode) -> list[str]:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from sketchmark.engines.local import play_all
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
-from sketchmark.files.plain import plain
 from sketchmark.runs.format import EpisodeLine, ScoreNumbers
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import unpack_episode
-from sketchmark.runs.results import summarise
+from sketchmark.runs.results import summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Task
@@ -113,8 +112,5 @@ def aggregate(
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:
-    summary = summarise(folder.scored(cell, suffix).values(), task, seed)
-    summary.scoring = scoring
-    if task.aggregate:
-        summary.aggregate = dict(task.aggregate([plain(row) for row in folder.scores(cell, suffix)], scoring))
-    return summary
+    rows = folder.scored(cell, suffix).values()
+    return summed_up(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)

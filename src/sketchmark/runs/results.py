@@ -1,14 +1,50 @@
-"""The numbers of one cell: means with intervals, and failures counted."""
+"""The numbers of one cell: means with intervals, and failures counted; and whether it may show any."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from sketchmark.runs.format import ScoreNumbers
+from sketchmark.files.lines import encode
+from sketchmark.files.plain import plain
+from sketchmark.runs.format import ScoreNumbers, ScoreRow
+from sketchmark.runs.grading import one_line
 from sketchmark.runs.results_format import CellSummary, GroupSummary, Metric
 from sketchmark.stats import interval
 from sketchmark.task import Task
+
+
+def withheld(rows: Iterable[ScoreNumbers]) -> str:
+    """Why this cell's scores are not shown, in words; empty where they are. The one place that decides it.
+
+    A scorer breaks on some answers and not on others, so the mean of the rest is the mean of a choice: it says
+    nothing, and neither does a difference made of it. A failed judge or connection did not look at the answer.
+    """
+    failed = sum("scorer_failed" in row.flags for row in rows)
+    return f"no score is shown: {failed} scorer failure{'s' * (failed > 1)}" if failed else ""
+
+
+def summed_up(
+    rows: Iterable[ScoreNumbers], whole: Callable[[], Iterable[ScoreRow]], task: Task, scoring: str, seed: int = 0
+) -> CellSummary:
+    """The summary of one cell with the task's own totals and the reasons of failures, which need the `whole` rows."""
+    summary = summarise(rows, task, seed)
+    summary.scoring = scoring
+    if summary.failures.keys() & _REASONED:
+        for row in whole():
+            for kind in _REASONED & row.notes.keys():
+                summary.reasons.setdefault(kind, str(row.notes[kind]))
+    if task.aggregate and summary.n and not summary.problem:
+        try:
+            summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
+            encode(summary.aggregate)
+        except Exception as error:  # the task's code: anything may come
+            summary.aggregate, summary.problem = {}, f"its own totals failed: {one_line(error)}"
+    return summary
+
+
+_REASONED = {"judge_failed", "scorer_failed"}
+"""Kinds of failure whose rows say why in a note of the same name."""
 
 
 def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) -> CellSummary:
@@ -20,15 +56,18 @@ def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) ->
         failures.update(flag for flag in row.flags if flag != "left_out")
         usage.update(row.usage)
     scored = [row for row in rows if row.scored]
+    problem = withheld(rows)
+    shown = [] if problem else scored
     return CellSummary(
         n=len(scored),
         episodes=len(rows),
-        metrics=_metrics(scored, seed),
+        metrics=_metrics(shown, seed),
         failures=dict(sorted(failures.items())),
         left_out=sum("left_out" in row.flags for row in rows),
         calls_left_out=sum(row.calls_left_out for row in rows),
         usage=dict(usage),
-        by={key: _by(key, scored, seed) for key in (task.breakdown if task else ())},
+        by={key: _by(key, shown, seed) for key in (task.breakdown if task else ())},
+        problem=problem,
     )
 
 

@@ -76,6 +76,12 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     failures: dict[str, int]
     """Kind of trouble → episodes."""
 
+    reasons: dict[str, str] = {}
+    """`judge_failed` and `scorer_failed` → what the first such row says."""
+
+    problem: str = ""
+    """Why a number is missing that should be here, in words: no score is shown while a scorer fails on a row."""
+
     left_out: int
     """Episodes in which a part of the context could not be passed on."""
 

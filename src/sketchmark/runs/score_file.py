@@ -8,15 +8,14 @@ from pathlib import Path
 
 from sketchmark.catalog import Catalog, parse_arguments
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput
-from sketchmark.files.plain import plain
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
-from sketchmark.runs.results import summarise
+from sketchmark.runs.results import summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.task import Grading, Task
 
@@ -73,15 +72,25 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
 async def _summary(task: Task, matched: Matched, grading: Grading) -> CellSummary:
     free = asyncio.Semaphore(_AT_ONCE)
 
-    async def row(index: int, episode: Episode) -> ScoreRow:
-        async with free:
-            return await grade(task, episode, index, grading)
+    stopped: list[CallFailed] = []
 
-    rows = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
-    summary = summarise(rows, task)
+    async def row(index: int, episode: Episode) -> list[ScoreRow]:
+        async with free:
+            if stopped:
+                return []
+            try:
+                return [await grade(task, episode, index, grading)]
+            except (
+                CallFailed
+            ) as error:  # the judge cannot go on: what it is being asked is paid for, so it is waited for
+                stopped.append(error)
+                return []
+
+    found = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
+    if stopped:
+        raise stopped[0]
+    rows = [row for one in found for row in one]
+    summary = summed_up(rows, lambda: rows, task, grading.scoring)
     summary.headline = task.headline
-    summary.scoring = grading.scoring
     summary.unanswered, summary.unknown = matched.unanswered, matched.unknown
-    if task.aggregate:
-        summary.aggregate = dict(task.aggregate([plain(row) for row in rows], grading.scoring))
     return summary

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from sketchmark.runs import gains as computed
 from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.results import summarise
+from sketchmark.runs.results import summarise, withheld
 from sketchmark.runs.results_format import CellSummary, Gain, Mean
+from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import interval
 
 MOST_GROUPS = 24
@@ -103,7 +104,7 @@ def _group_keys(cells: Iterable[CellIndex]) -> list[str]:
 
 def _points(cell: CellIndex, key: str) -> list[CurvePoint]:
     groups: dict[Any, list[float]] = {}
-    for row in cell.scored().values():
+    for row in _shown(cell):
         value, group = row.value(cell.headline), row.groups.get(key)
         if value is not None and isinstance(group, (str, int, float)):
             groups.setdefault(group, []).append(value)
@@ -120,13 +121,19 @@ def drawing_and_answer(cell: CellIndex) -> DrawingTable | None:
     """How often the answer is right when all that was drawn is right, and when it is not; None: nobody can tell."""
     right: list[float] = []
     wrong: list[float] = []
-    for row in cell.scored().values():
+    for row in _shown(cell):
         value, drawing = row.value(cell.headline), row.drawing_right
         if value is not None and drawing is not None:
             (right if drawing else wrong).append(value)
     if not right and not wrong:
         return None
     return DrawingTable(cell.task, cell.canvas, _answers(right), _answers(wrong))
+
+
+def _shown(cell: CellIndex) -> Iterable[ScoredSample]:
+    """The rows that numbers may be made of: none where the cell's scores are withheld."""
+    rows = cell.scored().values()
+    return () if withheld(rows) else rows
 
 
 def _answers(values: list[float]) -> Answers:

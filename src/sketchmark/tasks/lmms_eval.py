@@ -110,10 +110,7 @@ two_stages = replace(PROTOCOLS["draw_then_answer"], play=_two_stages)
 
 
 def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
-    """The file's own `process_results`, or its metrics against `doc_to_target`.
-
-    An error in `process_results` costs the score of its row, with a note, and not the run.
-    """
+    """The file's own `process_results`, or its metrics against `doc_to_target`."""
     task = _opened(Path(task_file))
     answer = episode.answer
     until = _mapping(task.config.get("generation_kwargs")).get("until") or ()
@@ -126,10 +123,8 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str)
         }
     else:
         doc = task.docs[sample.target["doc"]]
-        try:
+        with _blamed(f"process_results of document {sample.target['doc']} of {task_file}"):
             found = dict(task.call("process_results", doc, [answer]))
-        except Exception as error:  # the user's code: anything may come
-            return Scores({}, {"process_results": f"{type(error).__name__}: {error}"}, unparsed=True)
     values = {name: _number(value) for name, value in found.items()}
     results = json.loads(json.dumps(found, default=str))
     return Scores({name: value for name, value in values.items() if value is not None}, {"results": results})

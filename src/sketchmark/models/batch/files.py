@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -69,10 +69,19 @@ class JobFiles:
         kept = [line for _, _, line in rows(_bytes(self.output))]
         write_bytes(self.output, b"".join(line + b"\n" for line in [*kept, *new]))
 
+    def keep(self, names: Set[str]) -> None:
+        """Nothing but the rows of these: the others are asked for again, and would come twice."""
+        if self.output.exists():
+            kept = [line for custom_id, _, line in rows(_bytes(self.output)) if custom_id in names]
+            write_bytes(self.output, b"".join(line + b"\n" for line in kept))
+
     def results(self, wanted: Iterable[str]) -> dict[str, Result]:
         """By custom id, whatever order they came in. What the server never spoke of is a problem of its own."""
         found = {custom_id: read_result(row) for custom_id, row, _ in rows(_bytes(self.errors))}
-        found |= {custom_id: read_result(row) for custom_id, row, _ in rows(_bytes(self.output))}
+        answers: dict[str, Result] = {}
+        for custom_id, row, _ in rows(_bytes(self.output)):
+            answers[custom_id] = Result(problem="answered twice") if custom_id in answers else read_result(row)
+        found |= answers
         return {custom_id: found.get(custom_id, Result(problem="missing from the results")) for custom_id in wanted}
 
 

@@ -24,23 +24,31 @@ FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
 _ENDS = ("completed", "failed", "expired", "cancelled")
 Tell = Callable[[str], None]
+Usable = Callable[[str, Result], bool]
+"""(custom id, its result) -> is it what was asked for?"""
 
 
 async def run_job(
-    connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, tell: Tell
+    connection: Connection,
+    requests: Sequence[BatchRequest],
+    files: JobFiles,
+    tell: Tell,
+    usable: Usable = lambda _, result: not result.problem,
 ) -> dict[str, Result]:
-    """The results by custom id. Called again after a kill it resumes the job that is under way; after a job
-    that expired it sends what is still missing; after one that completed it only reads."""
+    """The results by custom id. Called again after a kill it resumes the job that is under way; after one that ended
+    it sends, as a new job, what has no `usable` result yet; where all have one, it only reads."""
     wanted = [request.custom_id for request in requests]
     state = _state(connection, requests, files)
-    while not state.completed:
-        if state.batch_id is None:
-            left = [request for request in requests if request.custom_id not in files.answered()]
-            if not left:
-                state = replace(state, completed=True)
-                files.save_state(state)
-                break
+    if state.batch_id is None:
+        good = {name for name, result in files.results(wanted).items() if usable(name, result)}
+        left = [request for request in requests if request.custom_id not in good]
+        state = replace(state, completed=not left)
+        if left:
+            files.keep(good)
             state = await _send(connection, left, files, state, tell)
+        else:
+            files.save_state(state)
+    if not state.completed:
         job = await _wait(connection, state, files, tell)
         await _collect(connection, job, files)
         done = job.status == "completed"
@@ -67,7 +75,7 @@ def _state(connection: Connection, requests: Sequence[BatchRequest], files: JobF
         )
     if known.server != now.server and not known.completed:
         raise RunConflict(f"{files.state} belongs to a batch at {known.server}, not {now.server}")
-    return known
+    return replace(known, server=now.server)
 
 
 async def _send(

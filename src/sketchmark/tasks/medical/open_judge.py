@@ -59,5 +59,8 @@ async def judge_open(model: Model, question: str, gold: str, response: str) -> V
     """One question to the judge. An answer without words is not sent: it is wrong."""
     if not response.strip():
         return Verdict(False, "")
-    reply = await model.say(of(judge_prompt(question, gold, response)), JUDGE_OPTIONS)
-    return read_verdict(reply.text)
+    asked = of(judge_prompt(question, gold, response))
+    verdict = read_verdict((await model.say(asked, JUDGE_OPTIONS)).text)
+    if verdict.correct is None:
+        model.forget(asked, JUDGE_OPTIONS)
+    return verdict

@@ -50,7 +50,7 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
         gold, sent = _for_judge(dataset, target["gold"], reply, scoring)
         verdict = await judge_open(grading.judge, str(target["asked"]), gold, sent)
         judged = verdict.correct
-        if judged is None and scoring == "strict":
+        if judged is None and not scoring.startswith("code-"):
             raise CallFailed("judge_failed", f"no verdict in: {verdict.reply[:200]}")
     if scoring == "paper" and dataset in VQA_SETS and not with_judge:
         raise BadInput("scoring `paper` judges open answers with a model", "give --judge, or use --scoring strict")

@@ -89,6 +89,7 @@ async def _verdict(judge: Model, asked: list[Content], name: str, notes: dict[st
     reply = await judge.say(of(*asked), _OPTIONS)
     found = _VERDICT.findall(reply.text)
     if not found:
+        judge.forget(of(*asked), _OPTIONS)
         raise CallFailed("judge_failed", f"{name}: no verdict in: {reply.text}")
     notes[f"{name}_judge"] = reply.text
     return float(found[-1] == "CORRECT")

@@ -20,18 +20,12 @@ def agreement(rows: Sequence[Mapping[str, Any]], scoring: str) -> dict[str, Any]
     """
     steps: dict[str, Any] = {}
     for step, (rule, judge) in _NAMES.items():
-        asked = [row["values"] for row in rows if row["scored"] and f"step {step}" not in _failed(row)]
+        scored = [row["values"] for row in rows if row["scored"]]
         found = {}
         for name in (*PROPERTIES, "overall"):
-            marks = [(values.get(f"{rule}_{name}"), values.get(f"{judge}_{name}")) for values in asked]
+            marks = [(values.get(f"{rule}_{name}"), values.get(f"{judge}_{name}")) for values in scored]
             found[name] = agreed([(int(a), int(b)) for a, b in marks if a is not None and b is not None])
         if found["overall"]["n"]:
             steps[f"step{step}"] = found
     shares = {f"voila_agreement_{step}": found["overall"]["raw"] for step, found in steps.items()}
     return {**shares, "agreement": steps} if steps else {}
-
-
-def _failed(row: Mapping[str, Any]) -> Mapping[str, str]:
-    """A verdict that could not be had counts as 0 in the score, but is no opinion."""
-    problems: Mapping[str, str] = row["notes"].get("judge_failed", {})
-    return problems

@@ -1,8 +1,9 @@
 """VOILA's judge: the published prompts and schemas to the letter, and a reading of verdicts that never guesses.
 
 The facts: docs/benchmarks/voila.md, "The judge's requests". The published scorer re-uses the previous question's
-verdict when one is empty and lets failed requests leave the denominator. Here a verdict that is not whole
-counts as failed, and as 0. Step 4 has no published judge: its prompt is ours, and its scores have names of their own.
+verdict when one is empty and lets failed requests leave the denominator in silence. Here a verdict that is not whole
+is none: not scored, counted, and asked for again by the next start. Step 4 has no published judge: its prompt is
+ours, and its scores have names of their own.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ Marks = tuple[tuple[int, int, int], ...]
 
 @dataclass(frozen=True)
 class StepVerdict:
-    """Marks, and what kept the judge from giving them; without them everything counts as 0."""
+    """Marks, or what kept the judge from giving them."""
 
     marks: Marks
     problem: str = ""
@@ -168,8 +169,13 @@ class StepVerdict:
         return {**shares, "overall": sum(all(marks) for marks in self.marks) / n}
 
 
-def nothing_right(step: Step, problem: str = "") -> StepVerdict:
-    return StepVerdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1), problem)
+def nothing_right(step: Step) -> StepVerdict:
+    """Of an answer that is empty or missing: nobody needs to be asked."""
+    return StepVerdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1))
+
+
+def no_verdict(problem: str) -> StepVerdict:
+    return StepVerdict((), problem)
 
 
 def read_verdict(step: Step, question: int, text: str) -> StepVerdict:
@@ -177,12 +183,12 @@ def read_verdict(step: Step, question: int, text: str) -> StepVerdict:
     try:
         value = json.loads(_unfenced(text))
     except (ValueError, RecursionError):
-        return nothing_right(step, "not JSON" if text.strip() else "empty")
+        return no_verdict("not JSON" if text.strip() else "empty")
     if not isinstance(value, dict) or not _is_int(value.get("question")) or value["question"] != question:
-        return nothing_right(step, "not about this question")
+        return no_verdict("not about this question")
     marks = [_marks(value.get(image)) for image in _IMAGES] if step == 1 else [_marks(value)]
     whole = tuple(mark for mark in marks if mark is not None)
-    return StepVerdict(whole) if len(whole) == len(marks) else nothing_right(step, "not 0 or 1")
+    return StepVerdict(whole) if len(whole) == len(marks) else no_verdict("not 0 or 1")
 
 
 def _unfenced(text: str) -> str:
@@ -220,11 +226,18 @@ def forgive_any(verdict: StepVerdict, answer: Scene) -> StepVerdict:
 
 
 async def ask(judge: Model, inquiry: Inquiry) -> StepVerdict:
-    """A live verdict. A judge that cannot be reached has given none; the run continues."""
+    """A live verdict, or why there is none. Raises CallFailed where the next question would fare no better."""
+    context, options = inquiry.context(), inquiry.options()
     try:
-        reply = await judge.say(inquiry.context(), inquiry.options())
+        reply = await judge.say(context, options)
     except CallFailed as error:
-        return nothing_right(inquiry.step, error.kind)
-    if reply.finish != "stop":
-        return nothing_right(inquiry.step, "truncated" if reply.finish == "length" else reply.finish)
-    return read_verdict(inquiry.step, inquiry.question, reply.text)
+        if error.stops_run:
+            raise
+        return no_verdict(error.kind)
+    if reply.finish == "stop":
+        verdict = read_verdict(inquiry.step, inquiry.question, reply.text)
+    else:
+        verdict = no_verdict("truncated" if reply.finish == "length" else reply.finish)
+    if verdict.failed:
+        judge.forget(context, options)
+    return verdict

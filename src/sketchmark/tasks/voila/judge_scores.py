@@ -1,7 +1,8 @@
 """VOILA by judge, inside ordinary runs: `sketchmark run --tasks voila --judge MODEL`.
 
 `voila_judge_step{1,2,3}_{number,subject,action,overall}` beside the rule's scores, `voila_step4_judge_*` for the
-drawing, and `voila_judge_failed`, the share of verdicts that could not be had (each counts as 0).
+drawing. Where one verdict of a question cannot be had, none of these is given: the row counts as `judge_failed`, and
+the next start asks again (what the judge did say comes from the cache).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import re
 
 from sketchmark.episode import Episode
+from sketchmark.errors import CallFailed
 from sketchmark.parts import Sample
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.voila.judge import (
@@ -36,15 +38,18 @@ async def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     async def verdict(step: Step, inquiry: Inquiry | None) -> tuple[Step, StepVerdict]:
         return step, await ask(judge, inquiry) if inquiry else nothing_right(step)
 
-    verdicts = dict(await asyncio.gather(*(verdict(step, inquiry) for step, inquiry in inquiries.items())))
+    asked = [asyncio.ensure_future(verdict(step, inquiry)) for step, inquiry in inquiries.items()]
+    await asyncio.wait(asked)  # all of them, whatever becomes of one: what is answered is paid for, and kept
+    verdicts = dict(one.result() for one in asked)
+    problems = [f"step {step}: {found.problem}" for step, found in verdicts.items() if found.failed]
+    if problems:
+        raise CallFailed("judge_failed", f"{judge.name} gave no verdict ({'; '.join(problems)})")
     if 4 in verdicts:
         verdicts[4] = forgive_any(verdicts[4], truth.answer)
     values: dict[str, float | None] = {
         f"{_name(step)}_{key}": value for step, found in verdicts.items() for key, value in found.scores().items()
     }
-    values["voila_judge_failed"] = sum(found.failed for found in verdicts.values()) / len(verdicts)
-    problems = {f"step {step}": found.problem for step, found in verdicts.items() if found.failed}
-    return Scores(values, {"judge_failed": problems} if problems else {})
+    return Scores(values)
 
 
 def _name(step: Step) -> str:

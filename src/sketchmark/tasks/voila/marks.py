@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sketchmark.engines.local import play_all
+from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model
-from sketchmark.models.batch import BatchRequest, Connection, JobFiles, run_job
+from sketchmark.models.batch import BatchRequest, Connection, JobFiles, Result, run_job
 from sketchmark.models.batch.job import Tell
 from sketchmark.tasks.voila import rules
 from sketchmark.tasks.voila.judge import (
@@ -19,6 +21,7 @@ from sketchmark.tasks.voila.judge import (
     drawing_prompt,
     forgive_any,
     inquire,
+    no_verdict,
     nothing_right,
     read_verdict,
 )
@@ -79,16 +82,28 @@ def _inquiry(step: Step, item: AnsweredQuestion, distraction: bool) -> Inquiry |
 
 
 async def by_judge(judge: Model, items: Sequence[AnsweredQuestion], distraction: bool, concurrency: int) -> Marked:
+    """Raises CallFailed where the judge cannot go on; verdicts that are under way are waited for, and kept by its
+    cache: they are paid for."""
     marked: Marked = {step: {} for step in steps_of(items)}
+    stopped: list[CallFailed] = []
 
-    async def one(job: tuple[Step, AnsweredQuestion]) -> tuple[Step, AnsweredQuestion, StepVerdict]:
+    async def one(job: tuple[Step, AnsweredQuestion]) -> tuple[Step, AnsweredQuestion, StepVerdict] | None:
         step, item = job
         inquiry = await asyncio.to_thread(_inquiry, step, item, distraction)
-        return step, item, await ask(judge, inquiry) if inquiry else nothing_right(step)
+        try:
+            return step, item, await ask(judge, inquiry) if inquiry else nothing_right(step)
+        except CallFailed as error:
+            stopped.append(error)
+            return None
 
     jobs: Iterator[tuple[Step, AnsweredQuestion]] = ((step, item) for step in marked for item in items)
-    async for step, item, verdict in play_all(jobs, one, concurrency):
-        marked[step][item.question] = _settled(step, item, verdict)
+    left = itertools.takewhile(lambda _: not stopped, jobs)
+    async for found in play_all(left, one, concurrency):
+        if found:
+            step, item, verdict = found
+            marked[step][item.question] = _settled(step, item, verdict)
+    if stopped:
+        raise stopped[0]
     return marked
 
 
@@ -106,17 +121,16 @@ async def by_batch(
         )
         asked = {item.question: inquiry for item in items if (inquiry := _inquiry(step, item, distraction))}
         requests = [BatchRequest(custom_id(n), inquiry.body(connection.model)) for n, inquiry in asked.items()]
-        results = await run_job(connection, requests, files, tell)
+        numbers = {custom_id(n): n for n in asked}
+
+        def read(name: str, result: Result) -> StepVerdict:
+            return no_verdict(result.problem) if result.problem else read_verdict(step, numbers[name], result.text)
+
+        results = await run_job(connection, requests, files, tell, lambda name, result: not read(name, result).failed)
+        given = {numbers[name]: read(name, result) for name, result in results.items()}
         verdicts = {}
         for item in items:
-            verdict = nothing_right(step)
-            if item.question in asked:
-                result = results[custom_id(item.question)]
-                verdict = (
-                    nothing_right(step, result.problem)
-                    if result.problem
-                    else read_verdict(step, item.question, result.text)
-                )
+            verdict = given.get(item.question) or nothing_right(step)
             verdicts[item.question] = _settled(step, item, verdict)
         return step, verdicts
 

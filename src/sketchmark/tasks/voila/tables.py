@@ -19,7 +19,7 @@ def lines(summary: Mapping[str, Any], *, by_rule: bool) -> Iterator[str]:
         name = f"{title} {found['model']}" if who == "judge" else title
         yield ""
         yield from _table(name, found["steps"], _STEPS)
-        yield from _failed(found["failed_verdicts"])
+        yield from _failed(found)
         if by_rule:
             for rule, steps in found["by_rule"].items():
                 n = steps["3"]["overall"]["n"]
@@ -49,15 +49,18 @@ def _table(title: str, steps: Mapping[str, Any], names: Mapping[str, str]) -> It
 
 
 def _cell(value: Mapping[str, Any]) -> str:
+    if value["percent"] is None:
+        return "    –"
     low, high = value["ci95"]
     return f"{value['percent']:5.1f} [{low:.1f}, {high:.1f}]"
 
 
-def _failed(failed: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    for step, problems in failed.items():
+def _failed(found: Mapping[str, Any]) -> Iterator[str]:
+    for step, problems in found["failed_verdicts"].items():
         if problems:
+            n = found["steps"][step]["overall"]["n"]
             why = ", ".join(f"{problem} ({count})" for problem, count in problems.items())
-            yield f"  step {step}: {sum(problems.values())} failed verdicts, counted as 0: {why}"
+            yield f"  step {step}: {sum(problems.values())} failed verdicts, not counted (n = {n}): {why}"
 
 
 def _agreement(table: Mapping[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from sketchmark.tasks.voila.results_file import AnsweredQuestion
 
 
 def summarise(items: Sequence[AnsweredQuestion], marked: Marked) -> dict[str, Any]:
-    """By step: percentages over all questions, failed verdicts in the denominator as 0 and counted beside."""
+    """By step: percentages over the questions that have a verdict; those without are counted beside."""
     rules = sorted({item.rule for item in items}, key=lambda rule: (len(rule), rule))
     return {
         "steps": _steps(items, marked),
@@ -30,7 +30,7 @@ def _steps(items: Sequence[AnsweredQuestion], marked: Marked) -> dict[str, Any]:
 
 
 def _step(verdicts: Sequence[StepVerdict]) -> dict[str, Any]:
-    scores = [verdict.scores() for verdict in verdicts]
+    scores = [verdict.scores() for verdict in verdicts if not verdict.failed]
     found = {name: interval([score[name] for score in scores]) for name in (*PROPERTIES, "overall")}
     return {
         name: {"percent": _percent(at.mean), "ci95": [_percent(at.low), _percent(at.high)], "n": at.n}

@@ -2,7 +2,7 @@
 
 import { address, get, asked as now } from "./api.js";
 import { el, empty, name, pill } from "./dom.js";
-import { bracket, chance, count, percent, points, verdict } from "./format.js";
+import { bracket, chance, count, noScore, percent, points, verdict } from "./format.js";
 import { filmStrip } from "./strip.js";
 
 const KEYS = ["a", "b", "cell_a", "cell_b", "change", "page"];
@@ -66,7 +66,7 @@ function picker(letter, chosen, runs, change) {
 function result({ summary, difference, differs }) {
   const told = (cell) => {
     const metric = cell.metrics[cell.headline];
-    return metric ? `${percent(metric.mean)} ${bracket(metric.ci95)}` : "–";
+    return metric ? `${percent(metric.mean)} ${bracket(metric.ci95)}` : noScore(cell);
   };
   return el(
     "div",

@@ -21,6 +21,9 @@ export function verdict(gain) {
   return low !== null && low > 0 ? "good" : high !== null && high < 0 ? "bad" : "";
 }
 
+/** What stands in place of a score that is not there. */
+export const noScore = (cell) => (cell.problem ? `–, ${cell.problem}; sketchmark score RUN` : "–");
+
 export const chance = (p) => (p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 export const seconds = (value) =>
   value >= 100 ? `${Math.round(value)} s` : value >= 0.1 ? `${Number(value.toPrecision(2))} s` : `${Number((1000 * value).toPrecision(2))} ms`;

@@ -3,7 +3,7 @@
 import { address, get } from "./api.js";
 import { bars, curve, forest, legend } from "./charts.js";
 import { el, empty, name, pill, table } from "./dom.js";
-import { bracket, chance, count, percent, played, points, seconds, verdict } from "./format.js";
+import { bracket, chance, count, noScore, percent, played, points, seconds, verdict } from "./format.js";
 
 export async function showRun({ run, task = "", mode = "" }, go) {
   const content = el("div");
@@ -92,8 +92,8 @@ function scores(data, samples) {
     return [
       el("a", { href: samples({ task: cell.task, mode: cell.mode, canvas: cell.canvas }) }, cell.task),
       played(cell),
-      metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : "–",
-      cell.n,
+      metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : noScore(cell),
+      metric?.n ?? cell.n,
       gain ? pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)) : "",
       Object.values(cell.failures).reduce((sum, n) => sum + n, 0) || "–",
       cell.usage.calls ? `${(cell.usage.tokens_in ?? 0).toLocaleString()} / ${(cell.usage.tokens_out ?? 0).toLocaleString()}` : "–",

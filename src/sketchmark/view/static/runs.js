@@ -2,7 +2,7 @@
 
 import { address, get } from "./api.js";
 import { el, empty, name, pill, table } from "./dom.js";
-import { bracket, count, percent, points, verdict } from "./format.js";
+import { bracket, count, noScore, percent, points, verdict } from "./format.js";
 
 export async function showRuns(parameters, go) {
   const data = await get("runs");
@@ -98,9 +98,10 @@ const cells = (run, task) => run.cells.filter((cell) => cell.task === task && ce
 const score = (cell) => cell.metrics[cell.headline];
 
 function standing(run, task) {
-  const shown = cells(run, task).filter(score);
+  const shown = cells(run, task).filter((cell) => score(cell) || cell.problem);
   if (!shown.length) return el("span", { class: "quiet" }, "–");
   return shown.map((cell) => {
+    if (!score(cell)) return el("div", { class: "standing" }, el("span", { class: "quiet" }, `${cell.mode} ${noScore(cell)}`));
     const gain = run.gains.find((one) => one.task === task && one.mode === cell.mode && one.canvas === "own");
     return el(
       "div",

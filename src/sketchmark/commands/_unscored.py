@@ -1,0 +1,33 @@
+"""What `run`, `score` and `score-file` say of episodes that nobody could score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from sketchmark.runs.results_format import CellSummary
+
+
+def tell_unscored(cells: Mapping[str, CellSummary], again: str) -> int:
+    """One line for each cell and kind, with the first one's reason, then `again`: what asks for them once more.
+
+    Returns how many things are missing, for the exit code.
+    """
+    total = problems = 0
+    for name, cell in cells.items():
+        for label, one in {
+            name: cell,
+            **{f"{name}, {scoring}": one for scoring, one in cell.scorings.items()},
+        }.items():
+            for kind in ("judge_failed", "scorer_failed"):
+                if count := one.failures.get(kind, 0):
+                    reason = one.reasons.get(kind, "")
+                    click.echo(f"sketchmark: {label}: {kind} {count}, the first: {reason}", err=True)
+                    total += count
+            if one.problem:
+                problems += 1
+                click.echo(f"sketchmark: {label}: {one.problem}", err=True)
+    if total:
+        click.echo(f"sketchmark: {total} episodes could not be scored; {again}", err=True)
+    return total + problems

@@ -1,0 +1,122 @@
+"""A scorer that broke on one answer: no number of that cell is shown anywhere until it is mended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sketchmark.comparison import compare
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput
+from sketchmark.export import export
+from sketchmark.parts import Sample
+from sketchmark.report import write_report
+from sketchmark.runs import summary
+from sketchmark.runs.index import RunIndex
+from sketchmark.runs.results import withheld
+from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading, Scores
+from tests.runs.making import Speaker, make_cell, make_row, make_sample, make_task, right, run
+
+DRAWN = "shades.visual_cot"
+WORDS = "no score is shown: 2 scorer failures"
+
+
+class Scorer:
+    """Breaks on two of the drawn samples until it is mended; every drawing of the others is right."""
+
+    broken = True
+
+    def __call__(self, sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        drew = bool(episode.draw_attempts)
+        if self.broken and drew and sample.id in ("s1", "s2"):
+            raise RecursionError("too deep\nto read")
+        found = right(sample, episode, grading)
+        return Scores(found.values, {"frames_right": [True]} if drew else {})
+
+
+async def _played(path: Path) -> tuple[RunFolder, Callable[[], Awaitable[None]]]:
+    """The run, and what mends its scorer and starts it again."""
+    scorer, model = Scorer(), Speaker()
+    samples = [make_sample(f"s{place}", groups={"kind": "ab"[place % 2]}) for place in range(4)]
+    task = make_task(samples, scorer=scorer, breakdown=["kind"])
+    blank = replace(make_cell(task, "visual_cot", "blank"), name=f"{DRAWN}.blank")
+    cells = [make_cell(task), make_cell(task, "visual_cot"), blank]
+    folder = await run(path, cells, model)
+
+    async def mended() -> None:
+        scorer.broken = False
+        await run(path, cells, model)
+
+    return folder, mended
+
+
+def _index(folder: RunFolder) -> RunIndex:
+    index = RunIndex(folder, "run")
+    index.refresh()
+    return index
+
+
+async def test_results_json_says_why_there_is_no_score_and_no_gain(tmp_path: Path) -> None:
+    folder, mend = await _played(tmp_path / "run")
+    results = folder.results()
+    cell = results.tasks[DRAWN]
+    assert (cell.n, cell.episodes, cell.metrics, cell.by["kind"]) == (2, 4, {}, {})
+    assert cell.problem == WORDS and cell.reasons == {"scorer_failed": "RecursionError: too deep to read"}
+    assert results.tasks["shades.direct"].metrics["right"].n == 4, "the other cell is as it was"
+    assert results.gains == []
+    await mend()
+    results = folder.results()
+    assert results.tasks[DRAWN].metrics["right"].n == 4 and not results.tasks[DRAWN].problem
+    assert [(gain.canvas, gain.n) for gain in results.gains] == [("own", 4), ("blank", 4)]
+
+
+async def test_the_numbers_of_a_running_run_follow(tmp_path: Path) -> None:
+    index = _index((await _played(tmp_path / "run"))[0])
+    drawn = index.cells[DRAWN]
+    assert summary.of_cell(drawn).problem == WORDS and not summary.of_cell(drawn).metrics
+    assert summary.gains(index) == [] and summary.drawing_and_answer(drawn) is None
+    difference = summary.paired(index.cells["shades.direct"], drawn)
+    assert (difference.gain, difference.n) == (None, 0)
+    (curve,) = summary.curves(index)
+    assert {line.mode: len(line.points) for line in curve.lines} == {"direct": 2, "visual_cot": 0}
+
+
+async def test_a_comparison_refuses_in_words(tmp_path: Path) -> None:
+    folder, _ = await _played(tmp_path / "run")
+    with pytest.raises(BadInput) as refused:
+        compare([folder.path])
+    for cell in (DRAWN, f"{DRAWN}.blank"):
+        assert f"{cell} of run: {WORDS}; `sketchmark score {folder.path}` tries again" in str(refused.value)
+
+
+async def test_the_report_has_words_in_place_of_the_number(tmp_path: Path) -> None:
+    folder, _ = await _played(tmp_path / "run")
+    page = write_report(folder).read_text("utf-8")
+    assert page.count(f"–, {WORDS}; sketchmark score RUN") == 2
+    assert page.count('class="score"') == 1, "of direct alone"
+    assert "Right drawing, right answer?" not in page
+
+
+@pytest.mark.parametrize("to", ["lmms-eval", "inspect"])
+async def test_exports_have_no_mean_and_say_why(tmp_path: Path, to: str) -> None:
+    folder, _ = await _played(tmp_path / "run")
+    files = export(folder, to, tmp_path / "out")
+    if to == "lmms-eval":
+        found = json.loads(files[0].read_text("utf-8"))["results"]
+        assert found["shades_visual_cot"] == {"alias": "shades_visual_cot", "sketchmark_problem": WORDS}
+        assert "right,none" in found["shades"]
+    else:
+        logs = [json.loads(path.read_text("utf-8")) for path in files]
+        assert [len(log["results"]["scores"]) for log in logs] == [1, 0, 0]
+        assert [log["eval"]["metadata"].get("sketchmark_problem") for log in logs] == [None, WORDS, WORDS]
+
+
+def test_a_failed_judge_or_connection_withholds_nothing() -> None:
+    rows = [make_row("s0"), make_row("s1", scored=False, flags=["judge_failed"]), make_row("s2", flags=["timeout"])]
+    assert withheld(rows) == ""
+    assert withheld([*rows, make_row("s3", flags=["scorer_failed"])]) == "no score is shown: 1 scorer failure"
