@@ -56,7 +56,7 @@ class Hall:
         return job * 10
 
 
-async def _all(jobs: Iterable[int], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
+async def _all(jobs: Iterable[int | None], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
     """An engine that hangs is red, not a test that never ends."""
     async with asyncio.timeout(10):
         return [outcome async for outcome in play_all(iter(jobs), play, concurrency)]
@@ -156,3 +156,37 @@ async def test_a_run_that_is_cancelled_ends_its_jobs() -> None:
     with pytest.raises(asyncio.CancelledError):
         await playing
     assert sorted(hall.cancelled) == [0, 1] and hall.left == []
+
+
+async def test_whoever_ends_a_run_that_looks_through_what_is_finished_does_not_wait_until_it_is_through() -> None:
+    """The supply would go on for ever: nothing but the end of the run can stop it."""
+    looked = threading.Event()
+
+    def finished() -> Iterator[int | None]:
+        while True:
+            yield None
+            looked.set()
+
+    drawing: list[threading.Thread] = []
+
+    def supply() -> Iterator[int | None]:
+        drawing.append(threading.current_thread())
+        yield from finished()
+
+    async def play(job: int) -> int:
+        raise AssertionError("there is nothing to play")
+
+    playing = asyncio.create_task(_all(supply(), play, 2))
+    await asyncio.to_thread(looked.wait, 10)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    async with asyncio.timeout(10):
+        await asyncio.get_running_loop().shutdown_default_executor()
+    assert len(drawing) == 1
+
+
+async def test_what_needs_no_playing_is_passed_over() -> None:
+    hall = Hall(1)
+    hall.doors.set()
+    assert await _all([None, 1, None, None, 2, None], hall.play, 1) == [10, 20]
