@@ -3,7 +3,6 @@ resume. The second signal ends the process at once, whatever a thread is still b
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -26,9 +25,9 @@ class Signals:
         return 128 + (self.first or signal.SIGINT)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self.first is not None:
-            os._exit(self.exit_code)
         self.first = number
+        for each in (signal.SIGINT, signal.SIGTERM):  # the system's own way takes no notice of what Python is at
+            signal.signal(each, signal.SIG_DFL)
         loop = _running_loop()
         if loop is None:
             raise KeyboardInterrupt
@@ -52,7 +51,7 @@ def ending_in_order(signals: Signals) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        if signals.first is None:  # otherwise the process is about to end, and a second signal still ends it at once
+        if signals.first is None:  # otherwise the process is about to end, and a second signal ends it at once
             for number, handler in heard.items():
                 signal.signal(number, handler)
 
