@@ -88,8 +88,8 @@ def test_what_the_model_failed_is_told_from_what_failed_without_it(tmp_path: Pat
         "    async def say(self, context, options):\n        return Reply('left')\n"
         "    async def draw(self, context, options):\n        return Reply('no')\n"
     )
-    arguments = "run --include shy.py --model shy --tasks maze --limit=2 --mode visual_cot".split()
-    done = sketchmark(*arguments, cwd=tmp_path)
+    asked = ("--include", "shy.py", "--model", "shy", "--tasks", "maze", "--limit=2", "--mode", "visual_cot")
+    done = sketchmark("run", *asked, cwd=tmp_path)
     assert done.returncode == 1 and "the model failed 2 episodes; `--retry-failed`" in done.stderr
     assert "run again" not in done.stderr
 

@@ -170,7 +170,7 @@ async def test_resuming_makes_no_sample_that_is_finished(tmp_path: Path, canvas:
     await run(tmp_path, [make_cell(task, "visual_cot", canvas, limit=6)], model)
     assert made == ["s0", "s4", "s5"] and set(model.asked) == {"s4", "s5"}
     SHELF["drafts"] = [make_sample("s0", "green"), *samples[1:]]
-    with pytest.raises(RunConflict, match="sample s0 .*the data changed"):
+    with pytest.raises(RunConflict, match=r"sample s0 .*the data changed"):
         await run(tmp_path, [make_cell(task, "visual_cot", canvas, limit=6)], model)
 
 

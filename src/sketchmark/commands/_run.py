@@ -10,6 +10,7 @@ from sketchmark.api import PreparedRun, prepare
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.rescore import NO_VERDICT
 from sketchmark.runs.store import RunFolder
 
 
@@ -59,9 +60,9 @@ def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
         click.echo(f"sketchmark: {len(failures) - own} episodes failed; run again to play them once more", err=True)
     if own:
         click.echo(f"sketchmark: the model failed {own} episodes; `--retry-failed` plays them again", err=True)
-    unscored = sum(_without_verdict(folder, cell.name) for cell in run.cells)
+    unscored = sum([name_unscored(folder, cell.name) for cell in run.cells])
     if unscored:
-        click.echo(f"sketchmark: {unscored} episodes could not be scored; run again to try once more", err=True)
+        click.echo("sketchmark: run again to try once more to score them", err=True)
     return 1 if failures or unscored else 0
 
 
@@ -78,6 +79,11 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     return [failure for found in kinds.values() for _, failure in found]
 
 
-def _without_verdict(folder: RunFolder, cell: str) -> int:
-    """Played to the end, but the judge or the scorer failed."""
-    return sum(1 for row in folder.scored(cell).values() if {"judge_failed", "scorer_failed"} & set(row.flags))
+def name_unscored(folder: RunFolder, cell: str) -> int:
+    """How many were played to the end and have no scores; the first is named, with its reason."""
+    without = [row for row in folder.scores(cell) if NO_VERDICT & set(row.flags)]
+    if without:
+        why = next((str(row) for name, row in without[0].notes.items() if name in NO_VERDICT), "")
+        told = f"{cell}: {len(without)} episodes could not be scored, the first: {without[0].sample}: {why}"
+        click.echo(f"sketchmark: {told[:400]}", err=True)
+    return len(without)

@@ -20,10 +20,12 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
     import json
 
     from sketchmark.errors import BadInput
+    from sketchmark.runs.complete import refuse_partial_scores
     from sketchmark.runs.store import RunFolder
     from sketchmark.tasks.medical.radiology_models import model_scores
 
     folder = RunFolder.open(run)
+    refuse_partial_scores(folder)
     found = {}
     for cell in folder.cells:
         notes = [row.notes for row in folder.scores(cell) if row.scored and "reference" in row.notes]

@@ -29,7 +29,7 @@ from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode, picture_names
-from sketchmark.runs.rescore import aggregate, fill_scores, score_beside
+from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.stopping import PATIENCE, Stopping
 from sketchmark.runs.store import RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
@@ -56,8 +56,7 @@ async def run_plan(
             if stopped or options.budget.used_up:
                 break
         tasks = {cell.name: cell.task for cell in cells}
-        await fill_scores(folder, tasks, options.grading)
-        await score_beside(folder, tasks, options.scored_beside, options.grading)
+        await fill_scores(folder, tasks, options.grading, options.scored_beside)
         scorings = [options.grading.scoring, *options.scored_beside]
         aggregate(folder, tasks, request.seed, scorings, options.warnings)
         write_submissions(folder, tasks)
@@ -86,6 +85,9 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
                 "use another --output_path, or --fresh to start over",
             )
+    limits = {name: limit for name, limit in (about.limits if about else {}).items() if name not in descriptions}
+    if request.limit is not None:
+        limits |= dict.fromkeys(descriptions, request.limit)
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
@@ -94,6 +96,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
         started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
+        limits=limits,
     )
     write_json(folder.run_file, now)
     return folder

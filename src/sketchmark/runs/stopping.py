@@ -40,8 +40,7 @@ class Stopping:
         """What happened and what to do, in one line."""
         of = f" of {total}" if total is not None else ""
         return (
-            f"{cell}: stopped after {finished}{of}: {self.why}; "
-            "mend it and run the same command: it plays the rest"
+            f"{cell}: stopped after {finished}{of}: {self.why}; mend it and run the same command: it plays the rest"
         )
 
 
