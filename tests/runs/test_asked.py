@@ -10,6 +10,7 @@ import pytest
 from sketchmark.comparison import compare
 from sketchmark.errors import RunConflict
 from sketchmark.report import write_report
+from sketchmark.runs import summary
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.store import RunFolder
@@ -58,6 +59,7 @@ async def test_every_reader_follows(tmp_path: Path) -> None:
     live.refresh()
     assert live.version > seen, "a browser is told that something changed"
     assert [len(cell.order()) for cell in live.cells.values()] == [3, 3] and live.state(0) == "finished"
+    assert [summary.of_cell(cell).n for cell in live.cells.values()] == [3, 3]
     assert [row.difference.n for row in compare([tmp_path]).rows] == [3]
     assert [row.sample for row in folder.scores(DIRECT)] == list(folder.scored(DIRECT)) == ["s0", "s1", "s2"]
     assert [number for number, _ in folder.played(DIRECT)] == [0, 1, 2]

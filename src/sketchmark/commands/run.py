@@ -23,7 +23,7 @@ import click
 @click.option(
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
 )
-@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task.")
+@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task, also in the numbers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
 @click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
 @click.option("--model-args", default="", help="key=value,key=value for the model.")
