@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, RunStopped
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
@@ -53,7 +53,8 @@ class PreparedRun:
     """Models made by name here; an instance is its maker's to close."""
 
     def play(self) -> RunFolder:
-        """Play what is missing, score it, sum it up and write the report."""
+        """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
+        episode would have fared better."""
 
         async def play() -> RunFolder:
             try:
@@ -63,7 +64,11 @@ class PreparedRun:
                 for model in self._owned:
                     await model.close()
 
-        folder = _finish(play())
+        try:
+            folder = _finish(play())
+        except RunStopped:
+            write_report(RunFolder(self.path))
+            raise
         write_report(folder)
         return folder
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from sketchmark import __version__, commands
+from sketchmark.commands._signals import Signals, ending_in_order
 from sketchmark.errors import SketchmarkError
 
 
@@ -64,8 +65,10 @@ def _in_words(error: OSError) -> str:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
+    signals = Signals()
     try:
-        code = root.main(args=arguments, prog_name="sketchmark", standalone_mode=False)
+        with ending_in_order(signals):
+            code = root.main(args=arguments, prog_name="sketchmark", standalone_mode=False)
     except SketchmarkError as error:
         click.echo(f"sketchmark: {error}", err=True)
         sys.exit(error.exit_code)
@@ -76,7 +79,7 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(
             "sketchmark: interrupted; what was finished is kept, the same command resumes from there", err=True
         )
-        sys.exit(130)
+        sys.exit(signals.exit_code)
     except BrokenPipeError:
         sys.exit(141)
     except OSError as error:  # a full disk, a folder that may not be written: nothing a traceback would help with

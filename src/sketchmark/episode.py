@@ -52,6 +52,9 @@ class Episode:
     settings: dict[str, str] = field(default_factory=dict)
     """What the episode was played with: mode, canvas, steps."""
 
+    stops_run: bool = False
+    """No other episode will escape what ended this one. Of use while a run plays; not written down."""
+
     def contexts(self) -> Iterator[tuple[Turn, Context]]:
         """Every call with the exact context that was sent."""
         context = Context()

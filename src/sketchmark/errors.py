@@ -50,6 +50,11 @@ class RunConflict(SketchmarkError):
     """The run folder holds something else than what is asked for now."""
 
 
+class RunStopped(SketchmarkError):
+    """A run that ended early because no further episode would fare better. All that was played is kept, scored and
+    summed up."""
+
+
 class CallFailed(SketchmarkError):
     """One call to a model did not return a usable reply.
 

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -258,3 +258,37 @@ class Sample:
         }
         body = [self.id, pictures, dict(self.fields), dict(self.target), dict(self.groups), self.steps]
         return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+class Draft:
+    """A sample that is known by its id before it is made: whoever needs the id alone does not wait for pictures."""
+
+    def __init__(self, id: str, make: Callable[[], Sample]) -> None:
+        self.id = id
+        self._make = make
+
+    @classmethod
+    def of(cls, sample: Sample) -> Draft:
+        """One that was never a draft, because it was read from a file."""
+        draft = cls(sample.id, lambda: sample)
+        draft.__dict__["sample"] = sample
+        return draft
+
+    @cached_property
+    def sample(self) -> Sample:
+        return self._make()
+
+    @property
+    def is_made(self) -> bool:
+        return "sample" in self.__dict__
+
+
+class Drafts(Iterator[Sample]):
+    """What a generator of samples may return: samples for whoever takes them one by one, each made when it is taken;
+    `drafts` for a run that resumes and need not paint again what it has played."""
+
+    def __init__(self, drafts: Iterable[Draft]) -> None:
+        self.drafts = iter(drafts)
+
+    def __next__(self) -> Sample:
+        return next(self.drafts).sample

@@ -15,7 +15,7 @@ import msgspec
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import Sample
+from sketchmark.parts import Draft, Drafts, Sample
 from sketchmark.protocols import Protocol, protocol
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames
@@ -175,6 +175,9 @@ class Task:
         return found
 
     def samples(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Sample]:
+        return (draft.sample for draft in self.drafts(seed=seed, data=data, limit=limit))
+
+    def drafts(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Draft]:
         """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
         `default_limit` for those who name none."""
         source = dict(self.declared.source)
@@ -184,7 +187,8 @@ class Task:
             inspect.signature(make).bind(seed=seed, data=data, **source)
         except (TypeError, ValueError) as error:
             raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments beside `use`") from error
-        return itertools.islice(make(seed=seed, data=data, **source), most)
+        found = make(seed=seed, data=data, **source)
+        return itertools.islice(found.drafts if isinstance(found, Drafts) else map(Draft.of, found), most)
 
     def source_parameters(self) -> dict[str, inspect.Parameter]:
         """What the function that yields the samples takes, for --task_args."""

@@ -9,9 +9,6 @@ import pytest
 from sketchmark.comparison import as_json, compare
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.files.atomic import write_json
-from sketchmark.runs.results import summarise
-from sketchmark.runs.results_format import Results
 from sketchmark.stats import holm, mcnemar_exact
 from tests.compare.folders import row, rows, write_run
 
@@ -115,12 +112,10 @@ def test_modes_of_one_run_on_other_data_are_refused_too(tmp_path: Path) -> None:
 
 
 def test_runs_scored_by_other_rules_are_refused(tmp_path: Path) -> None:
-    runs = []
-    for name, scoring in (("a", "strict"), ("b", "published")):
-        runs.append(write_run(tmp_path / name, {"maze.direct": rows(DIRECT)}))
-        summary = summarise([], None)
-        summary.scoring = scoring
-        write_json(runs[-1] / "results.json", Results(tasks={"maze.direct": summary}, gains=[]))
+    runs = [
+        write_run(tmp_path / scoring, {"maze.direct": rows(DIRECT, scoring=scoring)})
+        for scoring in ("strict", "published")
+    ]
     with pytest.raises(RunConflict, match='scoring: "strict" -> "published"'):
         compare(runs)
 

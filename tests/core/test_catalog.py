@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from sketchmark.catalog import Catalog, Pick, parse_arguments
 from sketchmark.errors import BadInput, UnknownName
@@ -192,3 +193,21 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     assert azure.name == "azure/gpt-4o" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
     assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-2.5-flash-image"
+
+
+@pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])
+def test_a_generated_sample_has_its_id_before_it_is_made(name: str) -> None:
+    """What lets a resumed run step over what it has played."""
+    task = Catalog().task(name)
+    drafts = list(task.drafts(seed=2, limit=2))
+    assert not any(draft.is_made for draft in drafts)
+    made = [draft.sample for draft in drafts]
+    assert [draft.id for draft in drafts] == [sample.id for sample in made]
+    assert [s.fingerprint() for s in made] == [s.fingerprint() for s in task.samples(seed=2, limit=2)]
+
+
+def test_jigsaws_of_pictures_on_disk_are_made_before_they_are_believed(tmp_path: Path) -> None:
+    """The pictures may change under a run: only a made sample can be compared."""
+    Image.effect_noise((256, 256), 40).convert("RGB").save(tmp_path / "one.png")
+    task = Catalog().task("jigsaw", arguments={"folder": str(tmp_path)})
+    assert all(draft.is_made for draft in task.drafts(limit=1))

@@ -79,7 +79,19 @@ def test_an_episode_that_fails_makes_the_exit_code_1(tmp_path: Path) -> None:
         "run", "--include", "broken.py", "--model", "broken", "--tasks", "maze", "--limit=2", cwd=tmp_path
     )
     assert done.returncode == 1
-    assert "2 episodes failed" in done.stderr and "--retry-failed" in done.stderr
+    assert "2 episodes failed; run again" in done.stderr
+
+
+def test_what_the_model_failed_is_told_from_what_failed_without_it(tmp_path: Path) -> None:
+    (tmp_path / "shy.py").write_text(
+        "from sketchmark import Model, Reply\n\nclass Shy(Model):\n"
+        "    async def say(self, context, options):\n        return Reply('left')\n"
+        "    async def draw(self, context, options):\n        return Reply('no')\n"
+    )
+    asked = ("--include", "shy.py", "--model", "shy", "--tasks", "maze", "--limit=2", "--mode", "visual_cot")
+    done = sketchmark("run", *asked, cwd=tmp_path)
+    assert done.returncode == 1 and "the model failed 2 episodes; `--retry-failed`" in done.stderr
+    assert "run again" not in done.stderr
 
 
 def test_an_episode_that_could_not_be_scored_makes_the_exit_code_1_until_it_is(tmp_path: Path) -> None:

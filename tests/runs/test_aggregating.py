@@ -9,7 +9,7 @@ from typing import Any
 from sketchmark.episode import Episode
 from sketchmark.files.plain import plain
 from sketchmark.parts import Sample
-from sketchmark.runs.rescore import aggregate, score_beside
+from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Scores, Task
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
@@ -33,7 +33,7 @@ def _strictly(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Path) -> None:
     folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.runs.test_aggregating:counted")
-    await score_beside(folder, tasks, ["loose"], Grading())
+    await fill_scores(folder, tasks, Grading(), ["loose"])
     aggregate(folder, tasks, 0, ["lenient", "loose"])
     results = folder.results()
     cell = results.tasks[CELL]

@@ -57,7 +57,7 @@ class Hall:
         return job * 10
 
 
-async def _all(jobs: Iterable[int], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
+async def _all(jobs: Iterable[int | None], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
     """An engine that hangs is red, not a test that never ends."""
     async with asyncio.timeout(10):
         return [outcome async for outcome in play_all(iter(jobs), play, concurrency)]
@@ -173,3 +173,31 @@ async def test_where_several_jobs_fail_at_once_one_error_is_raised_and_none_is_l
         await _all(range(3), play, 3)
     gc.collect()
     assert left_over == []
+
+
+async def test_whoever_ends_a_run_that_looks_through_what_is_finished_does_not_wait_until_it_is_through() -> None:
+    many, looked_at, looked = 2_000_000, 0, threading.Event()
+
+    def supply() -> Iterator[int | None]:
+        nonlocal looked_at
+        for _ in range(many):
+            looked_at += 1
+            looked.set()
+            yield None
+
+    async def play(job: int) -> int:
+        raise AssertionError("there is nothing to play")
+
+    playing = asyncio.create_task(_all(supply(), play, 2))
+    await asyncio.to_thread(looked.wait, 10)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    await asyncio.get_running_loop().shutdown_default_executor()
+    assert 0 < looked_at < many
+
+
+async def test_what_needs_no_playing_is_passed_over() -> None:
+    hall = Hall(1)
+    hall.doors.set()
+    assert await _all([None, 1, None, None, 2, None], hall.play, 1) == [10, 20]

@@ -119,12 +119,26 @@ async def test_the_other_canvas_shows_what_the_donor_draws_when_it_plays_once_by
     assert donors[-1].pictures == [colour("green"), colour("orange"), colour("orange")], "on its own canvas"
 
 
-async def test_a_donor_that_fails_lends_what_it_drew_before() -> None:
+async def test_a_donor_that_stops_drawing_lends_what_it_drew_before() -> None:
     cell = make_cell(TASK, "steps", "other")
-    shades = iter(["blue", "orange"])
-    model = Speaker(drawing=lambda id: Reply(picture=colour(next(shades))))
+    drawn = iter(["blue", "orange", None, "blue"])  # its own, two by the donor, its own
+    model = Speaker(drawing=lambda id: Reply(picture=colour(shade) if (shade := next(drawn)) else None))
     episode = await play(model, cell, SAMPLE, DONOR)
-    assert episode.failure is not None and episode.turns[2].added[-1].content == colour("orange")
+    assert episode.failure is None and episode.turns[2].added[-1].content == colour("orange")
+
+
+@pytest.mark.parametrize("stops", [True, False])
+async def test_a_donor_whose_call_fails_lends_nothing_for_want_of_knowing_what_it_draws(stops: bool) -> None:
+    def drawing(id: str) -> Reply:
+        if id == "s1" and ("draw", "s1") in model.calls[:-1]:
+            raise CallFailed("connection", "the line went dead", stops_run=stops)
+        return Reply(picture=colour("blue"))
+
+    model = Speaker(drawing=drawing)
+    episode = await play(model, make_cell(TASK, "steps", "other"), SAMPLE, DONOR)
+    assert episode.failure is not None and episode.stops_run is stops
+    assert (episode.failure.kind, episode.failure.blames_model) == ("connection", False)
+    assert episode.failure.message == "sample s1, whose drawings were to be shown: the line went dead"
 
 
 async def test_without_a_donor_or_its_drawings_the_episode_fails_by_no_fault_of_the_model() -> None:
@@ -136,9 +150,39 @@ async def test_without_a_donor_or_its_drawings_the_episode_fails_by_no_fault_of_
     assert empty.failure is not None and empty.failure.kind == "no_donor" and not empty.failure.blames_model
 
 
-async def test_a_donor_that_hangs_does_not_hold_up_the_run() -> None:
+async def test_a_donor_that_hangs_is_ended_by_a_time_limit_of_its_own() -> None:
     episode = await play(Hangs("s1"), make_cell(TASK, "visual_cot", "other"), SAMPLE, DONOR, 0.05)
-    assert episode.failure is not None and episode.failure.kind == "timeout"
+    what = "sample s1, whose drawings were to be shown: the episode took longer than 0.05 s"
+    assert episode.failure == Failure("timeout", what, False)
+
+
+async def test_the_clock_of_an_episode_stands_still_while_its_donor_plays() -> None:
+    """Told by the event loop's own clock, which each drawing moves on by 40 seconds."""
+    loop = asyncio.get_running_loop()
+    late, real = 0.0, loop.time
+
+    class Slow(Speaker):
+        async def draw(self, context: Context, options: Options) -> Reply:
+            nonlocal late
+            late += 40
+            for _ in range(3):
+                await asyncio.sleep(0)  # a time limit that is over takes effect
+            return await super().draw(context, options)
+
+    loop.time = lambda: real() + late  # type: ignore[method-assign]
+    cell = make_cell(TASK, "steps", "other")
+    episode = await play(Slow(), cell, SAMPLE, DONOR, 100)
+    assert episode.failure is None and late == 160, "80 s of its own, 80 s of the donor's, in a limit of 100 s each"
+    episode = await play(Slow(), cell, SAMPLE, DONOR, 70)
+    assert episode.failure is not None and "s1, whose drawings" in episode.failure.message
+
+
+async def test_a_time_out_of_a_plug_in_is_told_from_the_runs_time_limit() -> None:
+    def answer(id: str) -> Reply:
+        raise TimeoutError("no answer from the lab")
+
+    episode = await play(Speaker(answer), make_cell(TASK), SAMPLE)
+    assert episode.failure == Failure("timeout", "TimeoutError: no answer from the lab", False)
 
 
 @pytest.mark.parametrize(("wish", "acts"), [("fail", ["show", "draw"]), ("continue", ["show", "draw", "say"])])

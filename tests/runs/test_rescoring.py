@@ -13,7 +13,7 @@ import pytest
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
-from sketchmark.runs.rescore import fill_scores, rescore, score_beside
+from sketchmark.runs.rescore import fill_scores, rescore
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading, Scores, Task
 from tests.runs.making import (
@@ -22,6 +22,7 @@ from tests.runs.making import (
     colour,
     lines_in,
     make_cell,
+    make_sample,
     make_samples,
     make_task,
     run,
@@ -62,9 +63,9 @@ def _change(folder: RunFolder, sample: str, **change: Any) -> None:
 
 async def test_what_is_scored_is_not_scored_again(tmp_path: Path) -> None:
     folder, tasks, scorer = await _played(tmp_path)
-    before = folder.scores_file(CELL).read_bytes()
+    before = folder.scores_file(CELL).stat()
     await fill_scores(folder, tasks, Grading())
-    assert scorer.scored == [] and folder.scores_file(CELL).read_bytes() == before
+    assert scorer.scored == [] and folder.scores_file(CELL).stat().st_ino == before.st_ino, "nor written again"
 
 
 async def test_exactly_the_missing_scores_are_filled_in(tmp_path: Path) -> None:
@@ -211,12 +212,84 @@ async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(
     assert not folder.scores_file(CELL, "lenient").exists()
 
 
-async def test_scores_beside_the_runs_own_leave_those_alone(tmp_path: Path) -> None:
-    folder, tasks, _ = await _played(tmp_path, 2)
+async def test_scores_beside_the_runs_own_leave_those_alone_and_are_made_once(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path, 2)
     before = folder.scores_file(CELL).read_bytes()
-    await score_beside(folder, tasks, ["lenient"], Grading("strict", Speaker(name="judge/one")))
+    for scored in (["s0", "s1"], []):
+        await fill_scores(folder, tasks, Grading(), ["lenient"])
+        assert scorer.scored == scored
+        scorer.scored.clear()
     assert folder.scores_file(CELL).read_bytes() == before
+    assert [row.scoring for row in folder.scores(CELL, "lenient")] == ["lenient"] * 2
+    await fill_scores(folder, tasks, Grading("strict", Speaker(name="judge/one")), ["lenient"])
     assert [(row.scoring, row.judge) for row in folder.scores(CELL, "lenient")] == [("lenient", "judge/one")] * 2
+
+
+class Killed(BaseException):
+    """As if the process were no more."""
+
+
+@pytest.mark.parametrize("scorings", [["strict"], ["strict", "lenient"], ["lenient", "strict"]])
+async def test_a_scoring_that_is_killed_leaves_all_old_scores_and_its_leftovers_are_cleared(
+    tmp_path: Path, scorings: list[str]
+) -> None:
+    folder, tasks, scorer = await _played(tmp_path, 3)
+    await fill_scores(folder, tasks, Grading(), ["lenient"])
+    old = {path.name: path.read_bytes() for path in (tmp_path / "scores").iterdir()}
+    count = 0
+
+    async def dies(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        nonlocal count
+        count += 1
+        if count == 3 * len(scorings):
+            raise Killed
+        return Scores({"right": 0.5})
+
+    SCORERS["shades"] = dies
+    with pytest.raises(Killed):
+        await rescore(folder, tasks, scorings, Grading())
+    now = {path.name: path.read_bytes() for path in (tmp_path / "scores").iterdir()}
+    assert {name: now[name] for name in old} == old and set(now) > set(old)
+    SCORERS["shades"] = scorer
+    await fill_scores(folder, tasks, Grading())
+    assert {path.name: path.read_bytes() for path in (tmp_path / "scores").iterdir()} == old
+
+
+async def test_a_fill_that_is_killed_leaves_the_old_scores(tmp_path: Path) -> None:
+    """Never a file of which one half was scored by these rules and one half by those."""
+    folder, tasks, _ = await _played(tmp_path, 3)
+    old = folder.scores_file(CELL).read_bytes()
+
+    async def dies(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        if sample.id == "s2":
+            raise Killed
+        return Scores({"right": 0.5})
+
+    SCORERS["shades"] = dies
+    with pytest.raises(Killed):
+        await fill_scores(folder, tasks, Grading("lenient"))
+    assert folder.scores_file(CELL).read_bytes() == old
+
+
+@pytest.mark.parametrize("broken", [b"", b"no picture", None])
+async def test_a_picture_that_cannot_be_read_costs_its_row_and_no_other(tmp_path: Path, broken: bytes | None) -> None:
+    samples = [make_sample("s0", "red"), make_sample("s1", "green"), make_sample("s2", "navy")]
+    task = make_task(samples)
+    folder = await run(tmp_path, [make_cell(task)], Speaker())
+    path = folder.pictures.path(f"{colour('green').digest}.png")
+    whole = path.read_bytes()
+    path.write_bytes(broken) if broken is not None else path.unlink()
+    await rescore(folder, {CELL: task}, ["strict"], Grading())
+    rows = list(folder.scores(CELL))
+    assert [(row.sample, row.scored, row.flags) for row in rows] == [
+        ("s0", True, []),
+        ("s1", False, ["unreadable"]),
+        ("s2", True, []),
+    ]
+    assert path.name in rows[1].notes["unreadable"]
+    path.write_bytes(whole)
+    await fill_scores(folder, {CELL: task}, Grading())
+    assert [row.scored for row in folder.scores(CELL)] == [True, True, True]
 
 
 async def test_a_scoring_nobody_knows_is_refused_before_a_score_is_lost(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.base import Reply
-from sketchmark.parts import Sample
+from sketchmark.parts import Draft, Drafts, Sample
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.plan import Cell
 from tests.runs.making import (
@@ -102,7 +102,9 @@ async def test_data_that_changed_where_nothing_was_played_yet_is_no_conflict(tmp
     assert model.asked == ["s2"]
 
 
-async def test_a_failure_stays_until_it_is_to_be_retried(tmp_path: Path) -> None:
+async def test_an_episode_that_failed_by_no_fault_of_the_model_is_played_again_by_the_next_start(
+    tmp_path: Path,
+) -> None:
     broken = True
 
     def answer(id: str) -> str:
@@ -117,13 +119,66 @@ async def test_a_failure_stays_until_it_is_to_be_retried(tmp_path: Path) -> None
     assert [told[2] for told in looker.told if told[0] == "played"] == [False, True, False]
     broken = False
     await run(tmp_path, cells, model)
-    assert len(model.calls) == 3
-    await run(tmp_path, cells, model, retry_failed=True)
     assert model.asked == ["s0", "s1", "s2", "s1"]
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})
     await run(tmp_path, cells, model, retry_failed=True)
-    assert len(model.calls) == 4
+    assert len(model.calls) == 4, "nothing failed any more"
+
+
+async def test_what_the_model_itself_failed_stands_until_it_is_to_be_retried(tmp_path: Path) -> None:
+    shy = True
+    model = Speaker(drawing=lambda id: Reply(picture=None if shy and id == "s1" else colour("blue")))
+    cells = _cells(3, "visual_cot")
+    folder = await run(tmp_path, cells, model)
+    assert folder.results().tasks["shades.visual_cot"].failures == {"no_picture": 1}
+    shy = False
+    model.calls.clear()
+    await run(tmp_path, cells, model)
+    assert model.calls == [], "it had its chance"
+    await run(tmp_path, cells, model, retry_failed=True)
+    assert set(model.asked) == {"s1"} and folder.results().tasks["shades.visual_cot"].failures == {}
+
+
+async def test_what_failed_before_comes_after_what_was_never_played(tmp_path: Path) -> None:
+    """Samples that fail each time must not keep a run that stops at them from all the others."""
+
+    def answer(id: str) -> str:
+        raise CallFailed("connection", "dead")
+
+    await run(tmp_path, _cells(4, limit=2), Speaker(answer))
+    model = Speaker()
+    await run(tmp_path, _cells(4), model)
+    assert model.asked == ["s2", "s3", "s0", "s1"]
+
+
+@pytest.mark.parametrize("canvas", ["own", "other"])
+async def test_resuming_makes_no_sample_that_is_finished(tmp_path: Path, canvas: str) -> None:
+    """But for the first, which shows that the generator is still the same."""
+    made: list[str] = []
+    samples = make_samples(6)
+
+    def draft(sample: Sample) -> Draft:
+        return Draft(sample.id, lambda: made.append(sample.id) or sample)  # type: ignore[func-returns-value]
+
+    SHELF["drafts"] = samples
+    task = make_task(samples, source={"use": "tests.runs.test_resuming:drafted", "shelf": "drafts"})
+    DRAFTED["drafts"] = lambda: Drafts(map(draft, SHELF["drafts"]))
+    await run(tmp_path, [make_cell(task, "visual_cot", canvas, limit=4)], Speaker())
+    made.clear()
+    model = Speaker()
+    await run(tmp_path, [make_cell(task, "visual_cot", canvas, limit=6)], model)
+    assert made == ["s0", "s4", "s5"] and set(model.asked) == {"s4", "s5"}
+    SHELF["drafts"] = [make_sample("s0", "green"), *samples[1:]]
+    with pytest.raises(RunConflict, match=r"sample s0 .*the data changed"):
+        await run(tmp_path, [make_cell(task, "visual_cot", canvas, limit=6)], model)
+
+
+DRAFTED: dict[str, Callable[[], Drafts]] = {}
+
+
+def drafted(*, seed: int, data: Path | None, shelf: str) -> Drafts:
+    return DRAFTED[shelf]()
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ async def test_a_run_that_ends_well_closes_every_file(tmp_path: Path, monkeypatc
     files = Open(tmp_path, monkeypatch)
     await run(tmp_path, _cells(2, "direct", "visual_cot"), Speaker(), scored_beside=("lenient",))
     assert files.files == {}
-    assert {".lock", f"{NAME}.jsonl", "shades.visual_cot.jsonl", f"{NAME}~lenient.jsonl"} <= files.seen
+    assert {".lock", f"{NAME}.jsonl", "shades.visual_cot.jsonl", f".{NAME}~lenient.jsonl.unfinished"} <= files.seen
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

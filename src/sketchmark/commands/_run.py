@@ -8,6 +8,9 @@ import click
 
 from sketchmark.api import PreparedRun, prepare
 from sketchmark.commands._unscored import tell_unscored
+from sketchmark.episode import Failure
+from sketchmark.errors import RunStopped
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.store import RunFolder
 
 
@@ -20,40 +23,57 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
 
         print_estimate(prepared.cells, prepared.options.budget.price)
         return 0
-    return _finish(prepared.play(), prepared)
+    try:
+        folder = prepared.play()
+    except RunStopped:
+        _print(RunFolder(prepared.path), prepared)
+        raise
+    _print(folder, prepared)
+    return _exit_code(folder, prepared)
 
 
-def _finish(folder: RunFolder, run: PreparedRun) -> int:
+def _print(folder: RunFolder, run: PreparedRun) -> None:
+    if run.quiet:
+        return
+    from sketchmark.commands._results_table import print_results
+
     results, budget = folder.results(), run.options.budget
-    if not run.quiet:
-        from sketchmark.commands._results_table import print_results
+    print_results(results)
+    click.echo(f"run folder: {folder.path}")
+    click.echo(f"report:     {folder.path / 'report.html'}")
+    for cell in run.cells:
+        for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
+            click.echo(f"submission: {file}")
+    if budget.price is not None:
+        in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
+        click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
 
-        print_results(results)
-        click.echo(f"run folder: {folder.path}")
-        click.echo(f"report:     {folder.path / 'report.html'}")
-        for cell in run.cells:
-            for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
-                click.echo(f"submission: {file}")
-        if budget.price is not None:
-            in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
-            click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
-    failed = sum(_name_failures(folder, cell.name) for cell in run.cells)
+
+def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
+    budget = run.options.budget
+    failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
     if budget.used_up:
         click.echo(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
-    if failed:
-        click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
-    asked = {cell.name: results.tasks[cell.name] for cell in run.cells if cell.name in results.tasks}
+    own = sum(failure.blames_model for failure in failures)
+    if len(failures) > own:
+        click.echo(f"sketchmark: {len(failures) - own} episodes failed; run again to play them once more", err=True)
+    if own:
+        click.echo(f"sketchmark: the model failed {own} episodes; `--retry-failed` plays them again", err=True)
+    tasks = folder.results().tasks
+    asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     unscored = tell_unscored(asked, "run again to try once more")
-    return 1 if failed or unscored else 0
+    return 1 if failures or unscored else 0
 
 
-def _name_failures(folder: RunFolder, cell: str) -> int:
-    """How many episodes failed; of each kind of failure the first is named, with its reason."""
-    kinds: dict[str, list[str]] = {}
-    for line in folder.episodes(cell):
-        if failure := line.failure:
-            kinds.setdefault(failure.kind, []).append(f"{line.sample.id}: {failure.message}")
+def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
+    """Those of the samples that were asked for; of each kind the first is named, with its reason."""
+    kinds: dict[str, list[tuple[str, Failure]]] = {}
+    for line in folder.episodes(cell.name):
+        if line.failure and (cell.request.limit is None or line.index < cell.request.limit):
+            kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
     for kind, found in kinds.items():
-        click.echo(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
-    return sum(map(len, kinds.values()))
+        sample, first = found[0]
+        told = f"{cell.name}: {kind} {len(found)}, the first: {sample}: {first.message}"
+        click.echo(f"sketchmark: {told[:400]}", err=True)
+    return [failure for found in kinds.values() for _, failure in found]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import click
 
+from sketchmark.runs.results import NO_VERDICT
 from sketchmark.runs.results_format import CellSummary
 
 
@@ -20,7 +21,7 @@ def tell_unscored(cells: Mapping[str, CellSummary], again: str) -> int:
             name: cell,
             **{f"{name}, {scoring}": one for scoring, one in cell.scorings.items()},
         }.items():
-            for kind in ("judge_failed", "scorer_failed"):
+            for kind in sorted(NO_VERDICT):
                 if count := one.failures.get(kind, 0):
                     reason = one.reasons.get(kind, "")
                     click.echo(f"sketchmark: {label}: {kind} {count}, the first: {reason}", err=True)

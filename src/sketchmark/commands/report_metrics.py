@@ -21,10 +21,12 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
     import json
 
     from sketchmark.errors import BadInput, SketchmarkError
+    from sketchmark.runs.complete import refuse_partial_scores
     from sketchmark.runs.results import withheld
     from sketchmark.runs.store import RunFolder
 
     folder = RunFolder.open(run)
+    refuse_partial_scores(folder)
     found: dict[str, dict[str, float]] = {}
     problems: list[str] = []
     for cell in folder.cells:

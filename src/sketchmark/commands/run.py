@@ -23,7 +23,7 @@ import click
 @click.option(
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
 )
-@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task.")
+@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task, also in the numbers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
 @click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
 @click.option("--model-args", default="", help="key=value,key=value for the model.")
@@ -50,7 +50,7 @@ import click
     show_default=True,
     help="What to do when a drawing call returns no picture.",
 )
-@click.option("--retry-failed", is_flag=True, help="Play again the episodes that failed, and only those.")
+@click.option("--retry-failed", is_flag=True, help="Play again also what the model itself failed.")
 @click.option("--fresh", is_flag=True, help="Throw away what the run folder holds and start over.")
 @click.option(
     "--cache", type=click.Path(path_type=Path), help="Folder of the call cache [default: ~/.cache/sketchmark]."
@@ -75,10 +75,13 @@ def command(**options: Any) -> int:
     """Play TASKS with a MODEL, write the run folder, print the table.
 
     \b
-    The same command again resumes where it stopped; nothing finished is done twice.
+    The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
+    for reasons other than the model's is played again.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
-    Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used.
+    Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used or a run that
+    stopped because no further call would work (a refused key, an empty account, many failures alike in a row), 3 at
+    the cost limit, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from sketchmark.commands._run import run_and_print
 

@@ -20,7 +20,8 @@ import click
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
 @click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
 def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple[Path, ...], trust_code: bool) -> int:
-    """Score the episodes of RUN again and print the table. The model is not asked.
+    """Score the episodes of RUN again and print the table. The model is not asked, and the old scores stay until all
+    new ones are there.
 
     \b
     sketchmark score runs/my-run --scoring lenient
@@ -34,7 +35,8 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
-    from sketchmark.runs.rescore import aggregate, rescore
+    from sketchmark.runs.lock import RunLock
+    from sketchmark.runs.rescore import aggregate, rescore, results_before
     from sketchmark.runs.store import RunFolder
     from sketchmark.task import Grading
 
@@ -54,9 +56,15 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
             if grading.judge:
                 await grading.judge.close()
 
-    asyncio.run(anew())
-    aggregate(folder, tasks, about.seed, scorings)
-    write_report(folder)
+    lock = RunLock(folder.path)
+    try:
+        asyncio.run(anew())
+        if results_before(folder) is None:
+            click.echo(f"sketchmark: {folder.path / 'results.json'} could not be read and is made again", err=True)
+        aggregate(folder, tasks, about.seed, scorings)
+        write_report(folder)
+    finally:
+        lock.release()
     print_results(folder.results())
     print_scorings(folder.results())
     return 1 if tell_unscored(folder.results().tasks, "the same command tries again") else 0

@@ -7,6 +7,7 @@ folders, so that another engine (a cluster) can take its place.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TypeVar
 
@@ -15,19 +16,30 @@ Outcome = TypeVar("Outcome")
 
 
 async def play_all(
-    jobs: Iterator[Job], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
+    jobs: Iterator[Job | None], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
 ) -> AsyncIterator[Outcome]:
     """At most `concurrency` jobs are in memory at any time; the next one is made only when a place is free.
 
     Jobs are drawn in a worker thread, one at a time: making a sample (decoding a row, painting a puzzle) must not
-    hold up the calls that are under way.
+    hold up the calls that are under way. A supply that looks through much that needs no playing yields None for
+    each, so that whoever ends the run does not wait until it is through.
     """
     running: set[asyncio.Task[Outcome]] = set()
+    ended = threading.Event()
+
+    def draw() -> list[Job]:
+        for job in jobs:
+            if ended.is_set():
+                break
+            if job is not None:
+                return [job]
+        return []
+
     more = True
     try:
         while more or running:
             while more and len(running) < concurrency:
-                drawn = await asyncio.to_thread(lambda: list(_next(jobs)))
+                drawn = await asyncio.to_thread(draw)
                 if drawn:
                     running.add(asyncio.ensure_future(play(drawn[0])))
                 else:
@@ -38,12 +50,7 @@ async def play_all(
                     running.discard(task)  # the others stay: where several failed at once, each is looked at below
                     yield task.result()
     finally:
+        ended.set()
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-
-
-def _next(jobs: Iterator[Job]) -> Iterator[Job]:
-    for job in jobs:
-        yield job
-        return

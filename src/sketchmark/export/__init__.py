@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
 
@@ -29,6 +30,7 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} is not an empty folder", "choose another --out")
+    refuse_partial_scores(folder)
     run = RunIndex(folder, folder.path.name)
     run.refresh()
     if not any(cell.episodes for cell in run.cells.values()):

@@ -15,8 +15,10 @@ def write_report(folder: RunFolder) -> Path:
     """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
     from sketchmark.files.atomic import write_atomic
     from sketchmark.report.page import page
+    from sketchmark.runs.complete import refuse_partial_scores
     from sketchmark.runs.index import RunIndex
 
+    refuse_partial_scores(folder)
     run = RunIndex(folder, folder.path.name)
     run.refresh()
     write_atomic(folder.report_file, page(run).encode())

@@ -47,8 +47,8 @@ def estimate(cells: list[Cell]) -> dict[str, dict[str, int]]:
         counts = {}
         for cell in cells:
             tally = Tally()
-            for sample, donor in cell.pairs():
-                await play(tally, cell, sample, donor)
+            for draft, donor in cell.pairs():
+                await play(tally, cell, draft.sample, donor.sample if donor else None)
                 tally.usage["episodes"] += 1
             counts[cell.name] = dict(tally.usage)
         return counts

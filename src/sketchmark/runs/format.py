@@ -111,6 +111,9 @@ class RunAbout(Struct):
     cells: dict[str, CellAbout] = {}
     """By name, in the order they were asked for."""
 
+    limits: dict[str, int] = {}
+    """Cell → `--limit` of its last start: numbers are of that many first samples. Absent: of all in the folder."""
+
 
 class PartLine(Struct, omit_defaults=True):
     """A text or a picture in the context."""

@@ -17,12 +17,13 @@ from sketchmark.runs.store import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder
 
 
 class CellIndex:
-    """One task in one mode: its episodes by sample, its score rows by sample. A retried sample's last line counts."""
+    """One task in one mode: its episodes by sample, its score rows by sample. A retried sample's last line counts;
+    samples beyond the `--limit` of the last start are ignored."""
 
-    def __init__(self, folder: RunFolder, name: str, about: CellAbout) -> None:
+    def __init__(self, folder: RunFolder, name: str, about: CellAbout, limit: int | None = None) -> None:
         self.folder = folder
         self.name = name
-        self.about = about
+        self.about, self.limit = about, limit
         self.task, self.mode = about.task or name, about.mode
         self.canvas, self.headline = about.canvas, about.headline
         self.episodes: dict[str, int] = {}
@@ -51,12 +52,15 @@ class CellIndex:
                 self.version += 1
 
     def _take_episode(self, begin: int, line: bytes) -> None:
-        self.episodes[OPENINGS.one(line, self._lines.where).sample.id] = begin
+        opening = OPENINGS.one(line, self._lines.where)
+        if self.limit is None or opening.index < self.limit:
+            self.episodes[opening.sample.id] = begin
 
     def _take_score(self, begin: int, line: bytes) -> None:
         row = self._sharing(NUMBERS.one(line, self._scores.where))
-        self.rows[row.sample] = row
-        self._scored_at[row.sample] = begin
+        if self.limit is None or row.index < self.limit:
+            self.rows[row.sample] = row
+            self._scored_at[row.sample] = begin
 
     def scored(self) -> dict[str, ScoredSample]:
         """The rows in the order of the task, whatever order they finished in."""
@@ -107,6 +111,7 @@ class RunIndex:
         self.cells: dict[str, CellIndex] = {}
         self._stamp: tuple[int, int] | None = None
         self._summed = Path()
+        self._replaced = 0
 
     def refresh(self) -> None:
         """What can be refused about the folder is refused here, where whoever shows many runs expects it."""
@@ -117,8 +122,10 @@ class RunIndex:
             self.about = self.folder.about()
             names = self.folder.cells
             for name in names:
-                if name not in self.cells or self.cells[name].about != self.about.cells[name]:
-                    self.cells[name] = CellIndex(self.folder, name, self.about.cells[name])
+                about, limit, known = self.about.cells[name], self.about.limits.get(name), self.cells.get(name)
+                if known is None or (known.about, known.limit) != (about, limit):
+                    self.cells[name] = CellIndex(self.folder, name, about, limit)
+                    self._replaced += known.version + 1 if known else 0
             self.cells = {name: self.cells[name] for name in names}
             self._stamp = stamp
         for cell in self.cells.values():
@@ -127,7 +134,7 @@ class RunIndex:
     @property
     def version(self) -> int:
         """Changes whenever something was added: a browser that has seen this number has seen everything."""
-        return sum(cell.version for cell in self.cells.values())
+        return self._replaced + sum(cell.version for cell in self.cells.values())
 
     @property
     def model(self) -> str:

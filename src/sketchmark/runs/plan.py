@@ -11,7 +11,7 @@ from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
-from sketchmark.parts import Sample
+from sketchmark.parts import Draft, Sample
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.task import Mode, Task, TaskOptions
 
@@ -55,31 +55,34 @@ class Cell:
         return self.mode.protocol.must_draw and not self.mode.in_words
 
     def samples(self) -> Iterator[Sample]:
+        return (draft.sample for draft in self.drafts())
+
+    def drafts(self) -> Iterator[Draft]:
         """The cell's items, with ids that are unique: two items of one name would be one episode."""
         seen: set[str] = set()
-        for sample in self.task.samples(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
-            if not isinstance(sample.id, str):  # a plug-in's: its lines could not be found again
-                raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {sample.id!r}")
-            if sample.id in seen:
-                raise BadInput(f"task {self.task.name!r} has two samples with the id {sample.id!r}")
-            seen.add(sample.id)
-            yield sample
+        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
+            if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
+                raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
+            if draft.id in seen:
+                raise BadInput(f"task {self.task.name!r} has two samples with the id {draft.id!r}")
+            seen.add(draft.id)
+            yield draft
 
-    def pairs(self) -> Iterator[tuple[Sample, Sample | None]]:
+    def pairs(self) -> Iterator[tuple[Draft, Draft | None]]:
         """Each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it): who lends
         whom a drawing on the `other` canvas depends on the data alone, and needs no second look at it."""
         if self.canvas != "other":
-            yield from ((sample, None) for sample in self.samples())
+            yield from ((draft, None) for draft in self.drafts())
             return
-        previous: Sample | None = None
-        waiting: Sample | None = None
-        for sample in self.samples():
+        previous: Draft | None = None
+        waiting: Draft | None = None
+        for draft in self.drafts():
             if waiting is None:
-                waiting = sample
+                waiting = draft
                 continue
-            yield waiting, sample
-            yield sample, waiting
-            previous, waiting = sample, None
+            yield waiting, draft
+            yield draft, waiting
+            previous, waiting = draft, None
         if waiting is not None:
             yield waiting, previous
 

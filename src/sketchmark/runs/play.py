@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sketchmark import canvas as canvases
 from sketchmark.desk import Desk
@@ -18,11 +19,13 @@ from sketchmark.runs.plan import Cell
 async def play(
     model: Model, cell: Cell, sample: Sample, donor: Sample | None = None, time_limit: float | None = None
 ) -> Episode:
-    return await _play(model, cell, sample, _canvas(model, cell, sample, donor, time_limit), time_limit, cell.canvas)
+    clock = _Clock(time_limit)
+    donated = _drawings_of(model, cell, donor, clock)
+    return await _play(model, cell, sample, _canvas(cell, sample, donated), clock, cell.canvas)
 
 
 async def _play(
-    model: Model, cell: Cell, sample: Sample, canvas: canvases.Canvas, time_limit: float | None, canvas_name: str
+    model: Model, cell: Cell, sample: Sample, canvas: canvases.Canvas, clock: _Clock, canvas_name: str
 ) -> Episode:
     desk = Desk(
         model,
@@ -33,14 +36,16 @@ async def _play(
         keep_going=cell.request.on_draw_failure == "continue",
     )
     failure: Failure | None = None
+    stops_run = False
     started = time.perf_counter()
     try:
-        async with asyncio.timeout(time_limit):
+        async with clock.timeout:
             await cell.mode.protocol.play(desk, cell.mode.fill(sample, cell.steps))
     except CallFailed as error:
-        failure = Failure(error.kind, str(error), error.blames_model)
-    except TimeoutError:
-        failure = Failure("timeout", f"the episode took longer than {time_limit:g} s")
+        failure, stops_run = Failure(error.kind, str(error), error.blames_model), error.stops_run
+    except TimeoutError as error:
+        ours = f"the episode took longer than {clock.limit or 0:g} s"
+        failure = Failure("timeout", ours if clock.timeout.expired() else f"TimeoutError: {error}")
     except (MissingExtra, CannotPlay):
         raise  # nothing is wrong with this episode: no episode can be played
     except SketchmarkError as error:
@@ -49,32 +54,57 @@ async def _play(
         failure = Failure("error", f"{type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
     settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
-    return Episode(sample, tuple(desk.turns), failure, time.time() - seconds, seconds, settings)
+    return Episode(sample, tuple(desk.turns), failure, time.time() - seconds, seconds, settings, stops_run)
 
 
-def _canvas(
-    model: Model, cell: Cell, sample: Sample, donor: Sample | None, time_limit: float | None
-) -> canvases.Canvas:
+def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:
     if cell.canvas == "blank":
         return canvases.blank
     if cell.canvas == "oracle" and sample.frames:
         return canvases.oracle(sample.frames())
     if cell.canvas == "other":
-        return canvases.other(_drawings_of(model, cell, donor, time_limit))
+        return canvases.other(donated)
     return canvases.own
 
 
-class _drawings_of:
-    """The donor's drawings, played once, when first needed."""
+class _Clock:
+    """The time limit of one episode."""
 
-    def __init__(self, model: Model, cell: Cell, donor: Sample | None, time_limit: float | None) -> None:
-        self._model, self._cell, self._donor, self._time_limit = model, cell, donor, time_limit
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.timeout = asyncio.timeout(limit)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        now, due = asyncio.get_running_loop().time, self.timeout.when()
+        began = now()
+        self.timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            self.timeout.reschedule(None if due is None else due + now() - began)
+
+
+class _drawings_of:
+    """The donor's drawings, played once, when first needed. That is an episode of its own, with a time limit of its
+    own; meanwhile the clock of the one that waits stands still."""
+
+    def __init__(self, model: Model, cell: Cell, donor: Sample | None, clock: _Clock) -> None:
+        self._model, self._cell, self._donor, self._clock = model, cell, donor, clock
         self._drawings: Sequence[Picture] | None = None
 
     async def __call__(self) -> Sequence[Picture]:
         if self._drawings is None:
             if self._donor is None:
                 raise CallFailed("no_donor", "there is no other sample to take a drawing from")
-            episode = await _play(self._model, self._cell, self._donor, canvases.own, self._time_limit, "own")
+            with self._clock.standing_still():
+                own_clock = _Clock(self._clock.limit)
+                episode = await _play(self._model, self._cell, self._donor, canvases.own, own_clock, "own")
+            if episode.failure and not episode.failure.blames_model:  # half its drawings are not what it draws
+                raise CallFailed(
+                    episode.failure.kind,
+                    f"sample {self._donor.id}, whose drawings were to be shown: {episode.failure.message}",
+                    stops_run=episode.stops_run,
+                )
             self._drawings = episode.drawings
         return self._drawings

@@ -3,77 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 from sketchmark.engines.local import play_all
+from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
-from sketchmark.runs.format import EpisodeLine, ScoreNumbers
+from sketchmark.runs.format import EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import unpack_episode
-from sketchmark.runs.results import summed_up
+from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs.rows import newest
+from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
 from sketchmark.task import Grading, Task
+
+_UNFINISHED = ".unfinished"
+"""How the name of a file of scores ends that is not whole yet."""
 
 _AT_ONCE = 16
 """A judge answers as slowly as any model: verdicts are asked for side by side."""
 
 
-async def fill_scores(folder: RunFolder, tasks: Mapping[str, Task], grading: Grading) -> None:
+async def fill_scores(
+    folder: RunFolder, tasks: Mapping[str, Task], grading: Grading, beside: Sequence[str] = ()
+) -> None:
     """Score what has no score of this kind yet: episodes that were written just before the process died, that were
-    redone, that were scored by other rules or without this judge, or whose judge or scorer failed."""
+    redone, that were scored by other rules or without this judge, or whose judge or scorer failed. The same episodes
+    by other rules (`beside`) have a file of their own each."""
+    _clear_leftovers(folder)
     for cell, task in tasks.items():
-        scored = {(row.sample, row.started) for row in folder.scored(cell).values() if _stands(row, grading)}
-        missing = [line.sample.id for line in folder.episodes(cell) if (line.sample.id, line.started) not in scored]
-        if missing:
-            await _score(folder, cell, "", task, grading, set(missing))
+        for suffix in ("", *beside):
+            how = replace(grading, scoring=suffix) if suffix else grading
+            rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
+            standing = {(row.sample, row.started) for row in rows if _stands(row, how)}
+            played = [(line.sample.id, line.started) for line in folder.episodes(cell)]
+            if not standing.issuperset(played):
+                new = await _scored(folder, cell, suffix, task, how, standing.intersection(played))
+                new.replace(folder.scores_file(cell, suffix))
 
 
 def _stands(row: ScoreNumbers, grading: Grading) -> bool:
-    if row.scoring != grading.scoring or {"judge_failed", "scorer_failed"} & set(row.flags):
+    if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
         return False
     return grading.judge is None or row.judge == grading.judge.name
 
 
 async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
-    """Score everything anew. The first scoring becomes the run's own; the others stand beside it."""
+    """Score everything anew. The first scoring becomes the run's own; the others stand beside it. The old scores
+    stay until all new ones are there."""
     for task in tasks.values():
         for scoring in scorings:
             task.check_scoring(scoring, with_judge=grading.judge is not None)
-    for cell, task in tasks.items():
-        folder.scores_file(cell).unlink(missing_ok=True)
-        await _score(folder, cell, "", task, replace(grading, scoring=scorings[0]))
-    await score_beside(folder, tasks, scorings[1:], grading)
-
-
-async def score_beside(
-    folder: RunFolder, tasks: Mapping[str, Task], scorings: Sequence[str], grading: Grading
-) -> None:
-    """The same episodes by other rules, each in a file of its own."""
+    _clear_leftovers(folder)
+    made = {}
     for cell, task in tasks.items():
         for scoring in scorings:
-            folder.scores_file(cell, scoring).unlink(missing_ok=True)
-            await _score(folder, cell, scoring, task, replace(grading, scoring=scoring))
+            suffix = "" if scoring == scorings[0] else scoring
+            new = await _scored(folder, cell, suffix, task, replace(grading, scoring=scoring))
+            made[new] = folder.scores_file(cell, suffix)
+    for new, path in made.items():
+        new.replace(path)
 
 
-async def _score(
-    folder: RunFolder, cell: str, suffix: str, task: Task, grading: Grading, only: set[str] | None = None
-) -> None:
-    writer = LineWriter(folder.scores_file(cell, suffix))
+async def _scored(
+    folder: RunFolder,
+    cell: str,
+    suffix: str,
+    task: Task,
+    grading: Grading,
+    standing: AbstractSet[tuple[str, float]] = frozenset(),
+) -> Path:
+    """A whole file of scores, beside the one that it is to replace; rows that stand are taken over from that one."""
+    path = folder.scores_file(cell, suffix)
+    new = path.with_name(f".{path.name}{_UNFINISHED}")
+    new.unlink(missing_ok=True)
+    with closing(LineWriter(new)) as writer:
 
-    async def one(line: EpisodeLine) -> None:
-        episode = unpack_episode(line, folder.pictures.load)
-        writer.write(await grade(task, episode, line.index, grading))
+        async def one(line: EpisodeLine) -> None:
+            try:
+                episode = unpack_episode(line, folder.pictures.load)
+            except SketchmarkError as error:  # a picture that is lost or broken costs its row, not all the others
+                writer.write(_unreadable(line, error, grading))
+            else:
+                writer.write(await grade(task, episode, line.index, grading))
 
-    wanted = (line for line in folder.episodes(cell) if only is None or line.sample.id in only)
-    try:
+        if standing:
+            for row in newest(SCORES.all(path)).values():
+                if (row.sample, row.started) in standing:
+                    writer.write(row)
+        wanted = (line for line in folder.episodes(cell) if (line.sample.id, line.started) not in standing)
         async for _ in play_all(wanted, one, _AT_ONCE):
             pass
         await writer.settle()
-    finally:
-        writer.close()
+    return new
+
+
+def _unreadable(line: EpisodeLine, error: SketchmarkError, grading: Grading) -> ScoreRow:
+    return ScoreRow(
+        index=line.index,
+        sample=line.sample.id,
+        fingerprint=line.sample.fingerprint,
+        groups=line.sample.groups,
+        scored=False,
+        values={},
+        notes={"unreadable": str(error)},
+        flags=["unreadable"],
+        scoring=grading.scoring,
+        started=line.started,
+        seconds=line.seconds,
+    )
+
+
+def _clear_leftovers(folder: RunFolder) -> None:
+    """Of a scoring that was killed."""
+    for path in (folder.path / "scores").glob(f".*{_UNFINISHED}"):
+        path.unlink()
 
 
 def aggregate(
@@ -88,27 +137,41 @@ def aggregate(
     `warnings` is what the checks before the run found; None keeps those that stand there already.
     """
     about = folder.about()
-    before = folder.results()
+    before = results_before(folder)
     results: dict[str, CellSummary] = {}
     for name, cell in about.cells.items():
-        if name not in tasks:
-            if name in before.tasks:
-                results[name] = before.tasks[name]
+        if name in tasks:
+            own, *others = scorings or ["strict"]
+            summary = _summary(folder, name, "", tasks[name], seed, own)
+            summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+        elif before is None:  # nothing is known of it but its scores
+            rows = folder.scored(name)
+            summary = summarise(rows.values(), None, seed)
+            summary.scoring = next((row.scoring for row in rows.values()), "")
+        elif name in before.tasks:
+            results[name] = before.tasks[name]
             continue
-        own, *others = scorings or ["strict"]
-        summary = _summary(folder, name, "", tasks[name], seed, own)
+        else:
+            continue
         summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
         summary.steps, summary.headline = cell.steps, cell.headline
-        summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
         results[name] = summary
     present = {name: cell for name, cell in about.cells.items() if name in results}
     found = Results(
         model=about.model.name,
         tasks=results,
         gains=list(gains(present, folder.scored)),
-        warnings=before.warnings if warnings is None else list(warnings),
+        warnings=(before.warnings if before else []) if warnings is None else list(warnings),
     )
     write_json(folder.results_file, found)
+
+
+def results_before(folder: RunFolder) -> Results | None:
+    """What results.json holds; None where it cannot be read: it is made of the scores and can be made again."""
+    try:
+        return folder.results()
+    except SketchmarkError:
+        return None
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:

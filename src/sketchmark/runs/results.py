@@ -13,6 +13,10 @@ from sketchmark.runs.results_format import CellSummary, GroupSummary, Metric
 from sketchmark.stats import interval
 from sketchmark.task import Task
 
+NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
+"""Flags of an episode that was played and could not be scored; its row says why in a note of the same name, and the
+next scoring tries again."""
+
 
 def withheld(rows: Iterable[ScoreNumbers]) -> str:
     """Why this cell's scores are not shown, in words; empty where they are. The one place that decides it.
@@ -30,9 +34,9 @@ def summed_up(
     """The summary of one cell with the task's own totals and the reasons of failures, which need the `whole` rows."""
     summary = summarise(rows, task, seed)
     summary.scoring = scoring
-    if summary.failures.keys() & _REASONED:
+    if summary.failures.keys() & NO_VERDICT:
         for row in whole():
-            for kind in _REASONED & row.notes.keys():
+            for kind in NO_VERDICT & row.notes.keys():
                 summary.reasons.setdefault(kind, str(row.notes[kind]))
     if task.aggregate and summary.n and not summary.problem:
         try:
@@ -41,10 +45,6 @@ def summed_up(
         except Exception as error:  # the task's code: anything may come
             summary.aggregate, summary.problem = {}, f"its own totals failed: {one_line(error)}"
     return summary
-
-
-_REASONED = {"judge_failed", "scorer_failed"}
-"""Kinds of failure whose rows say why in a note of the same name."""
 
 
 def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) -> CellSummary:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sketchmark.errors import BadInput
+from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.format import CellAbout
 from sketchmark.runs.rows import ScoredSample
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs.store import NUMBERS, RunFolder
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,19 @@ class ScoredCell:
         return json.dumps(self.about.model, sort_keys=True)
 
     def rows(self) -> dict[str, ScoredSample]:
+        refuse_partial_scores(self.folder, self.name)
         return self.folder.scored(self.name)
 
 
 def cells_of(path: Path | str, run: str) -> list[ScoredCell]:
     folder = RunFolder.open(path)
-    about, summed = folder.about(), folder.results().tasks
+    about = folder.about()
     cells = []
     for name in folder.cells:
         cell = about.cells[name]
         if not cell.task or not cell.mode:
             raise BadInput(f"{folder.run_file}: the cell {name} has no task or mode")
-        scoring = summed[name].scoring if name in summed else ""
+        scoring = next((row.scoring for row in NUMBERS.all(folder.scores_file(name))), "")
         cells.append(ScoredCell(folder, run, about.model.name, name, cell, scoring))
     return cells
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results_format import Results
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
 
+Line = TypeVar("Line", EpisodeLine, ScoreRow, ScoredSample)
+
 
 class SampleId(msgspec.Struct):
     id: str
@@ -29,6 +31,7 @@ class Opening(msgspec.Struct):
     """Whose line it is, without the transcript, which may be large."""
 
     sample: SampleId
+    index: int = 0
 
 
 class _Version(msgspec.Struct):
@@ -102,8 +105,12 @@ class RunFolder:
     def scores_file(self, cell: str, scoring: str = "") -> Path:
         return self.file("scores", f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl")
 
+    def limit(self, cell: str) -> int | None:
+        """How many samples were asked for last; None: all."""
+        return self.about().limits.get(cell) if self.run_file.exists() else None
+
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """One line per sample: where a failure was retried, the newest."""
+        """One line per sample: where a failure was retried, the newest. Also of samples beyond the last limit."""
         path = self.episodes_file(cell)
         last = {OPENINGS.one(line, at).sample.id: number for number, (at, line) in enumerate(whole_lines(path))}
         counted = set(last.values())
@@ -113,23 +120,30 @@ class RunFolder:
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """(the sample's number, its episode), in the order of the samples."""
-        for line in sorted(self.episodes(cell), key=lambda line: line.index):
+        for line in self._asked(cell, sorted(self.episodes(cell), key=lambda line: line.index)):
             yield line.index, unpack_episode(line, self.pictures.load)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
         """One row per sample, in the order of the samples."""
-        yield from newest(SCORES.all(self.scores_file(cell, scoring))).values()
+        yield from self._asked(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
 
     def scored(self, cell: str, scoring: str = "") -> dict[str, ScoredSample]:
         """The same rows by sample and without their notes, for numbers over many of them."""
-        return newest(map(Sharing(), NUMBERS.all(self.scores_file(cell, scoring))))
+        return newest(map(Sharing(), self._asked(cell, NUMBERS.all(self.scores_file(cell, scoring)))))
+
+    def _asked(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
+        limit = self.limit(cell)
+        return (line for line in lines if limit is None or line.index < limit)
 
     def results(self) -> Results:
         """The aggregates; without any while the run is going for the first time."""
         path = self.results_file
         if not path.exists():
             return Results(tasks={}, gains=[])
-        return _RESULTS.one(path.read_bytes(), str(path))
+        try:
+            return _RESULTS.one(path.read_bytes(), str(path))
+        except (BadInput, OSError) as error:
+            raise BadInput(f"cannot read {path}", f"sketchmark score {self.path} makes it again") from error
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

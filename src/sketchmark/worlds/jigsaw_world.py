@@ -13,21 +13,25 @@ from sketchmark.parts import Context, Picture, Sample
 from sketchmark.worlds import jigsaw, writing
 from sketchmark.worlds.description import Add, Argument, Making, Play, World
 from sketchmark.worlds.playing import labelled, tagged_choice, wanted
-from sketchmark.worlds.seeding import numbered_seeds
+from sketchmark.worlds.seeding import numbered_drafts
 
 
 def samples(*, seed: int, data: Path | None, difficulty: str, folder: str = "") -> Iterator[Sample]:
     pictures = Path(folder) if folder else None
-    for number, own_seed in numbered_seeds(seed):
+
+    def make(id: str, number: int, own_seed: int) -> Sample:
         puzzle = jigsaw.generate(own_seed, difficulty, pictures)
-        yield Sample(
-            id=f"jigsaw-{seed}-{number:06d}",
+        return Sample(
+            id=id,
             pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
             target={"label": puzzle.label},
             groups={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
             steps=2,
             frames=partial(jigsaw.frames, puzzle),
         )
+
+    made = numbered_drafts("jigsaw", seed, make)
+    return (sample for sample in made) if folder else made  # a folder may change under a run: each is compared
 
 
 class JigsawPlay(Play):

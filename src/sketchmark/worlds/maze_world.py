@@ -12,23 +12,25 @@ from sketchmark.parts import Picture, Sample
 from sketchmark.worlds import maze, writing
 from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World
 from sketchmark.worlds.maze_play import MazePlay
-from sketchmark.worlds.seeding import numbered_seeds
+from sketchmark.worlds.seeding import numbered_drafts
 
 
 def samples(
     *, seed: int, data: Path | None, rows: int, cols: int, min_steps: int, max_steps: int
 ) -> Iterator[Sample]:
-    for number, own_seed in numbered_seeds(seed):
+    def make(id: str, number: int, own_seed: int) -> Sample:
         made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
         moves = maze.solve(made) or []
-        yield Sample(
-            id=f"maze-{seed}-{number:06d}",
+        return Sample(
+            id=id,
             pictures={"initial": maze.render(made)},
             target={"moves": moves, "rows": rows, "cols": cols},
             groups={"steps": len(moves), "size": f"{rows}x{cols}"},
             steps=len(moves),
             frames=partial(maze.frames, made, moves),
         )
+
+    return numbered_drafts("maze", seed, make)
 
 
 def _read(picture: Picture, rows: int, cols: int) -> BoardReading:

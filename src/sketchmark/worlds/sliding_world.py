@@ -14,7 +14,7 @@ from sketchmark.parts import Picture, Sample
 from sketchmark.worlds import sliding, writing
 from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World
 from sketchmark.worlds.playing import Shown, StepByStep
-from sketchmark.worlds.seeding import numbered_seeds
+from sketchmark.worlds.seeding import numbered_drafts
 from sketchmark.worlds.sliding import State
 
 _NAMES = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink", "grey")
@@ -25,11 +25,12 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
     if min_depth > max_depth:
         raise BadInput(f"min_depth {min_depth} is over max_depth {max_depth}")
     goal = sliding.render(sliding.goal_state(n))
-    for number, own_seed in numbered_seeds(seed):
+
+    def make(id: str, number: int, own_seed: int) -> Sample:
         state = sliding.generate(own_seed, min_depth + number % (max_depth - min_depth + 1), n)
         moves = sliding.solve(state)
-        yield Sample(
-            id=f"sliding-{seed}-{number:06d}",
+        return Sample(
+            id=id,
             pictures={"initial": sliding.render(state), "goal": goal},
             fields={"n": str(n), "tiles": str(n * n - 1)},
             target={"moves": moves, "n": n},
@@ -37,6 +38,8 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
             steps=len(moves),
             frames=partial(sliding.frames, state, moves),
         )
+
+    return numbered_drafts("sliding", seed, make)
 
 
 class Sliding(NamedTuple):

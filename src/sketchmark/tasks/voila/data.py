@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Draft, Drafts, Picture, Sample
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank
 from sketchmark.worlds.voila.collage import collage
@@ -20,14 +20,18 @@ _INPUTS = ("sequence", "collage")
 
 
 def generated(*, seed: int, data: Path | None, distraction: bool, input: str, dataset: str) -> Iterator[Sample]:
+    if dataset not in ("testing", "training"):
+        raise BadInput(f"dataset is testing or training, not {dataset!r}")
+    _check_input(input)
+    return Drafts(_drafts(seed, distraction, input, dataset))
+
+
+def _drafts(seed: int, distraction: bool, input: str, dataset: str) -> Iterator[Draft]:
     """Questions without end, one of each structure in turn, none twice.
 
     In each structure the places are visited by a random affine walk (a step coprime to its size): as good as a
     shuffle for sampling, with nothing to remember.
     """
-    if dataset not in ("testing", "training"):
-        raise BadInput(f"dataset is testing or training, not {dataset!r}")
-    _check_input(input)
     rng = Random(seed)
     walks = []
     for structure in voila.structures(distraction):
@@ -37,10 +41,16 @@ def generated(*, seed: int, data: Path | None, distraction: bool, input: str, da
         structure, start, step = walks[number % len(walks)]
         question = voila.question_in(structure, (start + step * (number // len(walks))) % structure.size)
         variations = [1 + rng.randrange(9) if dataset == "training" else 0 for _ in range(3)]
-        pictures = [bank.picture(s, v) for s, v in zip(question.scenes, variations, strict=True)]
         kind = "wd" if distraction else "nd"
-        true_picture = partial(_true_picture, question, seed)
-        yield _sample(f"voila-{kind}-{seed}-{number:06d}", question, pictures, kind, input, true_picture)
+        id = f"voila-{kind}-{seed}-{number:06d}"
+        yield Draft(id, partial(_painted, id, question, variations, kind, input, seed))
+
+
+def _painted(
+    id: str, question: voila.Question, variations: Sequence[int], kind: str, input: str, seed: int
+) -> Sample:
+    pictures = [bank.picture(s, v) for s, v in zip(question.scenes, variations, strict=True)]
+    return _sample(id, question, pictures, kind, input, partial(_true_picture, question, seed))
 
 
 def published(*, seed: int, data: Path | None, distraction: bool, input: str) -> Iterator[Sample]:

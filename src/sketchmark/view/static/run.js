@@ -62,6 +62,7 @@ function filters(cells, chosen, change) {
 function sections(data, filters) {
   const { run } = data;
   const samples = (more) => address("/samples", { run, ...more });
+  const waiting = data.cells.reduce((sum, cell) => sum + cell.played - cell.episodes, 0);
   return [
     el(
       "div",
@@ -73,7 +74,7 @@ function sections(data, filters) {
       el("a", { class: "button", href: address("/compare", { a: run, b: run }) }, "Compare"),
       data.has_report ? el("a", { class: "button", href: address("/report", { run }), target: "_blank" }, "Report") : null,
     ),
-    el("p", { class: "quiet" }, count(data.episodes, "episode"), " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
+    el("p", { class: "quiet" }, count(data.episodes, "episode"), waiting > 0 ? `, ${waiting} of them not scored yet` : "", " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
     filters,
     data.episodes ? scores(data, samples) : empty("Nothing has been played yet", "Episodes appear here as they finish."),
     data.gains.length ? el("section", {}, el("h2", {}, "Does drawing help?"), forest(data.gains), gains(data.gains, samples)) : null,

@@ -1,0 +1,118 @@
+"""How the command line ends a run before its time: a refused key, Ctrl-C, SIGTERM. Each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.catalog import load_model
+from sketchmark.runs.record import said
+from sketchmark.runs.stopping import ALIKE_IN_A_ROW
+from sketchmark.runs.store import RunFolder
+from sketchmark.serve import serving
+from tests.core.helpers import episodes
+
+RESUMES = "sketchmark: interrupted; what was finished is kept, the same command resumes from there\n"
+
+PLUG_IN = '''
+import asyncio, threading
+from sketchmark import Model
+from sketchmark.models.players.solver import Solver
+
+class Last(Model):
+    """Answers like the solver until it has answered three times, and then hangs: on the event loop, or in a thread
+    that nothing can end."""
+
+    def __init__(self, name="", thread=False):
+        super().__init__(name)
+        self.inner, self.left, self.thread = Solver(), 3, thread
+
+    async def say(self, context, options):
+        if not self.left:
+            print("hangs", flush=True)
+            try:
+                await (asyncio.to_thread(threading.Event().wait) if self.thread else asyncio.Event().wait())
+            except asyncio.CancelledError:
+                print("ending", flush=True)
+                raise
+        self.left -= 1
+        return await self.inner.say(context, options)
+'''
+
+
+def _command(*more: str) -> list[str]:
+    return [sys.executable, "-m", "sketchmark", "run", "--tasks", "maze", "--no-cache", "--quiet", *more]
+
+
+@pytest.mark.slow
+def test_a_key_that_is_refused_ends_the_run_in_one_line_and_the_same_command_plays_the_rest(tmp_path: Path) -> None:
+    limit = ALIKE_IN_A_ROW + 6
+
+    def play(key: str, count: int) -> subprocess.CompletedProcess[str]:
+        asked = ("--model", "openai/solver", "--model-args", f"base_url={url}", "--concurrency", "2")
+        return subprocess.run(
+            _command(*asked, "--limit", str(count), "--output-path", str(tmp_path / "run")),
+            capture_output=True,
+            text=True,
+            timeout=240,
+            env={**os.environ, "OPENAI_API_KEY": key},
+        )
+
+    with serving(load_model("player/solver"), key="right") as url:
+        assert play("right", 3).returncode == 0
+        refused = play("wrong", limit)
+        assert refused.returncode == 2 and refused.stdout == ""
+        (line,) = refused.stderr.splitlines()
+        assert line.startswith(f"sketchmark: maze.direct: stopped after 3 of {limit}: ") and "auth" in line
+        assert line.endswith("mend it and run the same command: it plays the rest")
+        cell = RunFolder(tmp_path / "run").results().tasks["maze.direct"]
+        assert cell.n == 3 and 1 <= cell.failures["auth"] < limit - 3, "it did not go on through all samples"
+        assert play("right", limit).returncode == 0
+    sketchmark.run("player/solver", "maze", limit=limit, output_path=tmp_path / "whole", no_cache=True)
+    resumed, whole = (episodes(tmp_path / name, "maze.direct") for name in ("run", "whole"))
+    assert list(map(said, resumed)) == list(map(said, whole)) and len(whole) == limit
+    cell, undisturbed = (RunFolder(tmp_path / name).results().tasks["maze.direct"] for name in ("run", "whole"))
+    assert (cell.n, cell.metrics, cell.failures) == (limit, undisturbed.metrics, {})
+
+
+def _hanging(tmp_path: Path, *more: str) -> tuple[subprocess.Popen[str], list[str]]:
+    """A run that has finished three episodes and hangs in the fourth."""
+    (tmp_path / "last.py").write_text(PLUG_IN)
+    asked = ("--include", str(tmp_path / "last.py"), "--model", "last", "--limit", "6", "--concurrency", "1", *more)
+    command = _command(*asked, "--output-path", str(tmp_path / "run"))
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "hangs\n"
+    return process, command
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_run_in_order_and_one_line_says_how_to_resume(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    process, command = _hanging(tmp_path)
+    process.send_signal(number)
+    out, told = process.communicate(timeout=60)
+    assert (process.returncode, out, told) == (code, "ending\n", RESUMES)
+    assert [line.index for line in episodes(tmp_path / "run", "maze.direct")] == [0, 1, 2]
+    subprocess.run(command, check=True, timeout=120)
+    assert [line.index for line in episodes(tmp_path / "run", "maze.direct")] == list(range(6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_a_run_at_once_whatever_a_thread_is_busy_with(
+    tmp_path: Path, second: signal.Signals
+) -> None:
+    process, _ = _hanging(tmp_path, "--model-args", "thread=true")
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout is not None and process.stdout.readline() == "ending\n"
+    process.send_signal(second)
+    process.communicate(timeout=60)
+    assert process.returncode == -second
