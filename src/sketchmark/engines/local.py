@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import TypeVar
 
 Job = TypeVar("Job")
@@ -17,7 +17,7 @@ Outcome = TypeVar("Outcome")
 
 async def play_all(
     jobs: Iterator[Job | None], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
-) -> AsyncIterator[Outcome]:
+) -> AsyncGenerator[Outcome, None]:
     """At most `concurrency` jobs are in memory at any time; the next one is made only when a place is free.
 
     Jobs are drawn in a worker thread, one at a time: making a sample (decoding a row, painting a puzzle) must not

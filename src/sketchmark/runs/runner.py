@@ -7,14 +7,14 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
 from sketchmark import __version__
 from sketchmark.engines.local import play_all
 from sketchmark.episode import Episode, Failure
-from sketchmark.errors import BadInput, RunConflict, RunStopped
+from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
@@ -42,7 +42,7 @@ async def run_plan(
     request: Request, cells: list[Cell], model: Model, path: Path, options: RunOptions, watcher: Watcher
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
-    too, before RunStopped is raised."""
+    too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
     lock = RunLock(path)
     model.expect(options.concurrency)
     try:
@@ -55,6 +55,8 @@ async def run_plan(
                 stopped = stopping.told(cell.name, finished, total)
             if stopped or options.budget.used_up:
                 break
+        if stopping.without_judge:
+            raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         await fill_scores(folder, tasks, options.grading, options.scored_beside)
         scorings = [options.grading.scoring, *options.scored_beside]
@@ -120,14 +122,17 @@ async def _run_cell(
             episode = await play(model, cell, sample, donor, options.time_limit)
             episodes.write(pack_episode(episode, index, folder.pictures.save))
             await episodes.settle()
-            scores.write(await grade(cell.task, episode, index, options.grading))
+            try:
+                scores.write(await grade(cell.task, episode, index, options.grading))
+            except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
+                stopping.judge_refused(error)
             return episode
 
         jobs = _jobs(cell, done, failed, lambda: options.budget.used_up or bool(stopping.why))
         patience = asyncio.timeout(None)
         try:
-            async with patience:
-                async for episode in play_all(jobs, one, options.concurrency):
+            async with patience, aclosing(play_all(jobs, one, options.concurrency)) as played:
+                async for episode in played:
                     options.budget.charge(usage_of(episode))
                     stopping.ended(episode)
                     finished += not _to_be_played_again(episode.failure, retry_failed=False)

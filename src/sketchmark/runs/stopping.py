@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sketchmark.episode import Episode, Failure
+from sketchmark.errors import CallFailed
 
 ALIKE_IN_A_ROW = 20
 """So many episodes in a row that fail alike, none of them the model's own doing, end the run; with more episodes at
@@ -18,6 +19,7 @@ class Stopping:
 
     def __init__(self, concurrency: int) -> None:
         self.why = ""
+        self.without_judge = False
         self._most = max(ALIKE_IN_A_ROW, concurrency)
         self._kind = ""
         self._alike = 0
@@ -35,6 +37,10 @@ class Stopping:
             self.why = _told(failure)
         elif self._alike >= self._most:
             self.why = f"{self._alike} episodes in a row failed alike, the last: {_told(failure)}"
+
+    def judge_refused(self, error: CallFailed) -> None:
+        self.without_judge = True
+        self.why = self.why or f"the judge: {error}"
 
     def told(self, cell: str, finished: int, total: int | None) -> str:
         """What happened and what to do, in one line."""
