@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from sketchmark.api import PreparedRun, prepare
 from sketchmark.runs.store import RunFolder
+from sketchmark.terminal import tell
 
 
 def run_and_print(*, dry_run: bool, **options: Any) -> int:
     prepared = prepare(**options)
     for line in prepared.options.warnings:
-        click.echo(f"warning: {line}", err=True)
+        tell(f"warning: {line}", err=True)
     if dry_run:
         from sketchmark.commands._estimate_table import print_estimate
 
@@ -28,23 +27,23 @@ def _finish(folder: RunFolder, run: PreparedRun) -> int:
         from sketchmark.commands._results_table import print_results
 
         print_results(results)
-        click.echo(f"run folder: {folder.path}")
-        click.echo(f"report:     {folder.path / 'report.html'}")
+        tell(f"run folder: {folder.path}")
+        tell(f"report:     {folder.path / 'report.html'}")
         for cell in run.cells:
             for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
-                click.echo(f"submission: {file}")
+                tell(f"submission: {file}")
         if budget.price is not None:
             in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
-            click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
+            tell(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
     failed = sum(_name_failures(folder, cell.name) for cell in run.cells)
     if budget.used_up:
-        click.echo(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
+        tell(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
     if failed:
-        click.echo(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
+        tell(f"sketchmark: {failed} episodes failed; `--retry-failed` plays them again", err=True)
     unscored = sum(_without_verdict(folder, cell.name) for cell in run.cells)
     if unscored:
-        click.echo(f"sketchmark: {unscored} episodes could not be scored; run again to try once more", err=True)
+        tell(f"sketchmark: {unscored} episodes could not be scored; run again to try once more", err=True)
     return 1 if failed or unscored else 0
 
 
@@ -55,7 +54,7 @@ def _name_failures(folder: RunFolder, cell: str) -> int:
         if failure := line.failure:
             kinds.setdefault(failure.kind, []).append(f"{line.sample.id}: {failure.message}")
     for kind, found in kinds.items():
-        click.echo(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
+        tell(f"sketchmark: {cell}: {kind} {len(found)}, the first: {found[0][:300]}", err=True)
     return sum(map(len, kinds.values()))
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 
 @click.command("score")
 @click.option(
@@ -68,15 +70,15 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     from sketchmark.tasks.voila.tables import lines
 
     if open_api_key:
-        click.echo(
+        tell(
             "warning: a key on the command line is visible to others on this machine; export OPENAI_API_KEY instead",
             err=True,
         )
     order = ScoringOrder(distraction=distraction == "yes", key=open_api_key, **options)
-    summary = score_file(order, lambda line: click.echo(line, err=True))
+    summary = score_file(order, lambda line: tell(line, err=True))
     if as_json:
-        click.echo(json.dumps(summary, indent=1, ensure_ascii=False))
+        tell_all(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
         for line in lines(summary, by_rule=by == "rule"):
-            click.echo(line)
+            tell(line)
     return 0

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell_all
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
@@ -34,5 +36,5 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
             }
     if not found:
         raise BadInput(f"{run} holds no reports", "iu_xray, mimic_cxr and chexpert_plus are report tasks")
-    click.echo(json.dumps(found, indent=1))
+    tell_all(json.dumps(found, indent=1))
     return 0
