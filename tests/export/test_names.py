@@ -111,29 +111,30 @@ def test_a_picture_that_is_shown_is_saved_in_the_folder_that_was_named(tmp_path:
 
 
 @pytest.mark.parametrize("link", ["submission", "submission/iu_xray.direct"])
-def test_a_submission_is_not_written_through_a_link_that_leads_out(tmp_path: Path, link: str) -> None:
+def test_a_submission_is_not_written_through_a_link(tmp_path: Path, link: str) -> None:
     run = reports(tmp_path)
     (tmp_path / "elsewhere").mkdir()
     (run.path / link).parent.mkdir(exist_ok=True)
     (run.path / link).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadInput, match="leads out of the run folder"):
+    with pytest.raises(BadInput):
         write_submissions(run, {"iu_xray.direct": Catalog().task("iu_xray")})
     assert files(tmp_path / "elsewhere") == set()
 
 
-def test_a_link_in_the_place_of_a_submission_is_replaced_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_submission_is_not_followed(tmp_path: Path) -> None:
     run = reports(tmp_path)
     (tmp_path / "precious").write_text("mine")
     place = run.path / "submission" / "iu_xray.direct" / "predictions.csv"
     place.parent.mkdir(parents=True)
     place.symlink_to(tmp_path / "precious")
-    write_submissions(run, {"iu_xray.direct": Catalog().task("iu_xray")})
-    assert (tmp_path / "precious").read_text() == "mine" and "study_1" in place.read_text()
+    with pytest.raises(BadInput):
+        write_submissions(run, {"iu_xray.direct": Catalog().task("iu_xray")})
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def reports(folder: Path) -> RunFolder:
     maker = Maker(folder / "run", cells=("iu_xray.direct",))
-    maker.add("iu_xray.direct", play(sample(0), "direct", True), 0)
-    path = maker.folder.episodes_file("iu_xray.direct")
-    path.write_bytes(path.read_bytes().replace(b'"target":{', b'"target":{"reference":"Clear.",'))
+    of = sample(0)
+    of = replace(of, target={**of.target, "reference": "Clear."})
+    maker.add("iu_xray.direct", play(of, "direct", True), 0)
     return maker.folder

@@ -87,7 +87,7 @@ def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | No
         "index": line.index,
         "answer": answer_of(line) or "",
         "said": said(line),
-        "score": score.values.get(cell.headline) if score else None,
+        "score": score.value(cell.headline) if score else None,
         "scored": bool(score and score.scored),
         "scores": _json(score.values if score else {}),
         "flags": score.flags if score else [],

@@ -42,10 +42,9 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
     """name -> (mean, standard error of the mean, n) over the episodes that say something about the model."""
     values: dict[str, list[float]] = {}
     for row in cell.rows.values():
-        if row.scored:
-            for name, value in row.values.items():
-                if value is not None:
-                    values.setdefault(name, []).append(float(value))
+        for name in row.values:
+            if (value := row.value(name)) is not None:
+                values.setdefault(name, []).append(value)
     found = {}
     for name, all_of in values.items():
         n = len(all_of)

@@ -6,12 +6,10 @@ The metrics that need a model of their own are in `radiology_models`.
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.files.atomic import write_atomic
 from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.graded import Scoring
 from sketchmark.scoring.meteor import meteor, wordnet
@@ -76,15 +74,16 @@ def write_report_files(folder: Path, references: Sequence[str], predictions: Seq
 
     csv quotes what has to be quoted; the reports themselves are not changed.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, reports in (("predictions.csv", predictions), ("ground_truth.csv", references)):
-        text = io.StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(["study_id", "report"])
-        for number, report in enumerate(reports, start=1):
-            writer.writerow([f"study_{number}", report if isinstance(report, str) else ""])
-        write_atomic(folder / name, text.getvalue().encode())
-        written.append(folder / name)
+        path = folder / name
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["study_id", "report"])
+            for number, report in enumerate(reports, start=1):
+                writer.writerow([f"study_{number}", report if isinstance(report, str) else ""])
+        written.append(path)
     return written[0], written[1]
 
 
