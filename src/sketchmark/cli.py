@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import pkgutil
 import sys
 from typing import Any
@@ -13,6 +14,7 @@ import click
 from sketchmark import __version__, commands
 from sketchmark.commands._signals import Signals, ending_in_order
 from sketchmark.errors import SketchmarkError
+from sketchmark.terminal import tell, tell_all, tell_of_the_rest
 
 
 class LazyGroup(click.Group):
@@ -66,23 +68,24 @@ def _in_words(error: OSError) -> str:
 def main(arguments: list[str] | None = None) -> Any:
     """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
     signals = Signals()
+    tell_of_the_rest()
     try:
         with ending_in_order(signals):
             code = root.main(args=arguments, prog_name="sketchmark", standalone_mode=False)
     except SketchmarkError as error:
-        click.echo(f"sketchmark: {error}", err=True)
+        tell(f"sketchmark: {error}", err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)  # it quotes the arguments
+        tell_all(said.getvalue(), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(
-            "sketchmark: interrupted; what was finished is kept, the same command resumes from there", err=True
-        )
+        tell("sketchmark: interrupted; what was finished is kept, the same command resumes from there", err=True)
         sys.exit(signals.exit_code)
     except BrokenPipeError:
         sys.exit(141)
     except OSError as error:  # a full disk, a folder that may not be written: nothing a traceback would help with
-        click.echo(f"sketchmark: {_in_words(error)}", err=True)
+        tell(f"sketchmark: {_in_words(error)}", err=True)
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

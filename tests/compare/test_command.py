@@ -90,6 +90,23 @@ def test_latex_escapes_what_would_not_compile(run: Path) -> None:
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 3
 
 
+def test_a_latex_row_that_begins_with_a_bracket_is_no_option_of_the_line_before(run: Path) -> None:
+    text = to_latex(compare([run]))
+    assert "{}[bold]a[/bold] & " in text and not any(line.startswith("[") for line in text.splitlines())
+
+
+def test_what_a_terminal_obeys_is_spelled_out_in_tables_that_people_read(tmp_path: Path) -> None:
+    cells = {
+        f"maze.{mode}": [
+            row(place, place % modulus, groups={"kind": f"\x1b[2J\u202e{place % 2}"}) for place in range(12)
+        ]
+        for mode, modulus in (("direct", 2), ("visual_cot", 3))
+    }
+    found = compare([write_run(tmp_path / "run", cells)])
+    for make in (to_markdown, to_latex, to_terminal):
+        assert "\x1b" not in make(found) and "\u202e" not in make(found) and "u001b" in make(found)
+
+
 def test_markup_in_names_is_shown_in_the_terminal_not_obeyed(run: Path) -> None:
     assert "[bold]a[/bold]" in to_terminal(compare([run]))
 

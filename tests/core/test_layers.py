@@ -14,6 +14,7 @@ ROOT = Path(sketchmark.__file__).parent
 
 LAYERS = (
     ("errors",),
+    ("terminal",),
     ("parts",),
     ("files", "worlds", "stats", "engines"),
     ("models",),

@@ -157,3 +157,15 @@ def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     run.refresh()
     run.cells["maze.direct"].episode("maze-00000")
     assert before == {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}
+
+
+def test_a_line_that_goes_bad_while_one_looks_is_named_every_time(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(2)
+    shelf = RunList(tmp_path)
+    assert len(shelf.look()) == 1
+    with maker.folder.scores_file("maze.direct").open("ab") as file:
+        file.write(b"not JSON\n")
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"maze\.direct\.jsonl.*: not JSON"):
+            shelf.run("run")
+    assert shelf.look() == [] and "not JSON" in shelf.troubles["run"]

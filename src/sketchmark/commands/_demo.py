@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import click
-
 from sketchmark.api import run
 from sketchmark.runs.results_format import CellSummary, Gain
 from sketchmark.runs.store import RunFolder
+from sketchmark.terminal import tell
 from sketchmark.worlds import every_world
 
 _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
@@ -19,12 +18,12 @@ _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
 def play_demo(limit: int, path: Path) -> int:
     folders = []
     for name in ("player/random", "player/solver", "player/sketcher"):
-        click.echo(f"{name} …", err=True)
+        tell(f"{name} …", err=True)
         folders.append(_play(name, limit, path / name.partition("/")[2], path / "cache"))
     _print(folders)
-    click.echo(f"run folders: {path}")
-    click.echo(f"report:      {folders[-1].path / 'report.html'}")
-    click.echo(f"look closer: sketchmark view {path}")
+    tell(f"run folders: {path}")
+    tell(f"report:      {folders[-1].path / 'report.html'}")
+    tell(f"look closer: sketchmark view {path}")
     return 0
 
 
@@ -48,8 +47,9 @@ def _worlds() -> list[str]:
 
 def _print(folders: list[RunFolder]) -> None:
     """One table for all: the headline score of each mode and what drawing changed."""
-    from rich.console import Console
     from rich.table import Table
+
+    from sketchmark.terminal.console import console
 
     table = Table(title="Does drawing help? Headline scores with 95 % intervals", title_justify="left")
     for name in ("player", "world", "direct", "text_cot", "visual_cot", "drawing gain", "blank canvas", "trouble"):
@@ -67,7 +67,7 @@ def _print(folders: list[RunFolder]) -> None:
                 _trouble(cells, world),
             )
         table.add_section()
-    Console(width=160).print(table)
+    console(width=160).print(table)
 
 
 def _score(cell: CellSummary | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping
 
@@ -12,8 +11,9 @@ from sketchmark.runs.plan import Cell
 
 
 def print_estimate(cells: list[Cell], price: Price | None) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from sketchmark.terminal.console import console
 
     table = Table(title="A dry run: nothing was asked. At most:", title_justify="left")
     columns = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
@@ -28,7 +28,7 @@ def print_estimate(cells: list[Cell], price: Price | None) -> None:
         table.add_row(name, *_row(usage, columns, price))
     table.add_section()
     table.add_row("total", *_row(total, columns, price))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    console().print(table)
 
 
 def _row(usage: Mapping[str, int], columns: tuple[str, ...], price: Price | None) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,11 @@ _MOST_GROUPS = 12
 
 def print_results(results: Results) -> None:
     """Every score with its interval and its count of failures, other scorings beside; then what drawing changed."""
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    from sketchmark.terminal.console import console
+
+    out = console()
     beside = list(dict.fromkeys(name for cell in results.tasks.values() for name in cell.scorings))
     table = Table(title=f"{results.model}: scores with 95 % intervals", title_justify="left")
     table.add_column("task.mode")
@@ -41,7 +40,7 @@ def print_results(results: Results) -> None:
         metrics: dict[str, Metric | None] = {**first, **then}
         for other in others:
             metrics |= {metric: None for metric in other if metric not in metrics}
-        nothing: dict[str, Metric | None] = {f"({escape(cell.problem) or 'nothing scored'})": None}
+        nothing: dict[str, Metric | None] = {f"({cell.problem or 'nothing scored'})": None}
         for metric, found in (metrics or nothing).items():
             table.add_row(
                 label,
@@ -55,15 +54,15 @@ def print_results(results: Results) -> None:
             )
             label = trouble = ""
         table.add_section()
-    console.print(table)
-    _print_groups(console, results.tasks)
+    out.print(table)
+    _print_groups(out, results.tasks)
     for warning in results.warnings:
-        console.print(f"warning: {warning}", style="yellow", markup=False)
+        out.print(f"warning: {warning}", style="yellow")
     if results.gains:
-        _print_gains(console, results.gains)
+        _print_gains(out, results.gains)
 
 
-def _print_groups(console: Console, cells: Mapping[str, CellSummary]) -> None:
+def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
     """The headline score by the first key that groups a task's samples; the report has all of them."""
     from rich.table import Table
 
@@ -83,10 +82,10 @@ def _print_groups(console: Console, cells: Mapping[str, CellSummary]) -> None:
             name = by = ""
         table.add_section()
     if table.row_count:
-        console.print(table)
+        out.print(table)
 
 
-def _print_gains(console: Console, gains: Sequence[Gain]) -> None:
+def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
     from rich.table import Table
 
     table = Table(title="Gain over direct, on the same samples", title_justify="left")
@@ -105,7 +104,7 @@ def _print_gains(console: Console, gains: Sequence[Gain]) -> None:
             f"{gain.p:.2g}" if gain.p is not None else "",
             style=style,
         )
-    console.print(table)
+    out.print(table)
 
 
 def _own_numbers(cell: CellSummary) -> dict[str, Metric]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from sketchmark.api import PreparedRun, prepare
 from sketchmark.commands._unscored import tell_unscored
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.store import RunFolder
+from sketchmark.terminal import tell
 
 
 def run_and_print(*, dry_run: bool, **options: Any) -> int:
     prepared = prepare(**options)
     for line in prepared.options.warnings:
-        click.echo(f"warning: {line}", err=True)
+        tell(f"warning: {line}", err=True)
     if dry_run:
         from sketchmark.commands._estimate_table import print_estimate
 
@@ -39,27 +38,27 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
 
     results, budget = folder.results(), run.options.budget
     print_results(results)
-    click.echo(f"run folder: {folder.path}")
-    click.echo(f"report:     {folder.path / 'report.html'}")
+    tell(f"run folder: {folder.path}")
+    tell(f"report:     {folder.path / 'report.html'}")
     for cell in run.cells:
         for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
-            click.echo(f"submission: {file}")
+            tell(f"submission: {file}")
     if budget.price is not None:
         in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
-        click.echo(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
+        tell(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
 
 
 def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
     budget = run.options.budget
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
     if budget.used_up:
-        click.echo(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
+        tell(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
     own = sum(failure.blames_model for failure in failures)
     if len(failures) > own:
-        click.echo(f"sketchmark: {len(failures) - own} episodes failed; run again to play them once more", err=True)
+        tell(f"sketchmark: {len(failures) - own} episodes failed; run again to play them once more", err=True)
     if own:
-        click.echo(f"sketchmark: the model failed {own} episodes; `--retry-failed` plays them again", err=True)
+        tell(f"sketchmark: the model failed {own} episodes; `--retry-failed` plays them again", err=True)
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     unscored = tell_unscored(asked, "run again to try once more")
@@ -75,5 +74,5 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     for kind, found in kinds.items():
         sample, first = found[0]
         told = f"{cell.name}: {kind} {len(found)}, the first: {sample}: {first.message}"
-        click.echo(f"sketchmark: {told[:400]}", err=True)
+        tell(f"sketchmark: {told[:400]}", err=True)
     return [failure for found in kinds.values() for _, failure in found]

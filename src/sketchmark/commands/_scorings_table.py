@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,10 +10,11 @@ from sketchmark.runs.results_format import Results
 
 def print_scorings(results: Results) -> None:
     """One table for each cell with tables of its own that was scored in more than one way; nothing when none was."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    from sketchmark.terminal.console import console
+
+    out = console()
     for name, cell in results.tasks.items():
         if not cell.scorings or not cell.aggregate:
             continue
@@ -26,7 +26,7 @@ def print_scorings(results: Results) -> None:
         numbers = {scoring: dict(_flat(summary.aggregate)) for scoring, summary in columns.items()}
         for label in dict.fromkeys(label for found in numbers.values() for label in found):
             table.add_row(label, *(_written(found.get(label)) for found in numbers.values()))
-        console.print(table)
+        out.print(table)
 
 
 def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:

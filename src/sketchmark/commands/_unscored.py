@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import click
-
 from sketchmark.runs.results import NO_VERDICT
 from sketchmark.runs.results_format import CellSummary
+from sketchmark.terminal import tell
 
 
 def tell_unscored(cells: Mapping[str, CellSummary], again: str) -> int:
@@ -24,11 +23,11 @@ def tell_unscored(cells: Mapping[str, CellSummary], again: str) -> int:
             for kind in sorted(NO_VERDICT):
                 if count := one.failures.get(kind, 0):
                     reason = one.reasons.get(kind, "")
-                    click.echo(f"sketchmark: {label}: {kind} {count}, the first: {reason}", err=True)
+                    tell(f"sketchmark: {label}: {kind} {count}, the first: {reason}", err=True)
                     total += count
             if one.problem:
                 problems += 1
-                click.echo(f"sketchmark: {label}: {one.problem}", err=True)
+                tell(f"sketchmark: {label}: {one.problem}", err=True)
     if total:
-        click.echo(f"sketchmark: {total} episodes could not be scored; {again}", err=True)
+        tell(f"sketchmark: {total} episodes could not be scored; {again}", err=True)
     return total + problems

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command("infer")
 @click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-4o), or a hub id or path: hf/…")
@@ -47,11 +49,11 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
 
     asked = Inference(distraction=distraction == "yes", model_args=parse_arguments(model_args), **options)
     path, failed = infer(asked)
-    click.echo(f"results: {path}")
-    click.echo(f"run:     {asked.run_folder}")
+    tell(f"results: {path}")
+    tell(f"run:     {asked.run_folder}")
     if failed:
         named = ", ".join(map(str, failed[:10])) + (", …" if len(failed) > 10 else "")
-        click.echo(
+        tell(
             f"sketchmark: {len(failed)} questions failed and are not in the results ({named}); "
             "the same command plays them again",
             err=True,

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 
 @click.command("score")
 @click.option(
@@ -69,21 +71,21 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     from sketchmark.tasks.voila.tables import lines
 
     if open_api_key:
-        click.echo(
+        tell(
             "warning: a key on the command line is visible to others on this machine; export OPENAI_API_KEY instead",
             err=True,
         )
     order = ScoringOrder(distraction=distraction == "yes", key=open_api_key, **options)
-    summary = score_file(order, lambda line: click.echo(line, err=True))
+    summary = score_file(order, lambda line: tell(line, err=True))
     if as_json:
-        click.echo(json.dumps(summary, indent=1, ensure_ascii=False))
+        tell_all(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
         for line in lines(summary, by_rule=by == "rule"):
-            click.echo(line)
+            tell(line)
     failed = sum(sum(kinds.values()) for kinds in summary.get("judge", {}).get("failed_verdicts", {}).values())
     if not failed:
         return 0
     again = "all again" if order.no_cache and not order.batch else "these alone"
     told = f"{failed} verdicts could not be had and are not counted; the same command asks for {again}"
-    click.echo(f"sketchmark: {told}", err=True)
+    tell(f"sketchmark: {told}", err=True)
     return 1

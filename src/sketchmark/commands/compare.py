@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 
 @click.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN ...]", type=click.Path(path_type=Path))
@@ -34,6 +36,6 @@ def command(
     text = FORMATS[form](compare(runs, metric=metric, power=power, anyway=anyway))
     if output:
         output.write_text(text, "utf-8")
-        click.echo(f"written to {output}")
+        tell(f"written to {output}")
     else:
-        click.echo(text, nl=False)
+        tell_all(text)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command("export")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -17,4 +19,4 @@ def command(run: Path, to: str, out: Path | None) -> None:
     from sketchmark.runs.store import RunFolder
 
     for path in export(RunFolder.open(run), to, out):
-        click.echo(str(path))
+        tell(path)

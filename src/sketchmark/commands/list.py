@@ -13,10 +13,10 @@ import click
 @click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
 def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
     """List tasks, models or worlds."""
-    from rich.console import Console
     from rich.table import Table
 
     from sketchmark.catalog import ALIASES, Catalog
+    from sketchmark.terminal.console import console
     from sketchmark.worlds import every_world
 
     catalog = Catalog(include, trust_code)
@@ -40,7 +40,7 @@ def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
         table.add_column("what you see and may do")
         for world in every_world():
             table.add_row(world.name, _first_lines(world.about))
-    Console().print(table)
+    console().print(table)
     return 0
 
 

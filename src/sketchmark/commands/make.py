@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from sketchmark.commands._worlds import WorldGroup, grid_option
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
+from sketchmark.terminal import counted, tell
 from sketchmark.worlds.description import Argument, Making, World
 
 
@@ -71,14 +71,13 @@ def _write(name: str, making: Making, samples: Iterator[Sample], count: int, out
     from sketchmark.worlds import writing
 
     numbered = zip(range(count), samples, strict=False)
-    bar = click.progressbar(numbered, length=count, label=name, file=sys.stderr, hidden=not sys.stderr.isatty())
     try:
-        with writing.writer(name, making, form, out) as add, bar:
+        with writing.writer(name, making, form, out) as add, counted(numbered, count, name) as bar:
             for number, sample in bar:
                 add(number, sample)
     except OSError as error:
         raise BadInput(f"cannot write to {out}: {error.strerror}") from error
-    click.echo(f"{count} x {name} in {out}")
+    tell(f"{count} x {name} in {out}")
 
 
 @click.group("make", cls=WorldGroup, build=_build)

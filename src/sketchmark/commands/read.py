@@ -11,6 +11,7 @@ import click
 from sketchmark.commands._worlds import WorldGroup, grid_option
 from sketchmark.errors import BadPicture
 from sketchmark.parts import Picture
+from sketchmark.terminal import tell, tell_all
 from sketchmark.worlds.description import Board, BoardReading, World
 
 
@@ -29,12 +30,12 @@ def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> Non
     board.sized(*grid)  # refuses a size that cannot be
     seen = _read(board, file, grid)
     if as_json:
-        click.echo(json.dumps({"grid": seen.grid, **seen.places}))
+        tell_all(json.dumps({"grid": seen.grid, **seen.places}))
         return
     for row in seen.grid:
-        click.echo(" ".join(f"{'.' if label == ' ' else label:>2}" for label in row))
+        tell(" ".join(f"{'.' if label == ' ' else label:>2}" for label in row))
     for name, place in seen.places.items():
-        click.echo(f"{name}: " + (f"row {place[0]}, column {place[1]}, counted from 0" if place else "not found"))
+        tell(f"{name}: " + (f"row {place[0]}, column {place[1]}, counted from 0" if place else "not found"))
 
 
 def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:

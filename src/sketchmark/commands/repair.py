@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sketchmark.terminal import tell
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -39,7 +41,7 @@ def command(run: Path, dry_run: bool) -> int:
         finally:
             lock.release()
     for line in _told(found, run, dry_run):
-        click.echo(line)
+        tell(line)
     return 0
 
 
@@ -66,6 +68,4 @@ def _told(found: Repair, run: Path, dry_run: bool) -> Iterator[str]:
 
 
 def _listed(texts: list[str], between: str = ", ") -> str:
-    """What others wrote is shown as text, whatever it would do to a terminal."""
-    shown = [text if text.isprintable() else repr(text) for text in texts[:_SHOWN]]
-    return between.join(shown) + (f"{between}and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")
+    return between.join(texts[:_SHOWN]) + (f"{between}and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -14,4 +16,4 @@ def command(run: Path) -> None:
     from sketchmark.report import write_report
     from sketchmark.runs.store import RunFolder
 
-    click.echo(str(write_report(RunFolder.open(run))))
+    tell(write_report(RunFolder.open(run)))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
@@ -36,9 +38,7 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
             problems.append(f"{cell}: {reason}; `sketchmark score {run}` tries again")
         elif notes:
             if len(notes) < len(rows):
-                click.echo(
-                    f"{cell}: {len(rows) - len(notes)} of {len(rows)} episodes have no score: left out", err=True
-                )
+                tell(f"{cell}: {len(rows) - len(notes)} of {len(rows)} episodes have no score: left out", err=True)
             found[cell] = {}
             for metric in metrics:
                 try:
@@ -49,9 +49,9 @@ def command(run: Path, metrics: tuple[str, ...]) -> int:
                     problems.append(f"{cell}: {metric} failed: {type(error).__name__}: {error}")
     if not found and not problems:
         raise BadInput(f"{run} holds no reports", "iu_xray, mimic_cxr and chexpert_plus are report tasks")
-    click.echo(json.dumps(found, indent=1))
+    tell_all(json.dumps(found, indent=1))
     for problem in problems:
-        click.echo(f"sketchmark: {problem}", err=True)
+        tell(f"sketchmark: {problem}", err=True)
     return 1 if problems else 0
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
@@ -60,7 +62,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     try:
         asyncio.run(anew())
         if results_before(folder) is None:
-            click.echo(f"sketchmark: {folder.path / 'results.json'} could not be read and is made again", err=True)
+            tell(f"sketchmark: {folder.path / 'results.json'} could not be read and is made again", err=True)
         aggregate(folder, tasks, about.seed, scorings)
         write_report(folder)
     finally:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 
 @click.command()
 @click.option("--task", "-t", required=True, help="The task or group the replies belong to (mmmu, vqa_rad…).")
@@ -35,7 +37,7 @@ def command(**options: Any) -> int:
 
         from sketchmark.files.plain import plain
 
-        click.echo(json.dumps(plain(results), indent=1, ensure_ascii=False))
+        tell_all(json.dumps(plain(results), indent=1, ensure_ascii=False))
         return code
     from sketchmark.commands._results_table import print_results
     from sketchmark.commands._scorings_table import print_scorings
@@ -45,5 +47,5 @@ def command(**options: Any) -> int:
     for name, cell in results.tasks.items():
         for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
             if ids:
-                click.echo(f"{name}: {len(ids)} {what}, the first: {ids[0]}", err=True)
+                tell(f"{name}: {len(ids)} {what}, the first: {ids[0]}", err=True)
     return code

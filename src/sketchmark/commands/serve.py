@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from sketchmark.errors import BadInput
+from sketchmark.terminal import tell
 
 
 @click.command("serve")
@@ -48,6 +49,6 @@ def command(
     served = Catalog(include).model(model, parse_arguments(model_args))
 
     def ready(url: str) -> None:
-        click.echo(f"Serving {model} at {url}")
+        tell(f"Serving {model} at {url}")
 
     asyncio.run(serve(served, port=port, ready=ready, faults=faults, key=key, fates=fates))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sketchmark.terminal import tell, tell_all
+
 if TYPE_CHECKING:
     from sketchmark.parts import Sample
     from sketchmark.task import Task
@@ -35,13 +37,13 @@ def command(
     catalog = Catalog(include, trust_code)
     pick = catalog.pick(task)[0]
     found = catalog.task(pick.task, TaskOptions(prompts=prompts))
-    click.secho(found.name, bold=True)
-    click.echo(found.about)
-    click.echo(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
+    tell(found.name, bold=True)
+    tell_all(found.about)
+    tell(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
     try:
         sample = next(found.samples(seed=seed, data=data, limit=1), None)
     except DataMissing as error:
-        click.echo(f"(no sample: {error})")
+        tell(f"(no sample: {error})")
         sample = None
     for name in [mode or pick.mode] if mode or pick.mode else found.modes:
         _show_mode(found, str(name), sample)
@@ -55,19 +57,20 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
 
     mode = task.mode(name)
     in_words = ", each drawing put into words" if mode.in_words else ""
-    click.secho(f"\n── {name}: protocol {mode.protocol_name}{in_words}", bold=True)
-    click.echo(f"generation: {_plain(mode.saying.key())}" + (f"    drawing: {_plain(mode.drawing.key())}"))
+    tell()
+    tell(f"── {name}: protocol {mode.protocol_name}{in_words}", bold=True)
+    tell(f"generation: {_plain(mode.saying.key())}" + (f"    drawing: {_plain(mode.drawing.key())}"))
     if sample is None:
         for key, value in mode.prompts.items():
-            click.echo(f"[{key}] {value}")
+            tell_all(f"[{key}] {value}")
         return
     prompts = mode.fill(sample, "truth")
-    click.echo(f"sample {sample.id}:")
+    tell(f"sample {sample.id}:")
     for part in prompts.parts():
-        click.echo(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
+        tell_all(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
     for key in mode.prompts:
         if key not in ("inputs", "prompt") and isinstance(mode.prompts[key], str):
-            click.echo(f"  {click.style(key, bold=True)}: {prompts.text(key)}")
+            tell_all(f"  {key}: {prompts.text(key)}")
 
 
 def _plain(options: dict[str, Any]) -> str:
@@ -79,11 +82,12 @@ def _indent(text: str) -> str:
 
 
 def _save(sample: Sample, folder: Path) -> None:
+    from sketchmark.files.names import file_name
     from sketchmark.parts import Picture
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, value in sample.pictures.items():
         for number, picture in enumerate([value] if isinstance(value, Picture) else value):
-            path = folder / f"{name}{number or ''}.{picture.format}"
+            path = folder / f"{file_name(name)}{number or ''}.{picture.format}"
             path.write_bytes(picture.data)
-            click.echo(f"wrote {path}")
+            tell(f"wrote {path}")

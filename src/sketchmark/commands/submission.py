@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
@@ -27,5 +29,5 @@ def command(run: Path) -> int:
     if not written:
         raise BadInput(f"no task of {run} has a submission file", "mmmu_test and the report sets have one")
     for path in written:
-        click.echo(path)
+        tell(path)
     return 0

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from sketchmark.terminal import tell
+
 
 @click.command("view")
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
@@ -16,7 +18,7 @@ def command(folder: Path, port: int, no_browser: bool) -> None:
     from sketchmark.view.running import serve
 
     def ready(address: str) -> None:
-        click.echo(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
+        tell(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
         if not no_browser:
             click.launch(address)
 

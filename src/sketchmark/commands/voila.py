@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from sketchmark.commands import _voila_infer, _voila_score
+from sketchmark.terminal import tell, tell_all
 
 _YES_NO = click.Choice(["yes", "no"])
 
@@ -86,7 +87,7 @@ def make_command(
         images=images,
         pictures=pictures == "yes",
     )
-    click.echo(f"{make(target, order)} questions in {target}")
+    tell(f"{make(target, order)} questions in {target}")
 
 
 @command.command("check")
@@ -98,9 +99,9 @@ def check_command(context: click.Context, file: Path) -> None:
 
     found = 0
     for violation in check_file(file):
-        click.echo(str(violation))
+        tell(violation)
         found += 1
-    click.echo(f"{found or 'no'} violation{'' if found == 1 else 's'} in {file}")
+    tell(f"{found or 'no'} violation{'' if found == 1 else 's'} in {file}")
     if found:
         context.exit(1)
 
@@ -117,14 +118,14 @@ def count_command(as_json: bool) -> None:
             name: {"total": space_size(distraction), "largest_count": largest_count(distraction)}
             for name, distraction in (("with_distraction", True), ("without_distraction", False))
         }
-        click.echo(json.dumps({"structures": sizes, **totals}, indent=2))
+        tell_all(json.dumps({"structures": sizes, **totals}, indent=2))
         return
-    click.echo(f"{'rule':>4}  {'n s a':<8}{'questions':>12}  without distraction")
+    tell(f"{'rule':>4}  {'n s a':<8}{'questions':>12}  without distraction")
     for structure in structures(True):
         mark = "" if structure.has_distraction else "yes"
-        click.echo(f"{structure.id:>4}  {structure.letters:<8}{structure.size:>12,}  {mark}")
+        tell(f"{structure.id:>4}  {structure.letters:<8}{structure.size:>12,}  {mark}")
     for label, distraction in (("with distraction", True), ("without distraction", False)):
-        click.echo(
+        tell(
             f"{label}: {space_size(distraction):,} questions; "
             f"equal shares without repeats up to --count {largest_count(distraction)}"
         )

@@ -15,6 +15,8 @@ MOST_CATEGORIES = 40
 MOST_LEVELS = 8
 """Difficulties with more levels are shown in ranges with about as many samples each."""
 RANGES = 5
+_LARGEST = 1e100
+"""A number beyond is a name: it cannot be computed with."""
 
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
@@ -27,15 +29,15 @@ def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
 def _breakdown(pairs: Pairs, key: str) -> Breakdown | None:
     having = pairs.where(lambda pair: key in pair.groups)
     values = [pair.groups[key] for pair in having.pairs]
-    if len(set(values)) < 2:
+    names = sorted({str(value) for value in values})
+    if len(names) < 2:
         return None
-    levels = [value for value in values if isinstance(value, (int, float))]
+    levels = [value for value in values if isinstance(value, (int, float)) and abs(value) < _LARGEST]
     if len(levels) == len(values):
         differences = [pair.after - pair.before for pair in having.pairs]
         return Breakdown(
             key, "difficulty", _groups(having, _ranges(key, levels)), trend(levels, differences, having.clusters)
         )
-    names = sorted({str(value) for value in values})
     if len(names) > MOST_CATEGORIES:
         return None
     return Breakdown(key, "category", _groups(having, [(name, _is(key, name)) for name in names]), None)

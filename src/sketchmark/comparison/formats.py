@@ -11,6 +11,7 @@ from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval
+from sketchmark.terminal import shown
 
 
 def to_json(comparison: Comparison) -> str:
@@ -37,7 +38,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 def _markdown(text: str) -> str:
     """File names and categories come from strangers: nothing in them may open a tag, a link or a column."""
-    flat = " ".join(text.split())
+    flat = _flat_text(text)
     return "".join(
         f"\\{char}" if char in "\\|<>`*_" or (char == "[" and flat.find("](") > 0) else char for char in flat
     )
@@ -59,7 +60,6 @@ def to_latex(comparison: Comparison) -> str:
     r"""One `table` each; the document needs `\usepackage{booktabs}`."""
     blocks = ["% needs \\usepackage{booktabs}"]
     for table in tables(comparison):
-        rows = [" & ".join(map(_latex, row)) + r" \\" for row in table.rows]
         blocks.append(
             "\n".join(
                 [
@@ -67,21 +67,31 @@ def to_latex(comparison: Comparison) -> str:
                     rf"\caption{{{_latex(' '.join((table.title + '.', *table.below)))}}}",
                     rf"\begin{{tabular}}{{{'l' * table.texts}{'r' * (len(table.columns) - table.texts)}}}",
                     r"\toprule",
-                    " & ".join(map(_latex, table.columns)) + r" \\",
+                    _latex_row(table.columns),
                     r"\midrule",
-                    *rows,
+                    *map(_latex_row, table.rows),
                     r"\bottomrule",
                     r"\end{tabular}",
                     r"\end{table}",
                 ]
             )
         )
-    blocks += [f"% {' '.join(note.split())}" for note in comparison.notes]
+    blocks += [f"% {_flat_text(note)}" for note in comparison.notes]
     return "\n\n".join(blocks) + "\n"
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
+    return "".join(_LATEX.get(char, char) for char in _flat_text(text))
+
+
+def _latex_row(cells: tuple[str, ...]) -> str:
+    """The command in the line before would take a `[` at the beginning for its option."""
+    row = " & ".join(map(_latex, cells)) + r" \\"
+    return "{}" + row if row.startswith("[") else row
+
+
+def _flat_text(text: str) -> str:
+    return shown(" ".join(text.split()))
 
 
 _SCORE = ("mean", "low", "high", "n", "method")

@@ -18,11 +18,10 @@ _SPARE = ("p", "same", "score", "before", "after", "hurt", "helped")
 
 
 def to_terminal(comparison: Comparison) -> str:
-    from rich.console import Console
-    from rich.text import Text
+    from sketchmark.terminal.console import written_to
 
     text = io.StringIO()
-    console = Console(file=text, width=shutil.get_terminal_size((160, 40)).columns, highlight=False)
+    console = written_to(text, shutil.get_terminal_size((160, 40)).columns)
     for table in tables(comparison):
         shown = _rich(table)
         for name in _SPARE:
@@ -33,25 +32,23 @@ def to_terminal(comparison: Comparison) -> str:
                 shown = _rich(table)
         console.print(shown)
         for line in table.below:
-            console.print(Text(line))
+            console.print(line)
             console.print()
     for note in comparison.notes:
-        console.print(Text(f"Note: {note}"))
+        console.print(f"Note: {note}")
     return text.getvalue()
 
 
 def _rich(table: Table) -> RichTable:
-    """Texts, never markup: a category may be called `[bold]`."""
     from rich import box
     from rich.table import Table as RichTable
-    from rich.text import Text
 
-    shown = RichTable(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD)
+    shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
     for place, name in enumerate(table.columns):
         words = place < table.texts
-        shown.add_column(Text(name), justify="left" if words else "right", overflow="fold", no_wrap=not words)
+        shown.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in table.rows:
-        shown.add_row(*map(Text, row))
+        shown.add_row(*row)
     return shown
 
 

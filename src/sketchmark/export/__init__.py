@@ -25,9 +25,9 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
     Nothing that is already there is overwritten.
     """
     to = to.replace("_", "-")
-    out = out or folder.path.resolve().with_name(f"{folder.path.resolve().name}-{to}")
     if to not in _MODULES:
         raise UnknownName(f"there is no export to {to!r}", f"there are: {', '.join(FORMATS)}")
+    out = out or folder.path.resolve().with_name(f"{folder.path.resolve().name}-{to}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} is not an empty folder", "choose another --out")
     refuse_partial_scores(folder)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes
+from sketchmark.export.played import answer_of, episodes, started
 from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import EpisodeLine, ScoreRow
@@ -87,7 +87,7 @@ def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | No
         "index": line.index,
         "answer": answer_of(line) or "",
         "said": said(line),
-        "score": score.values.get(cell.headline) if score else None,
+        "score": score.value(cell.headline) if score else None,
         "scored": bool(score and score.scored),
         "scores": _json(score.values if score else {}),
         "flags": score.flags if score else [],
@@ -115,7 +115,7 @@ def _card(run: RunIndex, cells: list[CellIndex]) -> str:
     """The dataset card; its YAML head tells the loader which file is which configuration."""
     head = ["---", "configs:"]
     for cell in cells:
-        head += [f"- config_name: {cell.name}", f"  data_files: data/{cell.name}.parquet"]
+        head += [f'- config_name: "{cell.name}"', f'  data_files: "data/{cell.name}.parquet"']
     model = json.dumps(run.model, ensure_ascii=False)
-    body = f"A Sketchmark run of the model {model}, started {run.about.started}: one row per episode."
+    body = f"A Sketchmark run of the model {model}, started {started(run).isoformat()}: one row per episode."
     return "\n".join([*head, "---", "", body, ""])

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, episodes, means, name_of, problem
+from sketchmark.export.played import answer_of, episodes, means, names_of, problem, started
 from sketchmark.files.pictures import PictureStore
 from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
@@ -23,26 +23,25 @@ _STOP = {"length": "max_tokens", "refused": "content_filter"}
 
 
 def write(run: RunIndex, out: Path) -> list[Path]:
-    return [_write_log(run, cell, out) for cell in run.cells.values() if cell.episodes]
+    names = names_of(run)
+    return [_write_log(run, cell, names[cell.name], out) for cell in run.cells.values() if cell.episodes]
 
 
-def _write_log(run: RunIndex, cell: CellIndex, out: Path) -> Path:
-    name = name_of(cell)
-    started = run.about.started.replace("Z", "+00:00")
-    identity = _identity(run.key, cell.name, started)
-    stem = f"{started.replace(':', '-')}_{re.sub(r'[^A-Za-z0-9]+', '-', name)}_{identity}"
-    path = out / f"{stem}.json"
+def _write_log(run: RunIndex, cell: CellIndex, name: str, out: Path) -> Path:
+    begun = started(run).isoformat()
+    identity = _identity(run.key, cell.name, begun)
+    path = out / f"{begun.replace(':', '-')}_{re.sub(r'[^A-Za-z0-9]+', '-', name)}_{identity}.json"
     log = {
         "version": 2,
         "status": "success" if run.folder.results_file.exists() else "cancelled",
-        "eval": _spec(run, cell, name, started, identity),
+        "eval": _spec(run, cell, name, begun, identity),
         "plan": {
             "name": cell.about.play.protocol or cell.mode,
             "steps": [{"solver": cell.mode, "params": {"canvas": cell.canvas, "steps": cell.about.steps}}],
             "config": {},
         },
         "results": _results(cell),
-        "stats": {"started_at": started, "completed_at": "", "model_usage": {run.model: _usage_of(cell)}},
+        "stats": {"started_at": begun, "completed_at": "", "model_usage": {run.model: _usage_of(cell)}},
     }
     head = json.dumps(log, ensure_ascii=False)
     with path.open("w", encoding="utf-8") as file:
@@ -59,12 +58,12 @@ def _identity(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:22]
 
 
-def _spec(run: RunIndex, cell: CellIndex, name: str, started: str, identity: str) -> dict[str, Any]:
+def _spec(run: RunIndex, cell: CellIndex, name: str, begun: str, identity: str) -> dict[str, Any]:
     return {
         "eval_id": _identity(identity, "eval"),
         "run_id": _identity(identity, "run"),
         "task_id": identity,
-        "created": started,
+        "created": begun,
         "task": name,
         "task_version": 0,
         "task_args": {},
@@ -119,7 +118,7 @@ class _Sample:
         messages = self._messages(line)
         usage = score.usage if score else {}
         tokens = _usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
-        started = datetime.fromtimestamp(line.started, UTC)
+        begun = datetime.fromtimestamp(line.started, UTC)
         return {
             "id": sample.id,
             "epoch": 1,
@@ -138,8 +137,8 @@ class _Sample:
             "store": {},
             "events": [],
             "model_usage": {self.model: tokens},
-            "started_at": started.isoformat(),
-            "completed_at": (started + timedelta(seconds=line.seconds)).isoformat(),
+            "started_at": begun.isoformat(),
+            "completed_at": (begun + timedelta(seconds=line.seconds)).isoformat(),
             "total_time": line.seconds,
             "working_time": line.seconds,
             "error": {"message": f"{failure.kind}: {failure.message}", "traceback": "", "traceback_ansi": ""}

@@ -12,9 +12,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, asked, episodes, means, name_of, problem
+from sketchmark.export.played import answer_of, asked, episodes, means, names_of, problem, started
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import encode
+from sketchmark.files.names import file_name
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
@@ -25,21 +26,20 @@ _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 
 
 def write(run: RunIndex, out: Path) -> list[Path]:
-    started = run.about.started
-    time = re.sub(r"[^0-9T]", "", started).replace("T", "_")
-    folder = out / (_UNSAFE.sub("__", run.model).strip(".") or "model")
-    cells = {name_of(cell): cell for cell in run.cells.values() if cell.rows}
+    time = f"{started(run):%Y%m%d_%H%M%S}"
+    folder = out / file_name(_UNSAFE.sub("__", run.model) or "model")
+    cells = {name: run.cells[cell] for cell, name in names_of(run).items() if run.cells[cell].rows}
     files, hashes = [], {}
     for name, cell in cells.items():
         path = folder / f"{time}_samples_{name}.jsonl"
         hashes[name] = _write_samples(cell, path)
         files.append(path)
     results = folder / f"{time}_results.json"
-    write_json(results, _results(run, cells, hashes, started))
+    write_json(results, _results(run, cells, hashes))
     return [results, *files]
 
 
-def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str], started: str) -> dict[str, Any]:
+def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str]) -> dict[str, Any]:
     arguments = ",".join(f"{key}={value}" for key, value in run.about.model.args.items())
     return {
         "results": {name: _scores(name, cell) for name, cell in cells.items()},
@@ -65,7 +65,7 @@ def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str],
         },
         "git_hash": None,
         "lmms_eval_version": f"sketchmark {run.about.sketchmark}",
-        "date": started,
+        "date": run.about.started,
         "task_hashes": hashes,
         "model_source": run.model.partition("/")[0],
         "model_name": run.model,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
+from sketchmark.files.names import file_names
 from sketchmark.runs.format import EpisodeLine, ScoreRow
-from sketchmark.runs.index import CellIndex
+from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import said
 from sketchmark.runs.results import withheld
 
@@ -17,10 +19,24 @@ def episodes(cell: CellIndex) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
         yield cell.episode(sample), cell.score(sample)
 
 
-def name_of(cell: CellIndex) -> str:
-    """`maze` when answered directly, otherwise `maze_visual_cot`: the way such tasks are named elsewhere."""
+def names_of(run: RunIndex) -> dict[str, str]:
+    """cell → `maze` when answered directly, otherwise `maze_visual_cot`: the way such tasks are named elsewhere. A
+    run folder may come from a stranger, and these become names of files."""
+    return file_names({name: _name_of(cell) for name, cell in run.cells.items()})
+
+
+def _name_of(cell: CellIndex) -> str:
     parts = [cell.task] + ([cell.mode] if cell.mode != "direct" else [])
     return "_".join(parts + ([cell.canvas] if cell.canvas != "own" else []))
+
+
+def started(run: RunIndex) -> datetime:
+    """When the run was started; where run.json does not say so in a way that can be read, when it was written."""
+    try:
+        found = datetime.fromisoformat(run.about.started)
+    except ValueError:
+        found = datetime.fromtimestamp(int(run.folder.run_file.stat().st_mtime), UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
@@ -30,10 +46,9 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
         return {}
     values: dict[str, list[float]] = {}
     for row in cell.rows.values():
-        if row.scored:
-            for name, value in row.values.items():
-                if value is not None:
-                    values.setdefault(name, []).append(float(value))
+        for name in row.values:
+            if (value := row.value(name)) is not None:
+                values.setdefault(name, []).append(value)
     found = {}
     for name, all_of in values.items():
         n = len(all_of)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes, means, name_of, problem
+from sketchmark.export.played import answer_of, episodes, means, names_of, problem
 from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.runs import summary
@@ -41,8 +41,7 @@ def write(run: RunIndex, out: Path) -> list[Path]:
         settings=wandb.Settings(silent=True, console="off", disable_git=True, save_code=False, x_disable_stats=True),
     )
     with upload:
-        for cell in run.cells.values():
-            name = name_of(cell)
+        for cell, name in zip(run.cells.values(), names_of(run).values(), strict=True):
             for what, reason in problem(cell).items():
                 upload.summary[f"{name}/{what}"] = reason
             for metric, (mean, spread, n) in means(cell).items():

@@ -71,7 +71,7 @@ def _look(series: int, low: int, high: int) -> dict[str, Any]:
         "legend_at_bottom_columns": min(4, series),
         "legend_box_size": 11,
         "range": (low, high),
-        "y_labels": list(range(low, high + 1, 25)),
+        "y_labels": list(range(low, high + 1, 25 * math.ceil((high - low) / 500))),
         "show_y_guides": True,
         "print_values": False,
         "no_data_text": "nothing scored",

@@ -7,11 +7,12 @@ is read without looking.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from sketchmark.episode import Failure
+from sketchmark.errors import BadInput
 from sketchmark.models.reply_record import ReplyRecord
 
 FORMAT = 2
@@ -19,6 +20,14 @@ READABLE = (1, 2)
 """Format 1 (Sketchmark 0.1.0) says `filed` where format 2 says `groups`; a resumed folder holds lines of both."""
 
 Filed = dict[str, Any] | UnsetType
+
+Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Seconds = Annotated[float, Meta(ge=-1e11, le=1e11)]
+"""What can be added up and made into a time without overflow. Nothing that was played lies beyond, and what was
+changed by hand is refused where it is read."""
+
+LARGEST = 1e100
+"""A score beyond is kept as it is, but its square is no number."""
 
 
 class ModelAbout(Struct, frozen=True):
@@ -99,7 +108,7 @@ class RunAbout(Struct):
     model: ModelAbout = ModelAbout()
     """Who was asked."""
 
-    seed: int = 0
+    seed: Count = 0
     """`--seed`."""
 
     started: str = ""
@@ -147,7 +156,7 @@ class TurnLine(Struct, omit_defaults=True):
     reply: ReplyRecord | None = None
     """What came back, for a call."""
 
-    seconds: float | None = None
+    seconds: Seconds | None = None
     """How long the call took."""
 
 
@@ -189,7 +198,7 @@ class SampleLine(Struct):
 class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     """One episode."""
 
-    index: int
+    index: Count
     """Position of the sample in its task."""
 
     sample: SampleLine
@@ -210,17 +219,17 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     failure: Failure | None
     """null, or why it ended early: `kind`, `message`, `blames_model`."""
 
-    started: float
+    started: Seconds
     """Unix time; with the sample it names this try."""
 
-    seconds: float
+    seconds: Seconds
     """Wall time."""
 
 
 class ScoreNumbers(Struct, kw_only=True):
     """A score line but for its notes: what lists, tables and statistics need."""
 
-    index: int
+    index: Count
     """Position of the sample in its task."""
 
     sample: str
@@ -243,7 +252,7 @@ class ScoreNumbers(Struct, kw_only=True):
     """Kinds of trouble: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
     `scorer_failed`, or the failure's kind."""
 
-    calls_left_out: int = 0
+    calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
 
     scoring: str = ""
@@ -252,13 +261,13 @@ class ScoreNumbers(Struct, kw_only=True):
     judge: str | None = None
     """By which model, if one judged."""
 
-    usage: dict[str, int] = {}
+    usage: dict[str, Count] = {}
     """What the episode cost, without what the cache answered."""
 
-    started: float = 0.0
+    started: Seconds = 0.0
     """The episode's: a retried episode is scored anew."""
 
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     """The episode's wall time."""
 
     filed: Filed = UNSET
@@ -268,9 +277,17 @@ class ScoreNumbers(Struct, kw_only=True):
         if self.filed is not UNSET:
             self.groups, self.filed = self.filed, UNSET
 
+    @property
+    def cluster(self) -> str | int | float | None:
+        """Samples that share one are not independent; None: it stands alone. A data set may say it in any form."""
+        found = self.groups.get("cluster")
+        return found if isinstance(found, (str, int, float)) or found is None else str(found)
+
     def value(self, metric: str) -> float | None:
         """None where the score does not apply or the episode was not scored."""
         found = self.values.get(metric) if self.scored else None
+        if found is not None and abs(found) > LARGEST:
+            raise BadInput(f"the score {metric} of {self.sample} is too large to compute with", "score the run again")
         return None if found is None else float(found)
 
 

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from sketchmark.terminal import tell
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -55,7 +57,7 @@ class Plain(Silent):
         self._total, self._before, self._done, self._failed = total, done, done, 0
         self._began = self._last = time.monotonic()
         if done:
-            self._line(f"{cell}: {done} already done")
+            tell(f"{cell}: {done} already done", err=True)
 
     def played(self, cell: str, failed: bool) -> None:
         self._done += 1
@@ -66,33 +68,20 @@ class Plain(Silent):
             rate = (self._done - self._before) / (now - self._began)
             left = f", {(self._total - self._done) / rate:.0f} s left" if self._total and rate else ""
             of = f"/{self._total}" if self._total else ""
-            self._line(f"{cell}: {self._done}{of} episodes, {self._failed} failed, {rate:.1f}/s{left}")
+            tell(f"{cell}: {self._done}{of} episodes, {self._failed} failed, {rate:.1f}/s{left}", err=True)
 
     def end(self, cell: str) -> None:
         seconds = time.monotonic() - self._began
-        self._line(f"{cell}: {self._done} episodes, {self._failed} failed, {seconds:.1f} s")
-
-    def _line(self, text: str) -> None:
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+        tell(f"{cell}: {self._done} episodes, {self._failed} failed, {seconds:.1f} s", err=True)
 
 
 class Live(Silent):
     """One bar per cell."""
 
     def __enter__(self) -> Live:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from sketchmark.terminal.console import bars
 
-        self._progress: Progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("[red]{task.fields[failed]}"),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
+        self._progress: Progress = bars()
         self._bars: dict[str, TaskID] = {}
         self._progress.start()
         return self

@@ -83,7 +83,7 @@ def _metrics(rows: Sequence[ScoreNumbers], seed: int) -> dict[str, Metric]:
     metrics = {}
     for name in dict.fromkeys(name for row in rows for name in row.values):
         having = [(row, value) for row in rows if (value := row.value(name)) is not None]
-        clusters = [row.groups.get("cluster", row.sample) for row, _ in having]
+        clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
         shared = len(set(clusters)) < len(clusters)
         found = interval([value for _, value in having], clusters if shared else None, seed=seed)
         if found.mean is not None:  # a score that applies to no sample is left out

@@ -25,12 +25,6 @@ class ScoredSample(ScoreNumbers, kw_only=True):
     notes: DrawingNotes = DrawingNotes()
 
     @property
-    def cluster(self) -> str | int | float | None:
-        """Samples that share one are not independent; None: it stands alone."""
-        found: str | int | float | None = self.groups.get("cluster")
-        return found
-
-    @property
     def drawing_right(self) -> bool | None:
         """Was everything drawn in this episode right? None where nothing was drawn or nobody can tell.
 

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -18,12 +18,13 @@ from starlette.staticfiles import StaticFiles
 
 from sketchmark.errors import SketchmarkError
 from sketchmark.view.guard import Guard
+from sketchmark.view.run_list import in_words
 from sketchmark.view.views import Views
+
+Made = TypeVar("Made")
 
 STATIC = Path(__file__).parent / "static"
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-_TROUBLE = (SketchmarkError, LookupError, TypeError, ValueError, AttributeError, OSError)
-"""What a run folder with other things in it than it should have can lead to."""
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 """report.html carries its own styles; a run folder from a stranger may carry anything under that name."""
 
@@ -48,34 +49,36 @@ def make_app(root: Path, token: str) -> Starlette:
             *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
         ],
         middleware=[Middleware(Guard, token=token)],
-        exception_handlers={404: _missing, **dict.fromkeys(_TROUBLE, _wrong)},
+        exception_handlers={404: _missing},
     )
 
 
 class _Strict(JSONResponse):
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _json(view: Callable[[dict[str, str]], Any]) -> Callable[[Request], Any]:
-    async def answer(http: Request) -> Response:
-        return _Strict(await run_in_threadpool(view, dict(http.query_params)))
-
-    return answer
+    return _answering(view, _Strict)
 
 
 def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[Request], Any]:
-    async def answer(http: Request) -> Response:
-        data, media_type = await run_in_threadpool(view, dict(http.query_params))
-        return Response(data, media_type=media_type, headers=_FOREVER)
-
-    return answer
+    return _answering(view, lambda made: Response(made[0], media_type=made[1], headers=_FOREVER))
 
 
 def _report(views: Views) -> Callable[[Request], Any]:
+    policy = {"Content-Security-Policy": REPORT_POLICY}
+    return _answering(views.report, lambda path: FileResponse(path, media_type="text/html", headers=policy))
+
+
+def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:
+    """What a view makes of the request; whatever a broken or hostile run folder leads to is said in a line."""
+
     async def answer(http: Request) -> Response:
-        path = await run_in_threadpool(views.report, dict(http.query_params))
-        return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+        try:
+            return wrap(await run_in_threadpool(view, dict(http.query_params)))
+        except Exception as error:
+            return JSONResponse({"error": in_words(error)}, 404 if isinstance(error, SketchmarkError) else 500)
 
     return answer
 
@@ -86,10 +89,3 @@ async def _shell(http: Request) -> Response:
 
 async def _missing(http: Request, error: Exception) -> Response:
     return JSONResponse({"error": "there is no such page"}, 404)
-
-
-async def _wrong(http: Request, error: Exception) -> Response:
-    """A broken or hostile run folder is an answer, not a traceback."""
-    if isinstance(error, SketchmarkError):
-        return JSONResponse({"error": str(error)}, 404)
-    return JSONResponse({"error": f"this cannot be shown: {type(error).__name__}: {str(error)[:200]}"}, 500)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.store import RunFolder
+from sketchmark.terminal import one_line
+
+Row = TypeVar("Row")
 
 DEPTH = 3
+
+
+def in_words(error: Exception) -> str:
+    """What is wrong, in a line; a broken or hostile run folder is an answer, not a traceback."""
+    if isinstance(error, (SketchmarkError, OSError)):
+        return one_line(str(error))
+    return one_line(f"it holds what no run holds: {type(error).__name__}: {error}")
 
 
 class RunList:
@@ -21,36 +33,56 @@ class RunList:
         if not root.is_dir():
             raise BadInput(f"{root} is not a folder", "give a run folder, or a folder of runs")
         self.root = root.resolve()
+        self._paths: dict[str, Path] = {}
         self._runs: dict[str, RunIndex] = {}
         self.troubles: dict[str, str] = {}
 
     def look(self) -> list[RunIndex]:
         """Every readable run, brought up to date. One broken folder is named in `troubles` and hides no other."""
-        found: dict[str, RunIndex] = {}
+        self._paths = {path.relative_to(self.root).as_posix(): path for path in self._folders(self.root, DEPTH)}
+        self._runs = {key: run for key, run in self._runs.items() if key in self._paths}
         self.troubles = {}
-        for path in self._folders(self.root, DEPTH):
-            key = path.relative_to(self.root).as_posix()
-            run = self._runs.get(key) or RunIndex(RunFolder(path), key)
+        found = []
+        for key in self._paths:
             try:
-                run.refresh()
-            except (SketchmarkError, OSError, KeyError, TypeError, AttributeError) as error:
-                self.troubles[key] = str(error) or type(error).__name__
+                found.append(self._refreshed(key))
+            except Exception as error:  # whatever a stranger's files can lead to
+                self.troubles[key] = in_words(error)
+        return found
+
+    def _refreshed(self, key: str) -> RunIndex:
+        """Of a run that cannot be read a part was taken in: it is begun anew the next time."""
+        run = self._runs.pop(key, None) or RunIndex(RunFolder(self._paths[key]), key)
+        run.refresh()
+        self._runs[key] = run
+        return run
+
+    def rows(self, make: Callable[[RunIndex], Row]) -> list[Row]:
+        """What `make` makes of every readable run. One that it makes nothing of is named in `troubles`."""
+        made = []
+        for run in self.look():
+            try:
+                row = make(run)
+                json.dumps(row, allow_nan=False)  # one number that is not JSON would be the end of the whole list
+            except Exception as error:
+                self.troubles[run.key] = in_words(error)
             else:
-                found[key] = run
-        self._runs = found
-        return list(found.values())
+                made.append(row)
+        return made
 
     def run(self, key: str) -> RunIndex:
         """One run, brought up to date without looking at the others."""
-        if key not in self._runs:
+        if key not in self._paths:
             self.look()
-        if key not in self._runs:
-            raise BadInput(f"there is no run {key[:80]!r} here", self.troubles.get(key, ""))
-        self._runs[key].refresh()
-        return self._runs[key]
+        if key not in self._paths:
+            raise BadInput(f"there is no run {key[:80]!r} here")
+        try:
+            return self._refreshed(key)
+        except Exception as error:
+            raise BadInput(in_words(error)) from error
 
     def _folders(self, folder: Path, depth: int) -> Iterator[Path]:
-        if (folder / "run.json").is_file():
+        if os.path.lexists(folder / "run.json"):  # also what only looks like one: then it is named
             yield folder
             return
         if depth == 0:

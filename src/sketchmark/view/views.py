@@ -56,9 +56,7 @@ class Views:
 
     def runs(self, asked: Asked) -> dict[str, Any]:
         with self._lock:
-            runs = self._shelf.look()
-            rows = [_run_row(run) for run in runs]
-            return {"runs": rows, "troubles": self._shelf.troubles}
+            return {"runs": self._shelf.rows(_run_row), "troubles": self._shelf.troubles}
 
     def run(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)

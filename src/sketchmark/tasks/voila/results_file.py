@@ -173,7 +173,6 @@ def _inside(folder: Path, name: object, where: str) -> Path | None:
     """A drawing beside the results file; a file from a stranger must not make us read, or send, anything else."""
     if not isinstance(name, str) or not name:
         return None
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
+    if "\0" in name or not (folder / name).resolve().is_relative_to(folder.resolve()):
         raise BadInput(f"{where}: the picture {name!r} is outside the folder of the results")
-    return path
+    return (folder / name).resolve()
