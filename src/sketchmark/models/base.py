@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sketchmark.errors import CannotPlay
+from sketchmark.models.secrets import redact_all
 from sketchmark.parts import Context, Picture
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
@@ -57,7 +58,10 @@ class Reply:
     `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
     server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
     in silence.
-    `raw` is the provider's reply as a JSON-able value, for looking; never with keys in it.
+    `raw` is the provider's reply as a JSON-able value, for looking.
+
+    A reply never holds a key, whatever model made it: one that a server echoes is taken out here, before the cache,
+    the episode or the next call can see it.
     """
 
     text: str = ""
@@ -66,6 +70,10 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     left_out: tuple[str, ...] = ()
     raw: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("text", "raw"):
+            object.__setattr__(self, name, redact_all(getattr(self, name)))
 
 
 @dataclass(frozen=True)

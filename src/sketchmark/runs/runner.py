@@ -7,12 +7,11 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sketchmark import __version__
 from sketchmark.engines.local import play_all
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, RunConflict
+from sketchmark.errors import RunConflict
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
@@ -76,7 +75,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, _without_secrets(request.model_args)),
+        model=ModelAbout(request.model, to_write_down(request.model_args)),
         seed=request.seed,
         started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
@@ -132,11 +131,3 @@ def _missing(cell: Cell, done: dict[str, str], budget: Budget) -> Iterator[tuple
                 f"sample {sample.id} of {cell.name} is not the one that was played before: the data changed",
                 "use another --output_path, or --fresh to start over",
             )
-
-
-def _without_secrets(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Keys belong in the environment; one that was typed anyway is not written down."""
-    for name in arguments:
-        if name in ("api_key", "token", "key", "password"):
-            raise BadInput(f"--model_args {name}=… would be visible to others", "put the key in the environment")
-    return to_write_down(arguments)
