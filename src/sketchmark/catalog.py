@@ -214,9 +214,10 @@ class Catalog:
             inspect.signature(factory).bind(rest, **settings)
         except TypeError as error:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
+        written_down = to_write_down(settings)
         model = factory(rest, **settings)
         model.name = model.name or name
-        model.arguments = to_write_down(settings)
+        model.arguments = written_down
         return model
 
     def _suggest(self, name: str, known: list[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sketchmark.models.base import Reply
+from sketchmark.models.secrets import redact
 from sketchmark.parts import Context, Part, Picture, Sample
 
 Act = Literal["show", "say", "draw", "describe", "skip"]
@@ -36,6 +37,9 @@ class Failure:
     kind: str
     message: str
     blames_model: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", redact(self.message))  # an exception of a plug-in may quote its key
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,30 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
+import random
 import threading
 
 import pytest
+from PIL import Image
 
 from sketchmark.models.base import Options
 from sketchmark.models.calling import BadReply
-from sketchmark.models.encoding import Encoder, picture_from_base64
+from sketchmark.models.encoding import Encoder, picture_from_base64, picture_from_bytes
+from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
-from sketchmark.parts import of
-from tests.models.fake_server import FarEnd, in_base64, picture
+from sketchmark.parts import Picture, of
+from tests.models.fake_server import (
+    DRAWN,
+    FarEnd,
+    Fault,
+    chat_answer,
+    gemini_answer,
+    in_base64,
+    picture,
+    picture_block,
+)
 
 PNG = frozenset({"png"})
 
@@ -55,3 +69,52 @@ async def test_a_growing_context_encodes_each_picture_once(far: FarEnd) -> None:
 async def test_returned_text_that_is_no_picture_is_a_bad_reply(text: str) -> None:
     with pytest.raises(BadReply):
         await picture_from_base64(text)
+
+
+def photo(kind: str) -> bytes:
+    """Large enough for a decoder to have something left when it meets the end."""
+    buffer = io.BytesIO()
+    Image.effect_noise((64, 64), 90).convert("RGB").save(buffer, kind)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF"])
+async def test_a_picture_that_was_cut_off_does_not_count(kind: str) -> None:
+    data = photo(kind)
+    whole = await picture_from_base64(base64.b64encode(data).decode())
+    assert whole == Picture.from_bytes(data)
+    for length in (len(data) // 4, len(data) // 2, len(data) * 3 // 4):
+        cut = base64.b64encode(data[:length]).decode()
+        with pytest.raises(BadReply, match="the server returned"):
+            await picture_from_base64(cut)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF"])
+async def test_whatever_bytes_come_as_a_picture_they_are_one_or_a_bad_reply(kind: str) -> None:
+    data, chance = photo(kind), random.Random(7)
+    for _ in range(60):
+        spoilt = bytearray(data)
+        for _ in range(chance.randint(1, 8)):
+            spoilt[chance.randrange(16, len(spoilt))] = chance.randrange(256)
+        try:
+            (await picture_from_bytes(bytes(spoilt))).image()
+        except BadReply:
+            continue
+
+
+@pytest.mark.parametrize("provider", ["openai", "gemini"])
+async def test_a_drawing_that_was_cut_off_is_asked_for_again(far: FarEnd, provider: str) -> None:
+    cut = Picture(photo("PNG")[:2000], "png")
+    inline = {"inlineData": {"mimeType": "image/png", "data": in_base64(cut)}}
+    broken = {
+        "openai": chat_answer({"role": "assistant", "content": [picture_block(cut)]}),
+        "gemini": gemini_answer([inline]),
+    }
+    far.faults = [Fault(200, body=broken[provider])]
+    model = (
+        OpenAI("m", base_url=f"{far.url}/v1", max_retries=1)
+        if provider == "openai"
+        else Gemini("m-image", base_url=far.url, max_retries=1)
+    )
+    assert (await model.draw(of("Draw."), Options())).picture == DRAWN
+    assert len(far.seen) == 2

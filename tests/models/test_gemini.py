@@ -8,11 +8,15 @@ import pytest
 
 from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.models.base import Options
-from sketchmark.models.gemini import Gemini
+from sketchmark.models.gemini import _FINISHES, Gemini
 from sketchmark.parts import Context, Part, of
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, gemini_answer, in_base64, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
+REFUSALS = (
+    "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+)  # fmt: skip
 INLINE = {"inlineData": {"mimeType": "image/png", "data": in_base64(DRAWN)}}
 
 
@@ -54,6 +58,13 @@ async def test_a_draft_among_the_models_thoughts_is_not_the_drawing(far: FarEnd)
     assert (await gemini(far).draw(of("Draw."), Options())).picture == DRAWN
 
 
+async def test_of_several_pictures_the_last_is_the_drawing(far: FarEnd) -> None:
+    sketch = {"inlineData": {"mimeType": "image/png", "data": in_base64(EIGHT[0])}}
+    far.answer = gemini_answer([sketch, {"text": "and now"}, INLINE])
+    reply = await gemini(far).draw(of("Draw."), Options())
+    assert (reply.picture, reply.usage.pictures_out) == (DRAWN, 2)
+
+
 async def test_a_gif_is_sent_as_png_because_the_api_reads_none(far: FarEnd) -> None:
     await gemini(far).say(of(picture(9, "GIF"), "?"), Options())
     assert far.seen[0].pictures[0].format == "png"
@@ -70,6 +81,9 @@ async def test_a_gif_is_sent_as_png_because_the_api_reads_none(far: FarEnd) -> N
         (gemini_answer([{"text": "words only"}]), "stop", "no_picture"),
         (gemini_answer([]), "empty", "no_picture"),
         (gemini_answer([INLINE]), "empty", "stop"),
+        (gemini_answer([{"text": "so far"}], "CONTINUATION"), "length", "length"),
+        (gemini_answer([], "UNEXPECTED_TOOL_CALL"), "empty", "no_picture"),
+        *((gemini_answer([], reason), "refused", "refused") for reason in REFUSALS),
     ],
 )
 async def test_the_end_of_a_reply_is_recorded_as_what_it_is(
@@ -79,6 +93,22 @@ async def test_the_end_of_a_reply_is_recorded_as_what_it_is(
     model = gemini(far)
     assert (await model.say(of("?"), Options())).finish == said
     assert (await model.draw(of("?"), Options())).finish == drawn
+
+
+@pytest.mark.filterwarnings("ignore:LATER is not a valid FinishReason")
+@pytest.mark.parametrize("reason", ["OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE", "LATER"])
+async def test_an_end_that_says_nothing_about_the_model_is_no_reply_and_asked_again(far: FarEnd, reason: str) -> None:
+    far.answer = gemini_answer([{"text": "so f"}], reason)
+    with pytest.raises(CallFailed, match=f"ended with {reason}, tried 2 times") as caught:
+        await gemini(far, max_retries=1).say(of("?"), Options())
+    assert (caught.value.kind, caught.value.blames_model, len(far.seen)) == ("bad_reply", False, 2)
+
+
+async def test_every_end_that_the_sdk_knows_has_been_thought_of() -> None:
+    from google.genai.types import FinishReason
+
+    unknown = {"FINISH_REASON_UNSPECIFIED", "OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE"}
+    assert {reason.name for reason in FinishReason} - set(_FINISHES) == unknown
 
 
 async def test_the_wait_google_asks_for_in_the_body_is_kept(far: FarEnd) -> None:

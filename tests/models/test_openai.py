@@ -98,10 +98,10 @@ async def test_edit_says_that_it_cannot_place_pictures_among_texts(far: FarEnd) 
     assert reply.left_out == ("where the pictures stood among the texts: the image API takes one prompt",)
 
 
-async def test_a_model_that_edits_one_picture_gets_the_newest_and_says_so(far: FarEnd) -> None:
-    reply = await openai(far, "dall-e-2").draw(of(*EIGHT, "Draw it."), Options())
-    assert far.seen[0].pictures == [EIGHT[7]]
-    assert reply.left_out == ("7 of 8 pictures: dall-e-2 takes 1, the newest was sent",)
+async def test_of_more_pictures_than_the_image_api_takes_the_newest_are_sent(far: FarEnd) -> None:
+    reply = await openai(far, "gpt-image-2").draw(of(*EIGHT, *EIGHT, DRAWN, "Draw it."), Options())
+    assert far.seen[0].pictures == [*EIGHT[1:], *EIGHT, DRAWN]
+    assert reply.left_out == ("1 of 17 pictures: gpt-image-2 takes 16, the newest 16 were sent",)
 
 
 async def test_generate_leaves_every_picture_out_and_says_so(far: FarEnd) -> None:
@@ -132,6 +132,12 @@ async def test_only_http_addresses_of_pictures_are_fetched(far: FarEnd, address:
     with pytest.raises(CallFailed, match="is not fetched") as caught:
         await openai(far, "gpt-image-2").draw(of("Draw."), Options())
     assert caught.value.kind == "bad_reply"
+
+
+async def test_of_several_pictures_in_a_message_the_last_is_the_drawing(far: FarEnd) -> None:
+    far.answer = chat_answer({"role": "assistant", "content": [picture_block(EIGHT[0]), picture_block(DRAWN)]})
+    reply = await openai(far).draw(of("Draw."), Options())
+    assert (reply.picture, reply.usage.pictures_out) == (DRAWN, 2)
 
 
 async def test_a_bmp_picture_is_sent_as_png(far: FarEnd) -> None:

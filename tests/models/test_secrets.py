@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import logging
 import os
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -16,7 +20,7 @@ from sketchmark.models.azure import Azure
 from sketchmark.models.base import Model, Options
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
-from sketchmark.models.secrets import find_key, redact, without_credentials
+from sketchmark.models.secrets import find_key, redact, remember, without_credentials
 from sketchmark.parts import of
 from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
 
@@ -58,6 +62,42 @@ def test_a_key_that_was_read_is_taken_out_of_any_text(far: FarEnd, monkeypatch: 
     assert redact("a s/e+c=r et! b s%2Fe%2Bc%3Dr%20et%21 c") == "a [key] b [key] c"
 
 
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "  ", "\t"])
+def test_white_space_around_a_key_is_no_part_of_it(far: FarEnd, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    monkeypatch.setenv("MY_KEY", f" stray-space-key-1{end}")
+    assert find_key(["MY_KEY"]) == "stray-space-key-1"
+    monkeypatch.setenv("MY_KEY", end)
+    Path(".env").write_text('MY_KEY="stray-space-key-2\\r\\n"\n')
+    assert find_key(["MY_KEY"]) == "stray-space-key-2"
+
+
+ODD = """k3y"'/+\\<&é\t~of=many_forms"""
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str, repr, json.dumps, quote, quote_plus, html.escape,
+        lambda key: quote(key, safe=""),
+        lambda key: repr(key.encode()),
+        lambda key: json.dumps(key, ensure_ascii=False),
+        lambda key: repr(f"{key}\r\n"),
+        lambda key: f"http://host/?key={quote(key)}&x=1",
+        lambda key: base64.b64encode(key.encode()).decode(),
+        lambda key: base64.b64encode(f"a{key}".encode()).decode(),
+        lambda key: base64.b64encode(f"me:{key}".encode()).decode(),
+        lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
+        lambda key: base64.urlsafe_b64encode(f":{key}\n".encode()).decode(),
+    ],
+)  # fmt: skip
+def test_a_key_is_taken_out_however_it_is_spelt(spell: Callable[[str], str]) -> None:
+    """What may remain of it in base64 are the letters that it shares with its neighbours."""
+    key = remember(ODD)
+    hidden = redact(f"a {spell(key)} b")
+    assert "[key]" in hidden
+    assert "many" not in hidden and len(hidden) < len(spell(key)) + 4
+
+
 def test_a_url_is_written_down_without_its_credentials() -> None:
     assert without_credentials("https://u:pass-word@h:1/v1/?key=x#y") == "https://h:1/v1"
     assert redact("pass-word") == "[key]"
@@ -92,16 +132,18 @@ async def test_a_planted_key_is_in_no_error_traceback_or_log(far: FarEnd, caplog
 
 async def test_a_planted_key_is_in_no_reply_identity_or_repr(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    chat = chat_answer({"role": "assistant", "content": "x", "note": KEY})
+    said = f"Your key is {KEY}."
+    chat = chat_answer({"role": "assistant", "content": said, "note": KEY})
     echoes = {
         "openai/m": chat,
         "azure/m": chat,
-        "gemini/m": gemini_answer([{"text": "x"}]) | {"modelVersion": KEY},
-        "anthropic/m": anthropic_answer("x") | {"model": KEY},
+        "gemini/m": gemini_answer([{"text": said}]) | {"modelVersion": KEY},
+        "anthropic/m": anthropic_answer(said) | {"model": KEY},
     }
     for model in adapters(far):
         far.answer = echoes[model.name]
         reply = await model.say(of("Hm?"), Options())
+        assert reply.text == "Your key is [key]."
         assert "[key]" in json.dumps(reply.raw)
         assert KEY not in json.dumps(reply.raw)
         assert KEY not in json.dumps(model.identity()) + repr(model) + repr(vars(model))

@@ -89,7 +89,7 @@ def generate_complaint(body: Any) -> str | None:
         return f"unknown fields {sorted(unknown)}"
     if not body.get("prompt"):
         return "prompt is required"
-    if "response_format" in body and "dall-e" not in body["model"]:
+    if "response_format" in body:
         return "Unknown parameter: 'response_format'."
     return None
 
@@ -98,7 +98,7 @@ async def edit_complaint(form: FormData) -> str | None:
     pictures = form.getlist("image") + form.getlist("image[]")
     if not pictures:
         return "image is required"
-    if len(pictures) > (1 if form.get("model") == "dall-e-2" else 16):
+    if len(pictures) > 16:
         return f"{len(pictures)} pictures are too many"
     for picture in pictures:
         if not isinstance(picture, UploadFile):

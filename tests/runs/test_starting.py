@@ -104,7 +104,7 @@ async def test_the_folder_says_what_was_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["api_key", "token", "key", "password"])
 async def test_a_key_that_was_typed_is_refused_and_not_written_down(tmp_path: Path, name: str) -> None:
     model = Speaker()
-    with pytest.raises(BadInput, match=f"{name}=… would be visible .*environment") as refused:
+    with pytest.raises(BadInput, match=f"{name}=… is a key .*environment") as refused:
         await run(tmp_path, _cells(1, model_args={"n": 1, name: "sk-1234"}), model)
     assert "sk-1234" not in str(refused.value) and model.calls == []
     assert not (tmp_path / "run.json").exists()

@@ -181,7 +181,8 @@ def test_a_bad_body_is_a_400_that_names_the_place(mirror: str, change: dict[str,
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[" * 100_000, b"\xff\xfe"])
 def test_a_body_that_is_no_json_object_is_a_400(mirror: str, body: bytes) -> None:
-    assert httpx.post(f"{mirror}/chat/completions", content=body).status_code == 400
+    headers = {"Content-Type": "application/json"}
+    assert httpx.post(f"{mirror}/chat/completions", content=body, headers=headers).status_code == 400
 
 
 def test_a_picture_of_too_many_bytes_or_pixels_is_a_400(mirror: str) -> None:

@@ -7,6 +7,8 @@ import httpx
 import openai
 import pytest
 
+from sketchmark.models.base import Options, Reply
+from sketchmark.parts import Context
 from sketchmark.serve import serving
 from sketchmark.serve.gate import MAX_BODY
 from tests.serve.models import Speaker
@@ -48,6 +50,75 @@ def test_a_body_that_hides_its_length_is_cut_at_the_limit() -> None:
 def test_a_foreign_host_name_is_refused() -> None:
     with serving(Speaker()) as url:
         assert httpx.get(f"{url}/models", headers={"Host": "evil.example"}).status_code == 400
+
+
+class Counting(Speaker):
+    asked = 0
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked += 1
+        return await super().say(context, options)
+
+
+QUESTION = b'{"model": "m", "messages": [{"role": "user", "content": "Hm?"}]}'
+
+
+def _ask(url: str, **headers: str) -> httpx.Response:
+    return httpx.post(f"{url}/chat/completions", content=QUESTION, headers=headers)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded",
+                                  "multipart/form-data; boundary=x", "application/jsonp", ""])  # fmt: skip
+def test_a_body_that_a_web_page_may_send_unasked_is_refused(kind: str) -> None:
+    model = Counting()
+    with serving(model) as url:
+        answer = _ask(url, **{"Content-Type": kind})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+        assert model.asked == 0
+        assert _ask(url, **{"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
+
+
+def test_an_upload_must_be_a_form() -> None:
+    with serving(Speaker()) as url:
+        assert httpx.post(f"{url}/files", json={"purpose": "batch"}).status_code == 415
+        assert httpx.post(f"{url}/images/edits", content=b"x").status_code == 415
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:3000", "", "file://"]
+)
+def test_a_request_from_a_web_page_elsewhere_is_refused(origin: str) -> None:
+    model = Counting()
+    with serving(model) as url:
+        upload = {"file": ("a.jsonl", b"{}")}
+        answers = [
+            _ask(url, **{"Content-Type": "application/json", "Origin": origin}),
+            httpx.post(f"{url}/files", data={"purpose": "batch"}, files=upload, headers={"Origin": origin}),
+            httpx.get(f"{url}/models", headers={"Origin": origin}),
+            httpx.options(f"{url}/chat/completions", headers={"Origin": origin}),
+        ]
+        assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {
+            (403, "foreign_origin")
+        }
+        assert not any("access-control-allow-origin" in answer.headers for answer in answers)
+        assert model.asked == 0
+        assert httpx.get(f"{url}/files").json()["data"] == []
+
+
+def test_a_name_that_points_at_this_machine_is_no_way_round_it() -> None:
+    with serving(Speaker()) as url:
+        headers = {"Host": "evil.example", "Origin": "http://evil.example", "Content-Type": "application/json"}
+        assert _ask(url, **headers).status_code == 400
+
+
+def test_programs_and_the_servers_own_address_are_let_in() -> None:
+    with serving(Speaker()) as url:
+        own = url.removesuffix("/v1")
+        assert _ask(url, **{"Content-Type": "application/json"}).status_code == 200
+        assert _ask(url, **{"Content-Type": "application/json", "Origin": own}).status_code == 200
+        assert openai.OpenAI(base_url=url, api_key="any").chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "Hm?"}]
+        )
 
 
 def test_the_server_is_gone_after_the_block() -> None:

@@ -92,7 +92,7 @@ def test_a_bad_request_for_a_picture_is_a_400(client: openai.OpenAI) -> None:
     for attempt in attempts:
         with pytest.raises(openai.BadRequestError):
             attempt()
-    assert httpx.post(f"{client.base_url}images/edits", json={"prompt": "x"}).status_code == 400
+    assert httpx.post(f"{client.base_url}images/edits", json={"prompt": "x"}).status_code == 415
     assert httpx.post(f"{client.base_url}images/edits", files={"prompt": (None, "x")}).status_code == 400
 
 

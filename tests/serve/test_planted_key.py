@@ -13,6 +13,7 @@ import pytest
 
 from sketchmark.catalog import load_model
 from sketchmark.serve import Faults, serving
+from tests.serve.models import Speaker
 
 KEY = "sk-planted-0123456789-secret"
 
@@ -38,6 +39,22 @@ def test_after_success(tmp_path: Path) -> None:
     with serving(load_model("player/solver"), key=KEY) as url:
         done = subprocess.run(_command(url, tmp_path, 2), env=_environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert _found(tmp_path, done.stdout, done.stderr) == []
+
+
+def test_with_a_line_end_behind_it(tmp_path: Path) -> None:
+    """As a file with Windows line ends leaves it: stripped, it is the right key."""
+    with serving(load_model("player/solver"), key=KEY) as url:
+        environment = _environment(f"{KEY}\r\n")
+        done = subprocess.run(_command(url, tmp_path, 1), env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert _found(tmp_path, done.stdout, done.stderr) == []
+
+
+def test_in_what_the_model_says(tmp_path: Path) -> None:
+    with serving(Speaker(f"It is {KEY}, is it not?"), key=KEY) as url:
+        done = subprocess.run(_command(url, tmp_path, 1), env=_environment(), capture_output=True, text=True)
+    assert "[key]" in (tmp_path / "run/episodes/maze.direct.jsonl").read_text(), done.stderr
     assert _found(tmp_path, done.stdout, done.stderr) == []
 
 

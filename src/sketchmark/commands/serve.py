@@ -37,13 +37,14 @@ def command(
 ) -> None:
     """Serve MODEL to OpenAI clients at 127.0.0.1, optionally slow and unreliable on purpose."""
     from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.models.secrets import remember
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults
     from sketchmark.serve.running import serve
 
     faults = Faults.parse(fail, latency, seed)
     fates = parse_fates(batch)
-    key = os.environ.get(key_env) if key_env else None
+    key = remember(os.environ.get(key_env, "")) if key_env else None
     if key_env and not key:
         raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
     served = Catalog(include).model(model, parse_arguments(model_args))

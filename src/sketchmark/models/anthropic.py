@@ -9,6 +9,7 @@ from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Finish, Options, Reply, Usage
+from sketchmark.models.bounded_http import bounded
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.replies import body_of, finish_of_text, for_looking
 from sketchmark.models.secrets import require_key
@@ -39,7 +40,7 @@ class Anthropic(Endpoint):
         self._send_temperature = args.flag("send_temperature", False)
         args.refuse_unknown()
         try:
-            from anthropic import AsyncAnthropic
+            from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         except ImportError:
             raise MissingExtra(f"model {self.name}", "anthropic") from None
         self._client = AsyncAnthropic(
@@ -47,6 +48,7 @@ class Anthropic(Endpoint):
             base_url=self.base_url,
             timeout=self.timeout,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
         )
 
     def _settings(self) -> dict[str, Any]:

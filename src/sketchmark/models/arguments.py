@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sketchmark.errors import BadInput
+from sketchmark.models.secrets import shown
 
 Value = str | int | float | bool
 
@@ -71,4 +72,4 @@ class Arguments:
             )
 
     def _bad(self, name: str, value: Value, wanted: str) -> BadInput:
-        return BadInput(f"{self._owner}: {name}={value} is not {wanted}")
+        return BadInput(f"{self._owner}: {name}={shown(value)} is not {wanted}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.bounded_http import bounded
 from sketchmark.models.openai import OpenAI, is_image_model
 from sketchmark.models.secrets import find_key, remember
 
@@ -43,7 +44,7 @@ class Azure(OpenAI):
         return True
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncAzureOpenAI
+        from openai import AsyncAzureOpenAI, DefaultAsyncHttpxClient
 
         key = find_key([self.api_key_env or "AZURE_OPENAI_API_KEY"])
         return AsyncAzureOpenAI(
@@ -53,6 +54,7 @@ class Azure(OpenAI):
             azure_ad_token_provider=None if key else _entra_tokens(self._scope),
             timeout=self.timeout,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
         )
 
     def _settings(self) -> dict[str, Any]:

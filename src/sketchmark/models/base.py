@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sketchmark.errors import CannotPlay
+from sketchmark.models.secrets import redact_all
 from sketchmark.parts import Context, Picture, well_formed
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
@@ -57,7 +58,10 @@ class Reply:
     `left_out` names, in words, each part of the context that the adapter could not pass on ("2 of 3 pictures: the
     server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
     in silence.
-    `raw` is the provider's reply, for looking; never with keys in it. What JSON cannot say of it is written as text.
+    `raw` is the provider's reply, for looking. What JSON cannot say of it is written as text.
+
+    A reply never holds a key, whatever model made it: one that a server echoes is taken out here, before the cache,
+    the episode or the next call can see it.
     """
 
     text: str = ""
@@ -68,7 +72,8 @@ class Reply:
     raw: Any = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", well_formed(self.text))
+        object.__setattr__(self, "text", well_formed(redact_all(self.text)))
+        object.__setattr__(self, "raw", redact_all(self.raw))
 
 
 @dataclass(frozen=True)

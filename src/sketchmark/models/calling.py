@@ -33,7 +33,14 @@ _BROKEN_CONNECTIONS = {
 
 
 class BadReply(Exception):
-    """The server answered 200 with something that is not the answer: an HTML page, half a JSON, a broken picture."""
+    """The server answered 200 with something that is not the answer: an HTML page, half a JSON, a broken picture.
+
+    `retry` is False where the same question would bring the same again.
+    """
+
+    def __init__(self, message: str, *, retry: bool = True) -> None:
+        super().__init__(message)
+        self.retry = retry
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ def failure_of(error: Exception) -> FailedTry | None:
     The three SDKs share their shape (a status code, a response with headers, httpx transport errors under different
     package names), so this goes by shape and class names and needs none of them installed.
     """
+    if isinstance(error.__cause__, BadReply):
+        error = error.__cause__  # raised while the reply arrived: an SDK takes it for a broken connection
     names = {kind.__name__ for kind in type(error).__mro__}
     message = _one_line(str(error)) or type(error).__name__
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
@@ -66,7 +75,7 @@ def failure_of(error: Exception) -> FailedTry | None:
         cause = error.__cause__
         return FailedTry("connection", f"{message}: {_one_line(str(cause))}" if cause else message, retry=True)
     if names & {"BadReply", "APIResponseValidationError", "UnknownApiResponseError", "JSONDecodeError"}:
-        return FailedTry("bad_reply", message, retry=True)
+        return FailedTry("bad_reply", message, retry=getattr(error, "retry", True))
     return None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-_FORM = re.compile(r"\[GEN_PROMPT\](.*?)\[/GEN_PROMPT\]\s*\[QUESTION\](.*)\[/QUESTION\]", re.DOTALL)
+_BEGIN, _END = "[GEN_PROMPT]", "[/QUESTION]"
+_MIDDLE = re.compile(r"\[/GEN_PROMPT\]\s*\[QUESTION\]")
 
 
 def join(generation_prompt: str, question: str) -> str:
-    return f"[GEN_PROMPT]{generation_prompt}[/GEN_PROMPT][QUESTION]{question}[/QUESTION]"
+    return f"{_BEGIN}{generation_prompt}[/GEN_PROMPT][QUESTION]{question}{_END}"
 
 
 def split(text: str) -> tuple[str, str] | None:
@@ -17,8 +18,9 @@ def split(text: str) -> tuple[str, str] | None:
     The question runs to the last closing tag, so that a question that quotes the tags stays whole. A literal
     `{question}` in the generation prompt stands for the question, as in the models that made up this form.
     """
-    match = _FORM.search(text)
-    if match is None:
+    begin, end = text.find(_BEGIN), text.rfind(_END)
+    middle = _MIDDLE.search(text, begin + len(_BEGIN)) if begin >= 0 else None
+    if middle is None or middle.end() > end:
         return None
-    question = match[2].strip()
-    return match[1].strip().replace("{question}", question), question
+    question = text[middle.end() : end].strip()
+    return text[begin + len(_BEGIN) : middle.start()].strip().replace("{question}", question), question

@@ -13,8 +13,6 @@ from sketchmark.models.calling import BadReply
 from sketchmark.parts import Picture
 
 CACHE_BYTES = 64_000_000
-LARGEST_REPLY = 64_000_000
-"""Bytes of a returned picture, in base64 or downloaded, beyond which it is refused instead of decoded."""
 
 
 class Encoder:
@@ -65,21 +63,18 @@ def _weight(entry: tuple[Picture, str]) -> int:
 
 
 async def picture_from_base64(text: str) -> Picture:
-    """A returned picture; the text is a stranger's, so it is measured and checked before anything looks at it."""
-    if len(text) > LARGEST_REPLY:
-        raise BadReply(f"a returned picture of {len(text)} characters is over the limit of {LARGEST_REPLY}")
     try:
         data = await asyncio.to_thread(base64.b64decode, text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadReply(f"a returned picture is not base64: {error}") from None
-    return picture_from_bytes(data)
+    return await picture_from_bytes(data)
 
 
-def picture_from_bytes(data: bytes) -> Picture:
-    """Checked to its header here, where a bad one can still be asked for again."""
+async def picture_from_bytes(data: bytes) -> Picture:
+    """Decoded to its last pixel before it counts, here where a broken one can still be asked for again."""
     try:
         picture = Picture.from_bytes(data)
-        _ = picture.size
+        await asyncio.to_thread(picture.image)
     except BadPicture as error:
         raise BadReply(f"the server returned {error}") from None
     return picture

@@ -13,6 +13,8 @@ from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Finish, Options, Reply, Usage
+from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT, at_most, bounded
+from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
@@ -24,8 +26,11 @@ if TYPE_CHECKING:
 
 _DRAWS = re.compile(r"image|banana")
 _FINISHES: dict[str, Finish] = {
-    "MAX_TOKENS": "length",
+    "STOP": "stop",
+    **dict.fromkeys(("MAX_TOKENS", "CONTINUATION"), "length"),
     "NO_IMAGE": "no_picture",
+    # The model reached for a tool that nobody gave it: what it said before is all there is.
+    **dict.fromkeys(("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"), "stop"),
     **dict.fromkeys(
         (
             "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
@@ -34,6 +39,7 @@ _FINISHES: dict[str, Finish] = {
         "refused",
     ),
 }  # fmt: skip
+"""OTHER, MALFORMED_RESPONSE and whatever is new say nothing about the model: they are no reply, and asked again."""
 
 
 class Gemini(Endpoint):
@@ -51,10 +57,15 @@ class Gemini(Endpoint):
         args.refuse_unknown()
         names = [self.api_key_env] if self.api_key_env else ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
         try:
+            import httpx2
             from google import genai
             from google.genai import types
         except ImportError:
             raise MissingExtra(f"model {self.name}", "gemini") from None
+        # Left alone, this SDK takes aiohttp where it is installed, whose replies could not be bounded.
+        self._http = httpx2.AsyncClient(
+            timeout=self.timeout, limits=httpx2.Limits(), follow_redirects=True, event_hooks=bounded()
+        )
         self._client = genai.Client(
             api_key=require_key(self.name, names),
             vertexai=False,
@@ -62,6 +73,7 @@ class Gemini(Endpoint):
                 base_url=self.base_url,
                 timeout=int(self.timeout * 1000),
                 retry_options=types.HttpRetryOptions(attempts=1),
+                httpx_async_client=self._http,
             ),
         )
 
@@ -74,6 +86,7 @@ class Gemini(Endpoint):
 
     async def close(self) -> None:
         await self._client.aio.aclose()
+        await self._http.aclose()
         self._client.close()
 
     async def say(self, context: Context, options: Options) -> Reply:
@@ -90,8 +103,11 @@ class Gemini(Endpoint):
         config = self._config(options, draw=draw)
 
         async def attempt() -> Reply:
-            response = await self._client.aio.models.generate_content(model=model, contents=contents, config=config)
-            return _read(response, len(context.pictures), left_out, draw=draw)
+            with at_most(LARGEST_DRAWING if draw else LARGEST_TEXT):
+                response = await self._client.aio.models.generate_content(
+                    model=model, contents=contents, config=config
+                )
+            return await _read(response, len(context.pictures), left_out, draw=draw)
 
         return await self._call(attempt)
 
@@ -128,7 +144,7 @@ class Gemini(Endpoint):
         )
 
 
-def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool) -> Reply:
+async def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool) -> Reply:
     """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
     content = candidate.content if candidate else None
@@ -136,8 +152,11 @@ def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.L
     text = "".join(part.text for part in parts if part.text)
     pictures = [part.inline_data.data for part in parts if part.inline_data and part.inline_data.data]
     finish: Finish = "stop"
-    if candidate and candidate.finish_reason:
-        finish = _FINISHES.get(candidate.finish_reason.value, "stop")
+    if candidate and candidate.finish_reason and not (draw and pictures):
+        reason = candidate.finish_reason.value
+        if reason not in _FINISHES:
+            raise BadReply(f"the model's reply ended with {reason}")
+        finish = _FINISHES[reason]
     if response.prompt_feedback and response.prompt_feedback.block_reason:
         finish = "refused"
     counted = response.usage_metadata
@@ -147,7 +166,7 @@ def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.L
         pictures_in=sent,
         pictures_out=len(pictures),
     )
-    picture = picture_from_bytes(pictures[0]) if draw and pictures else None
+    picture = await picture_from_bytes(pictures[-1]) if draw and pictures else None
     finish = finish_of_drawing(finish, picture is not None) if draw else finish_of_text(finish, text)
     raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
     return Reply(text, picture, finish, usage, left_out, raw)

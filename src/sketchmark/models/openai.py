@@ -17,6 +17,7 @@ from sketchmark.errors import CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Options, Reply, Usage
+from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
 from sketchmark.models.openai_replies import read_image
 from sketchmark.models.replies import body_of, for_looking
@@ -26,20 +27,17 @@ DRAW_WITH = ("edit", "generate", "chat")
 DRAWS_FOR_OPENAI = "gpt-image-2"
 """Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
 
-_IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image|dall-e)")
+_IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
 _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-5)")
 """OpenAI's reasoning models answer 400 to any temperature but their own."""
 
-_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format", "style")
+_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
+_MOST_EDIT_PICTURES = 16
+"""What the Images API documents for the GPT image models."""
 
 
 def is_image_model(name: str) -> bool:
     return _IMAGE_MODEL.search(name) is not None
-
-
-def most_edit_pictures(model: str) -> int:
-    """The Images API documents 16 input pictures for the GPT image models and one for dall-e-2."""
-    return 1 if "dall-e-2" in model else 16
 
 
 class OpenAI(ChatEndpoint):
@@ -67,8 +65,6 @@ class OpenAI(ChatEndpoint):
         return self.base_url is None or f".{urlsplit(self.base_url).hostname}".endswith(".openai.com")
 
     def _default_draw_with(self) -> str:
-        if "dall-e-3" in (self._drawer or ""):
-            return "generate"  # it has no edit endpoint
         return "edit" if self._on_openai or is_image_model(self._drawer or "") else "chat"
 
     def _settings(self) -> dict[str, Any]:
@@ -95,15 +91,13 @@ class OpenAI(ChatEndpoint):
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
         generate = self._draw_with == "generate" or not context.pictures
-        most = 0 if generate else most_edit_pictures(drawer)
+        most = 0 if generate else _MOST_EDIT_PICTURES
         why = "images.generate takes none" if generate else f"{drawer} takes {most}"
         context, empty = layout.without_empty_texts(context)
         context, dropped = layout.newest_pictures(context, most, why)
         prompt, unplaced = layout.as_prompt(context)
         left_out = (*empty, *dropped, *unplaced)
         request: dict[str, Any] = {"model": drawer, "prompt": prompt, "n": 1, **self._image_options(options)}
-        if "dall-e" in drawer:
-            request["response_format"] = "b64_json"  # the GPT image models refuse it: they return nothing else
         pictures = [await self._encoder.sendable(picture) for picture in context.pictures]
         if pictures:
             request["image"] = [_as_file(i, picture) for i, picture in enumerate(pictures, start=1)]
@@ -111,7 +105,8 @@ class OpenAI(ChatEndpoint):
 
         async def attempt() -> tuple[Reply, str]:
             try:
-                body = body_of(await send(**request))
+                with at_most(LARGEST_DRAWING):
+                    body = body_of(await send(**request))
             except Exception as error:
                 return refused_or_raise(error, left_out), ""
             counted = body.get("usage") or {}

@@ -11,13 +11,14 @@ from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.base import Abilities, Options, Reply, Usage
+from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most, bounded
 from sketchmark.models.calling import BadReply
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.openai_replies import read_chat, refusal_in
 from sketchmark.models.replies import body_of, finish_of_drawing, finish_of_text, for_looking
-from sketchmark.models.secrets import find_key, redact, require_key
+from sketchmark.models.secrets import find_key, require_key
 from sketchmark.parts import Context, Picture
 
 if TYPE_CHECKING:
@@ -56,13 +57,19 @@ class ChatEndpoint(Endpoint, ABC):
         return False
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         names = (self.api_key_env or "OPENAI_API_KEY",)
         needed = self._on_openai or self.api_key_env
         # A server of one's own often wants no key, but the SDK insists on some text.
         key = require_key(self.name, names) if needed else find_key(names) or "none"
-        return AsyncOpenAI(api_key=key, base_url=self.base_url, timeout=self.timeout, max_retries=0)
+        return AsyncOpenAI(
+            api_key=key,
+            base_url=self.base_url,
+            timeout=self.timeout,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
+        )
 
     @property
     def abilities(self) -> Abilities:
@@ -92,20 +99,21 @@ class ChatEndpoint(Endpoint, ABC):
     async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
         async def attempt() -> tuple[Reply, str]:
             try:
-                body = body_of(await self._client.chat.completions.create(**request))
+                with at_most(LARGEST_DRAWING):
+                    body = body_of(await self._client.chat.completions.create(**request))
             except Exception as error:
                 return refused_or_raise(error, left_out), ""
             chat = read_chat(body)
             usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
             reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body))
-            return await with_inline_picture(reply, chat.pictures[0] if chat.pictures else "")
+            return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
 
         return await self._fetch(*await self._call(attempt))
 
     async def _fetch(self, reply: Reply, address: str) -> Reply:
         """Fetch what came as a URL, as a call of its own: a failed download must not pay for a second drawing."""
         if address:
-            picture = await self._call(lambda: download(address, timeout=self.timeout))
+            picture = await self._call(lambda: download(address, self.base_url, timeout=self.timeout))
             reply = replace(reply, picture=picture)
         return replace(reply, finish=finish_of_drawing(reply.finish, reply.picture is not None))
 
@@ -146,7 +154,7 @@ def refused_or_raise(error: Exception, left_out: layout.LeftOut) -> Reply:
     refusal = refusal_in(error)
     if refusal is None:
         raise error
-    return Reply(redact(refusal), finish="refused", left_out=left_out, raw=for_looking(getattr(error, "body", None)))
+    return Reply(refusal, finish="refused", left_out=left_out, raw=for_looking(getattr(error, "body", None)))
 
 
 async def with_inline_picture(reply: Reply, address: str) -> tuple[Reply, str]:

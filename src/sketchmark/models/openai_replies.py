@@ -11,7 +11,8 @@ from sketchmark.models.calling import BadReply
 
 _FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
 _REFUSAL_CODES = {"content_filter", "content_policy_violation", "moderation_blocked", "ResponsibleAIPolicyViolation"}
-_MARKDOWN_PICTURE = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+)\)")
+_MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
+"""No part of it runs over a bracket, so that no character is read again for another beginning."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 
 from sketchmark.models.base import Finish
 from sketchmark.models.calling import BadReply
-from sketchmark.models.secrets import redact
 
 
 def body_of(response: Any) -> dict[str, Any]:
@@ -29,13 +28,11 @@ def finish_of_drawing(finish: Finish, drawn: bool) -> Finish:
 
 
 def for_looking(value: Any) -> Any:
-    """A provider's reply as `Reply.raw` keeps it: without keys, and without pictures, which are stored elsewhere."""
+    """A provider's reply as `Reply.raw` keeps it: without pictures, which are stored elsewhere."""
     if isinstance(value, dict):
         return {key: for_looking(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
         return [for_looking(item) for item in value]
-    if isinstance(value, str):
-        if value.startswith("data:") or (len(value) > 1000 and " " not in value):
-            return f"[{len(value)} characters]"
-        return redact(value)
+    if isinstance(value, str) and (value.startswith("data:") or (len(value) > 1000 and " " not in value)):
+        return f"[{len(value)} characters]"
     return value

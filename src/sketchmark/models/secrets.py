@@ -2,41 +2,89 @@
 
 Every key that is read is remembered here for as long as the process lives, so that `redact` can take it out of any
 text a far server sends back (some echo the key they refuse), and the process's log records are redacted likewise:
-HTTP libraries log response headers.
+HTTP libraries log response headers. The environment's other secrets are remembered too, for the models of one's own
+that read their keys themselves.
 """
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit, urlunsplit
 
 from sketchmark.errors import BadInput
 
 HIDDEN = "[key]"
 _SHORTEST = 8
 """Shorter values are stand-ins ("EMPTY", "none") that would turn ordinary words into [key]."""
+_MADE_UP = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{12,1000}")
+"""For variables that nobody said are keys: one like DB_PASSWORD may hold an ordinary word."""
 
-_known: set[str] = set()
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:key|pass|pwd|pat|auth|authorization|bearer|cookie|jwt)$"
+    r"|(?:api|access|secret|auth|private|signing)_?keys?$"
+    r"|(?:token|secrets?|passw(?:or)?ds?|passphrase|credentials?)$"
+)
+_KEY_FORM = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:sk|pk|rk|gsk|r8|hf|glpat|nvapi|xai|xox[abprs]|gh[opsru]|github_pat)[-_](?=[\w-]*\d)[\w-]{16,}"  # by maker
+    r"|AIza[\w-]{30,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
+    r"|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"  # a JSON web token
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+    r")"
+)
+
+_known: dict[str, tuple[str, ...]] = {}
+_spellings: tuple[str, ...] = ()
 
 
 def remember(secret: str) -> str:
-    """Make `redact` hide this text, and its URL-quoted spelling, from now on."""
-    if len(secret) >= _SHORTEST:
+    """Make `redact` hide this text, however it is spelt, from now on. Gives it without the white space around it."""
+    global _spellings
+    secret = secret.strip()
+    if len(secret) >= _SHORTEST and secret not in _known:
         if not _known:
             _redact_log_records()
-        _known.update((secret, quote(secret, safe="")))
+        _known[secret] = tuple(_spelt(secret))
+        _spellings = tuple(sorted({form for forms in _known.values() for form in forms}, key=len, reverse=True))
     return secret
+
+
+def _spelt(secret: str) -> Iterator[str]:
+    """As it is, and as URLs, Python, JSON, HTML and base64 (behind `user:` or `Bearer ` too) write it."""
+    yield from (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret))
+    yield from (repr(secret)[1:-1], repr(secret.encode())[2:-1], json.dumps(secret)[1:-1])
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    for before in range(3):
+        # Three bytes are four letters: what stands before the key shifts it, and the letters at its ends are shared.
+        letters = base64.b64encode(bytes(before) + secret.encode()).decode()
+        inner = letters[(0, 2, 3)[before] : 4 * ((before + len(secret.encode())) // 3)]
+        yield from (inner, inner.replace("+", "-").replace("/", "_"))
 
 
 def redact(text: str) -> str:
     """The text with every key read so far taken out; longest first, so that no tail of a longer key remains."""
-    for secret in sorted(_known, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+    for spelling in _spellings:
+        text = text.replace(spelling, HIDDEN)
     return text
+
+
+def redact_all(value: Any) -> Any:
+    """A JSON-able value with the keys taken out of every text in it."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact_all(name): redact_all(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_all(item) for item in value]
+    return value
 
 
 def _redact_log_records() -> None:
@@ -58,15 +106,14 @@ def _redact_log_records() -> None:
 def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
     """The first of these variables that is set, in the environment or else in `.env` of the working folder.
 
-    The file's values are not put into the environment: child processes and crash reports would inherit them.
+    The file's values are not put into the environment: child processes and crash reports would inherit them. White
+    space around a key (a line end from a file, mostly) is no part of it: no server would take it.
     """
-    for name in names:
-        if os.environ.get(name):
-            return remember(os.environ[name])
     kept = _read_env_file(env_file or Path(".env"))
-    for name in names:
-        if kept.get(name):
-            return remember(kept[name])
+    for source in (os.environ, kept):
+        for name in names:
+            if key := source.get(name, "").strip():
+                return remember(key)
     return None
 
 
@@ -80,21 +127,66 @@ def require_key(owner: str, names: Sequence[str]) -> str:
     return key
 
 
+def remember_environment() -> None:
+    """The values of all variables that are secret by name: a model of one's own reads its key itself."""
+    for name, value in {**_read_env_file(Path(".env")), **os.environ}.items():
+        if _is_secret_name(name) and _MADE_UP.fullmatch(value.strip()) and not Path(value.strip()).exists():
+            remember(value)
+
+
 def without_credentials(url: str) -> str:
     """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
     parts = urlsplit(url)
-    for secret in (parts.password or "", *(value for _, value in parse_qsl(parts.query))):
+    for secret in (parts.password or "", *(value for name, value in parse_qsl(parts.query) if name != "api-version")):
         remember(secret)
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
+    path = shown(parts.path.rstrip("/"))
+    return urlunsplit((parts.scheme, host, path, "", ""))
 
 
-def to_write_down(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's arguments without what may be in its addresses."""
-    return {
+def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's arguments, or its identity, as they may stand in a run folder: addresses without what may be in them,
+    and a refusal where a setting is a key, by its name or by its value. Keys belong in the environment."""
+    remember_environment()
+    written = {
         name: without_credentials(value) if isinstance(value, str) and "://" in value else value
-        for name, value in arguments.items()
+        for name, value in settings.items()
     }
+    for name in _keys_in(written):
+        raise BadInput(
+            f"{name}=… is a key or looks like one, and would be written down for others to see",
+            "put it in the environment, where the model reads it; if it is no key, give the setting another name",
+        )
+    return written
+
+
+def shown(value: object) -> str:
+    """A setting's value as an error may show it: a key may have been given in the wrong place."""
+    return redact(_KEY_FORM.sub(HIDDEN, str(value)))
+
+
+def _keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+    for name, value in settings.items():
+        where = f"{inside}{name}"
+        if isinstance(value, Mapping):
+            yield from _keys_in(value, f"{where}.")
+        elif isinstance(value, list | tuple):
+            yield from _keys_in({str(i): item for i, item in enumerate(value)}, f"{where}.")
+        elif shown(value) != str(value) or (_is_secret_name(str(name)) and _may_be_key(value)):
+            yield where
+
+
+def _is_secret_name(name: str) -> bool:
+    """`hf_token`, `apiKey`, `DB_PASSWORD2`; but not `max_tokens`, `tokenizer`, `key_frames`, `api_key_env`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
+    return _SECRET_NAME.search(words.rstrip("0123456789_")) is not None
+
+
+def _may_be_key(value: object) -> bool:
+    """Not a switch, a small number, or a tokenizer's mark: `eos_token=</s>`, `image_token=<image>`."""
+    if isinstance(value, str):
+        return bool(value) and re.fullmatch(r"<.*>|\[.*\]", value) is None
+    return not isinstance(value, bool) and value is not None and len(str(value)) >= _SHORTEST
 
 
 def _read_env_file(path: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
+from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.task import Mode, Task, TaskOptions
@@ -95,7 +96,7 @@ class Cell:
             on_draw_failure=self.request.on_draw_failure,
             source=self.task.describe_source(self.request.seed),
             play=PlayAbout(**self.mode.describe()),
-            model=model.identity(),
+            model=to_write_down(model.identity()),
             headline=self.task.headline,
             breakdown=self.task.breakdown,
         )

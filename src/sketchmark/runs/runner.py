@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing
 from pathlib import Path
-from typing import Any
 
 from sketchmark import __version__
 from sketchmark.engines.local import play_all
 from sketchmark.episode import Episode, Failure
-from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
+from sketchmark.errors import CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
@@ -93,7 +92,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, _without_secrets(request.model_args)),
+        model=ModelAbout(request.model, to_write_down(request.model_args)),
         seed=request.seed,
         started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
@@ -192,11 +191,3 @@ def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[],
                         "use another --output_path, or --fresh to start over",
                     )
             yield None
-
-
-def _without_secrets(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Keys belong in the environment; one that was typed anyway is not written down."""
-    for name in arguments:
-        if name in ("api_key", "token", "key", "password"):
-            raise BadInput(f"--model_args {name}=… would be visible to others", "put the key in the environment")
-    return to_write_down(arguments)

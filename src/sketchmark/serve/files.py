@@ -73,8 +73,6 @@ class FileStore:
 
 def routes(store: FileStore) -> list[Route]:
     async def upload(http: Request) -> Response:
-        if not http.headers.get("content-type", "").startswith("multipart/form-data"):
-            raise WireError("a file is uploaded as multipart/form-data")
         async with http.form(max_files=1) as form:
             file, purpose = form.get("file"), form.get("purpose")
             if not isinstance(file, UploadFile):

@@ -1,4 +1,4 @@
-"""What every request passes before any endpoint: the key, the size limit, the latency and the injected faults."""
+"""What every request passes before any endpoint: its origin, the key, its size and kind, the latency, the faults."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from sketchmark.serve.wire_errors import WireError
 MAX_BODY = 64 * 2**20
 MAX_UPLOAD = 256 * 2**20
 """Batch files are larger than other bodies: OpenAI takes 200 MB."""
+
+
+_FORMS = ("/v1/files", "/v1/images/edits")
 
 
 class ResettableProtocol(H11Protocol):
@@ -38,10 +41,12 @@ class Gate:
             return await self.app(scope, receive, send)
         headers = Headers(scope=scope)
         try:
+            _check_origin(headers)
             self._check_key(headers)
             body = await _read(receive, headers, MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
             if body is None:
                 return None
+            _check_kind(scope["path"], headers, body)
             await asyncio.sleep(self.dice.faults.latency)
             target = scope["path"] + "?" + scope["query_string"].decode("latin-1")
             fault = self.dice.fate(scope["method"], target, headers.get("content-type", ""), body)
@@ -64,6 +69,21 @@ class Gate:
         wait = self.dice.faults.retry_after
         headers = {"Retry-After": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"} if status in (429, 503) else {}
         return WireError(f"injected fault: {status}", status=status, code="injected_fault", headers=headers)
+
+
+def _check_origin(headers: Headers) -> None:
+    """Browsers name the page that a request comes from; this server has no pages, and programs name none. That the
+    Host is ours has been seen to before."""
+    for origin in headers.getlist("origin"):
+        if origin != f"http://{headers.get('host')}":
+            raise WireError("requests from web pages are refused", status=403, code="foreign_origin")
+
+
+def _check_kind(path: str, headers: Headers, body: bytes) -> None:
+    """A body says that it is JSON, or a form where one is due: as `text/plain` a web page could send it unasked."""
+    wanted = "multipart/form-data" if path in _FORMS else "application/json"
+    if body and headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
+        raise WireError(f"the body must be sent as {wanted}", status=415, code="unsupported_media_type")
 
 
 async def _read(receive: Receive, headers: Headers, limit: int) -> bytes | None:

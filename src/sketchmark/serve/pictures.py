@@ -64,8 +64,6 @@ def routes(model: Model) -> list[Route]:
         return await respond(http, *await _generate(model, bodies.json_object(await http.body())))
 
     async def edits(http: Request) -> Response:
-        if not http.headers.get("content-type", "").startswith("multipart/form-data"):
-            raise WireError("images/edits takes multipart/form-data")
         async with http.form(max_files=MAX_PICTURES + 1, max_part_size=2**20) as form:
             shown: list[Picture] = []
             settings: dict[str, Any] = {}

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.bounded_http import bounded
 from sketchmark.models.calling import Caller
 from sketchmark.models.pacing import Pace
 from sketchmark.models.secrets import find_key, require_key, without_credentials
@@ -49,14 +50,20 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     retries = args.whole("max_retries", 6)
     args.refuse_unknown()
     try:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
     except ImportError:
         raise MissingExtra("the Batch API", "openai") from None
     names = (key_name or "OPENAI_API_KEY",)
     at_openai = base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
     key = require_key(name, names) if at_openai or key_name else find_key(names) or "none"
     return Connection(
-        client=AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0),
+        client=AsyncOpenAI(
+            api_key=key,
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(timeout=timeout, event_hooks=bounded()),
+        ),
         model=model,
         server=without_credentials(base_url) if base_url else "https://api.openai.com/v1",
         call=Caller(name, Pace(), timeout=timeout, max_retries=retries),

@@ -15,6 +15,7 @@ from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.batch.connection import Connection
 from sketchmark.models.batch.files import JobFiles, State, write_bytes
 from sketchmark.models.batch.lines import ENDPOINT, BatchRequest, Result, digest, encode
+from sketchmark.models.bounded_http import LARGEST_FILE, at_most
 from sketchmark.models.secrets import redact
 
 if TYPE_CHECKING:
@@ -150,9 +151,11 @@ async def _collect(connection: Connection, job: Batch, files: JobFiles) -> None:
 
 async def _content(connection: Connection, file_id: str) -> bytes:
     async def fetch() -> bytes:
-        return (await connection.client.files.content(file_id)).content
+        with at_most(LARGEST_FILE):
+            return (await connection.client.files.content(file_id)).content
 
-    return await connection(fetch)
+    text = (await connection(fetch)).decode("utf-8", "surrogateescape")
+    return redact(text).encode("utf-8", "surrogateescape")  # it is kept on disk as it came
 
 
 def _end(job: Batch, files: JobFiles, wanted: int) -> str:
