@@ -26,11 +26,12 @@ from sketchmark.runs.index import RunIndex
 from sketchmark.runs.leaks import options_of
 from sketchmark.runs.replies_file import reply_sets
 from sketchmark.runs.store import EPISODES, SCORES, RunFolder
-from sketchmark.scoring import choices, final_answer, letters, marked, open_answers, tagged, text_metrics, yesno
+from sketchmark.scoring import choices, final_answer, letters, marked, open_answers, tagged, yesno
 from sketchmark.serve import batch_lines, bodies, chat_request
 from sketchmark.serve.wire_errors import WireError
 from sketchmark.task_files.reading import checked_config
 from sketchmark.task_files.yaml_text import load
+from sketchmark.tasks.medical import radiology_metrics
 from sketchmark.tasks.medical.medevalkit import extract, judges, open_end
 from sketchmark.tasks.mmmu import official
 from sketchmark.tasks.voila import judge, rules
@@ -193,7 +194,7 @@ TARGETS: dict[str, Target] = {
         _reading(rules.read_step1, rules.read_step2, lambda text: judge.read_verdict(1, 1, text)),
         (*REPLIES, b"[1]: 2, dog, running", b"1. number: change from 1 to 2\n2. subject: stay"),
     ),
-    "metrics": Target("readers", _reading(lambda text: text_metrics.rouge("no acute disease", text)), REPLIES),
+    "metrics": Target("readers", _reading(lambda text: radiology_metrics.report_scores("no acute disease", text)), REPLIES),
     "combined": Target(
         "parsers", _reading(split, options_of), (b"[GEN_PROMPT]draw[/GEN_PROMPT][QUESTION]what?[/QUESTION]",)
     ),
