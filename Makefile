@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 
-.PHONY: demo test test-quick check test-local browser clean
+.PHONY: demo test test-quick check test-local fuzz soak audit browser clean
 
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -43,6 +43,20 @@ test-quick: $(VENV)/.dev browser
 test-local: .venv-local/.ready
 	.venv-local/bin/pytest -m local tests/local
 
+.venv-fuzz/.ready: pyproject.toml
+	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris pip-audit
+	touch $@
+
+fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
+	.venv-fuzz/bin/python -m fuzz $(or $(SECONDS),30)
+
+soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
+	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
+
+audit: .venv-fuzz/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
+	.venv-fuzz/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
+
 clean:
-	rm -rf .venv .venv-local runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-fuzz runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,245 @@
+"""What is fuzzed: everything that reads what others wrote. Each takes bytes, and may refuse them only in our words.
+
+A target that raises anything but a `SketchmarkError` has found a bug, and so has one that takes long or fills memory
+(the fuzzer's own limits see to that). `make fuzz` runs them under atheris, which looks for inputs that reach new
+code; the tests run each on its seeds, so that a target cannot rot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import SketchmarkError
+from sketchmark.models.calling import BadReply
+from sketchmark.models.combined_prompt import split
+from sketchmark.models.openai_replies import read_chat, read_image
+from sketchmark.parts import Picture
+from sketchmark.runs.index import RunIndex
+from sketchmark.runs.leaks import options_of
+from sketchmark.runs.replies_file import reply_sets
+from sketchmark.runs.store import EPISODES, SCORES, RunFolder
+from sketchmark.scoring import choices, final_answer, letters, marked, open_answers, tagged, yesno
+from sketchmark.serve import batch_lines, bodies, chat_request
+from sketchmark.serve.wire_errors import WireError
+from sketchmark.task_files.reading import checked_config
+from sketchmark.task_files.yaml_text import load
+from sketchmark.tasks.medical import radiology_metrics
+from sketchmark.tasks.medical.medevalkit import extract, judges, open_end
+from sketchmark.tasks.mmmu import official
+from sketchmark.tasks.voila import judge, rules
+
+OPTIONS = ("left atrium", "right ventricle", "Yes", "3.5 cm")
+LETTERS = dict(zip("ABCD", OPTIONS, strict=True))
+
+REPLIES = (
+    b"Answer: \\boxed{\\text{B}}",
+    b"<think>A or B?</think> The answer is (C), not A.",
+    b'<ANSWER_JSON>["up", "left"]</ANSWER_JSON>',
+    b'<FINAL_ANSWER_JSON>{"choice": 1, "rationale": "it fits"}</FINAL_ANSWER_JSON>',
+    b"``B``. I cannot say yes or no: 3,000.5 is 1e3.",
+    "[1] two dogs swimming; 答案是C。".encode(),
+    b'{"answer": "D", "steps": [1, 2]}',
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """`kind` is what the closing table counts inputs by."""
+
+    kind: str
+    take: Callable[[bytes], object]
+    seeds: tuple[bytes, ...]
+
+    def __call__(self, data: bytes) -> None:
+        with suppress(SketchmarkError, WireError, BadReply):
+            self.take(data)
+
+
+def _text(data: bytes) -> str:
+    """Any text that Python can hold, lone surrogates too."""
+    return data.decode("utf-8", "surrogatepass" if data[:1] == b"\xed" else "replace")
+
+
+def _reading(*readers: Callable[[str], object]) -> Callable[[bytes], None]:
+    def take(data: bytes) -> None:
+        try:
+            text = _text(data)
+        except UnicodeDecodeError:
+            return
+        for reader in readers:
+            reader(text)
+
+    return take
+
+
+def _json(*readers: Callable[[Any], object]) -> Callable[[bytes], None]:
+    def take(data: bytes) -> None:
+        body = bodies.json_object(data)
+        for reader in readers:
+            reader(body)
+
+    return take
+
+
+def _in_file(name: str, reader: Callable[[Path], object]) -> Callable[[bytes], None]:
+    folder = Path(tempfile.mkdtemp(prefix="fuzz"))
+
+    def take(data: bytes) -> None:
+        path = folder / name
+        path.write_bytes(data)
+        reader(path)
+
+    return take
+
+
+def _task_file(path: Path) -> None:
+    checked_config(load(path), str(path))
+
+
+def _run_folder() -> Callable[[bytes], None]:
+    """A run folder whose files are what the fuzzer says, one of them at a time."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz"))
+    cell = "maze.direct"
+    sound: Mapping[str, bytes] = {
+        "run.json": json.dumps(
+            {
+                "format": 2,
+                "sketchmark": "0",
+                "model": {"name": "m"},
+                "cells": {cell: {"task": "maze", "mode": "direct"}},
+            }
+        ).encode(),
+        f"episodes/{cell}.jsonl": b"",
+        f"scores/{cell}.jsonl": b"",
+        "results.json": b"{}",
+    }
+
+    def take(data: bytes) -> None:
+        for number, (name, content) in enumerate(sound.items()):
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data[1:] if data[:1] == bytes([number]) else content)
+        run = RunFolder.open(folder)
+        run.about(), run.results(), list(run.episodes(cell)), list(run.scores(cell)), run.scored(cell)
+        RunIndex(run, "a run").refresh()
+
+    return take
+
+
+def _line(data: bytes) -> None:
+    for read in (EPISODES.one, SCORES.one):
+        with suppress(SketchmarkError):
+            read(data, "a line")
+
+
+def _picture(data: bytes) -> None:
+    picture = Picture.from_bytes(data)
+    picture.size, picture.image()
+
+
+def _mmmu(parse: Callable[[str, Mapping[str, str], random.Random | None], object]) -> Callable[[str], object]:
+    return lambda text: parse(text, LETTERS, None)
+
+
+TARGETS: dict[str, Target] = {
+    "strict": Target(
+        "readers",
+        _reading(
+            final_answer.final_zone,
+            lambda text: choices.read_choice(text, OPTIONS),
+            lambda text: choices.read_choices(text, OPTIONS),
+            yesno.read_yes_no,
+            open_answers.read_answer,
+            lambda text: open_answers.open_scores("3.5 cm", text),
+            lambda text: open_answers.closed_is_right("yes", text),
+        ),
+        REPLIES,
+    ),
+    "tagged": Target(
+        "readers",
+        _reading(
+            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("strict", "lenient")),
+            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("strict", "lenient")),
+            *(lambda text, scoring=scoring: letters.letter(text, scoring) for scoring in ("strict", "lenient")),
+            tagged.echoes_template,
+            marked.boxed,
+        ),
+        REPLIES,
+    ),
+    "published": Target(
+        "readers",
+        _reading(
+            _mmmu(official.parse_choice),
+            _mmmu(official.parse_choice_medevalkit),
+            _mmmu(official.parse_choice_pro),
+            official.parse_open,
+            extract.parse_response,
+            extract.box_or_tag,
+            lambda text: judges.judge_choice(OPTIONS, "B", text),
+            lambda text: judges.judge_yes_no("yes", text),
+            lambda text: open_end.open_metrics("3.5 cm", text),
+        ),
+        REPLIES,
+    ),
+    "voila": Target(
+        "readers",
+        _reading(rules.read_step1, rules.read_step2, lambda text: judge.read_verdict(1, 1, text)),
+        (*REPLIES, b"[1]: 2, dog, running", b"1. number: change from 1 to 2\n2. subject: stay"),
+    ),
+    "metrics": Target("readers", _reading(lambda text: radiology_metrics.report_scores("no acute disease", text)), REPLIES),
+    "combined": Target(
+        "parsers", _reading(split, options_of), (b"[GEN_PROMPT]draw[/GEN_PROMPT][QUESTION]what?[/QUESTION]",)
+    ),
+    "chat_reply": Target(
+        "parsers",
+        _json(read_chat, read_image),
+        (
+            b'{"choices": [{"message": {"content": "![a](data:image/png;base64,AA==)"}, "finish_reason": "stop"}]}',
+            b'{"data": [{"b64_json": "AAAA"}]}',
+        ),
+    ),
+    "chat_request": Target(
+        "parsers",
+        _json(chat_request.read_chat),
+        (b'{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}',),
+    ),
+    "batch_file": Target(
+        "parsers",
+        lambda data: batch_lines.read_lines(data, "/v1/chat/completions"),
+        (b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}\n',),
+    ),
+    "replies_file": Target(
+        "parsers", _in_file("replies.json", reply_sets), (b'[{"id": "a", "response": "B"}]', b'{"a": "B"}')
+    ),
+    "picture": Target(
+        "pictures", _picture, (b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff\xe0", b"BM", b"II*\x00")
+    ),
+    "task_file": Target(
+        "task files",
+        _in_file("task.yaml", _task_file),
+        (
+            b"about: x\nsource: {use: 'maze:samples'}\nmodes: {direct: {protocol: direct, prompts: {inputs: [hi]}}}\n"
+            b"scorers: [maze.solved]\nheadline: right\n",
+            b"group: g\ntask: [a, b]\n",
+            b"task: t\ndataset_path: owner/name\ndoc_to_text: '{{q}}'\noutput_type: generate_until\n",
+        ),
+    ),
+    "line": Target(
+        "run folders",
+        _line,
+        (b'{"index": 0, "sample": {"id": "a", "fingerprint": "f"}, "turns": []}', b'{"sample": "a", "values": {}}'),
+    ),
+    "folder": Target("run folders", _run_folder(), (b"\x00{}", b"\x01{}\n", b"\x02{}\n", b"\x03{}")),
+}
+
+
+def workers() -> int:
+    return os.cpu_count() or 1
