@@ -194,7 +194,9 @@ TARGETS: dict[str, Target] = {
         _reading(rules.read_step1, rules.read_step2, lambda text: judge.read_verdict(1, 1, text)),
         (*REPLIES, b"[1]: 2, dog, running", b"1. number: change from 1 to 2\n2. subject: stay"),
     ),
-    "metrics": Target("readers", _reading(lambda text: radiology_metrics.report_scores("no acute disease", text)), REPLIES),
+    "metrics": Target(
+        "readers", _reading(lambda text: radiology_metrics.report_scores("no acute disease", text)), REPLIES
+    ),
     "combined": Target(
         "parsers", _reading(split, options_of), (b"[GEN_PROMPT]draw[/GEN_PROMPT][QUESTION]what?[/QUESTION]",)
     ),

@@ -9,11 +9,13 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sketchmark import pixels
 from sketchmark.errors import BadPicture
 
 if TYPE_CHECKING:
@@ -76,8 +78,8 @@ def _whole(found: re.Match[str]) -> str:
 class Picture:
     """An image, known by the sha256 of its original bytes, which are kept as they came.
 
-    Nothing is decoded until someone asks for pixels, so a picture that only travels from a data set to an HTTP
-    body is never re-encoded and a million of them cost no more than their bytes.
+    Nothing is decoded until someone asks for pixels or shows it to a model, so a million of them cost no more than
+    their bytes. One that every decoder shows alike goes to the model as it came.
     """
 
     data: bytes
@@ -115,23 +117,19 @@ class Picture:
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """(width, height), from the header alone."""
+        """(width, height) as it is looked at, from the header alone."""
         with self._open() as image:
-            return image.size
+            return pixels.size(image)
 
     def image(self) -> Image.Image:
-        """The pixels as a fresh RGB image; transparency is laid on white, CMYK converted."""
-        with self._open() as image:
-            try:
-                if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-                    from PIL import Image as images
+        """The pixels as a fresh RGB image, by the rules of `pixels.py`."""
+        with self._open() as image, self._decoding():
+            return pixels.rgb(image)
 
-                    rgba = image.convert("RGBA")
-                    ground = images.new("RGBA", rgba.size, "white")
-                    return images.alpha_composite(ground, rgba).convert("RGB")
-                return image.convert("RGB")
-            except (OSError, ValueError, SyntaxError) as error:
-                raise BadPicture(f"broken {self.format} picture: {error}") from error
+    def shown(self) -> Picture:
+        """What goes to a model: this picture, or its `image()` as PNG where decoders may show it differently."""
+        with self._open() as image, self._decoding():
+            return self if pixels.shown_alike(image) else Picture.from_image(pixels.rgb(image))
 
     @property
     def data_url(self) -> str:
@@ -144,6 +142,7 @@ class Picture:
 
         try:
             warnings.simplefilter("ignore", images.DecompressionBombWarning)  # MAX_PIXELS, below, is lower
+            warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
             image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
         except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
             raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
@@ -152,7 +151,17 @@ class Picture:
         width, height = image.size
         if width * height > MAX_PIXELS:
             raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
+        if self.format == "png" and b"eXIf" in self.data:
+            with self._decoding():
+                image.load()  # the orientation may stand behind the pixels
         return image
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, SyntaxError) as error:
+            raise BadPicture(f"broken {self.format} picture: {error}") from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and self.digest == other.digest

@@ -53,3 +53,20 @@ def test_a_prompt_may_use_fields_through_another_prompt_and_never_itself() -> No
         Sample("s", fields={"n": "4"}), {"prompt": "a {n}x{n} board", "ask": "{prompt}! {ring}", "ring": "<{ring}>"}
     )
     assert script.text("ask") == "a 4x4 board! <{ring}>"
+
+
+def test_prompts_that_multiply_each_other_are_refused_before_they_fill_the_memory() -> None:
+    levels = {f"p{n}": f"{{p{n + 1}}}" * 10 for n in range(20)}
+    for last in ("x", ""):
+        with pytest.raises(BadInput, match="a prompt of more than 2000000 characters"):
+            _script(**levels, p20=last).text("p0")
+    with pytest.raises(BadInput, match="more than 2000000 characters"):
+        _script(inputs=["{long}" * 1000], long="x" * 10_000).parts()
+    assert len(_script(ask="{long}" * 100, long="x" * 10_000).text("ask")) == 1_000_000
+
+
+def test_prompts_that_use_each_other_without_end_are_refused() -> None:
+    row = {f"p{n}": f"{{p{n + 1}}}" for n in range(2_000)}
+    with pytest.raises(BadInput, match="more than 40 deep"):
+        _script(**row).text("p0")
+    assert _script(**row).text("p1970") == "{p2000}"

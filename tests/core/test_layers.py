@@ -15,6 +15,7 @@ ROOT = Path(sketchmark.__file__).parent
 LAYERS = (
     ("errors",),
     ("terminal",),
+    ("pixels",),
     ("parts",),
     ("files", "worlds", "stats", "engines"),
     ("models",),
@@ -36,7 +37,7 @@ LAYERS = (
 )
 RANK = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 
-MODULES = {"__init__", "__main__", "api", "canvas", "catalog", "cli", "desk", "episode", "errors", "parts"}
+MODULES = {"__init__", "__main__", "api", "canvas", "catalog", "cli", "desk", "episode", "errors", "parts", "pixels"}
 MODULES |= {"protocols", "task"}
 """Everything else at the top level is a package of the map."""
 

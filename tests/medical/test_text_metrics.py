@@ -73,6 +73,12 @@ def test_rouge_reads_sentences_longer_than_the_library_can() -> None:
     assert rouge(text, text).rougel == approx(1.0)
 
 
+def test_rouge_reads_the_first_5000_words_of_a_text() -> None:
+    filler = "lung " * 4_998
+    assert rouge("clear", f"{filler}heart clear mass").rouge1 == rouge("clear", f"{filler}heart clear").rouge1 > 0
+    assert rouge("mass", f"{filler}heart clear mass").rouge1 == 0
+
+
 def test_words_are_lowercase_without_punctuation_and_chinese_characters_stand_alone() -> None:
     assert words("The X-ray: 3.5 cm, left (lung).") == ["the", "x-ray", "3.5", "cm", "left", "lung"]
     assert words("肺部CT") == ["肺", "部", "ct"]

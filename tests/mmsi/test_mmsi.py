@@ -16,7 +16,7 @@ from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import make
 from sketchmark.parts import Context
-from sketchmark.runs.leaks import options_of
+from sketchmark.runs.leaks import _holds, options_of
 from sketchmark.tasks.mmsi.data import category_of
 from tests.golden.recording import Recorder
 from tests.mmsi.published import five_files, row, scene, write
@@ -256,3 +256,10 @@ def test_without_data_the_three_ways_are_named(tmp_path: Path) -> None:
 )
 def test_options_are_found_as_questions_write_them(question: str, options: list[str]) -> None:
     assert [text for _, text in options_of(question)] == options
+
+
+def test_of_a_very_long_option_the_beginning_gives_it_away() -> None:
+    option = "the left side of the room " * 20
+    assert _holds(f"draw {option[:230]} and more", option.strip())
+    assert not _holds(f"draw {option[:150]} and more", option.strip())
+    assert _holds("draw the left side", "left side") and not _holds("draw the left sides", "left side")

@@ -24,11 +24,15 @@ def test_modes_that_are_like_each_other_in_a_circle(tmp_path: Path) -> None:
     assert "modes.a.like goes in a circle: a → b → c → b" in refused(tmp_path, circle)
 
 
-def test_a_long_row_of_modes_is_no_circle(tmp_path: Path) -> None:
-    rows = "".join(f"  m{n}: {{like: m{n - 1}}}\n" for n in range(1, 1500))
-    file = tmp_path / "mine.yaml"
-    file.write_text('source: {use: "worlds.data:mazes"}\nmodes:\n  m0: {prompts: {ask: first}}\n' + rows)
-    assert Catalog((file,)).task("mine").mode("m1499").prompts == {"ask": "first"}
+def test_modes_that_are_like_each_other_in_a_row(tmp_path: Path) -> None:
+    def row(last: int) -> str:
+        rows = "".join(f"  m{n}: {{like: m{n - 1}}}\n" for n in range(1, last + 1))
+        return 'source: {use: "worlds.data:mazes"}\nmodes:\n  m0: {prompts: {ask: first}}\n' + rows
+
+    assert "modes.m40.like leads through more than 40 modes" in refused(tmp_path, row(4000))
+    file = tmp_path / "short.yaml"
+    file.write_text(row(39))
+    assert Catalog((file,)).task("short").mode("m39").prompts == {"ask": "first"}
 
 
 def test_groups_that_contain_themselves(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture, inside, rows
+from sketchmark.tasks.uni_mmmu.folder import jigsaws
+from sketchmark.tasks.uni_mmmu.values import label_of
 from sketchmark.worlds import maze
 from tests.uni_mmmu import published
 
@@ -111,3 +113,11 @@ def test_a_path_in_a_row_is_followed_only_inside_its_folder(tmp_path: Path) -> N
     with pytest.raises(BadInput, match="no picture, but a str"):
         as_picture("in.png", "row 0")
     assert inside(tmp_path, "data/in.png", "row 0").is_file()
+
+
+def test_a_text_nested_deeper_than_python_reads_is_an_error_that_names_its_row(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="row 7: the label"):
+        label_of("[" * 10_000, "row 7")
+    (tmp_path / "metadata.json").write_text("[" * 10_000)
+    with pytest.raises(BadInput, match=r"metadata\.json cannot be read"):
+        list(jigsaws(tmp_path) or ())

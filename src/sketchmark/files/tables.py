@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from sketchmark import pixels
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
 from sketchmark.parts import Picture
 
@@ -78,7 +79,7 @@ def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
             return Picture.from_bytes(bytes(value))
         if isinstance(value, Image):
             plain = value.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
-            return Picture.from_image(value if plain else value.convert("RGB"))
+            return Picture.from_image(pixels.upright(value) if plain else pixels.rgb(value))
         if isinstance(value, (str, Path)) and root is not None:
             return Picture.from_file(inside(root, str(value), where))
     except BadPicture as error:

@@ -124,7 +124,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _retry_info(details: Any) -> float | None:
     """Google asks for a wait in the body (`RetryInfo.retryDelay: "12s"`) instead of a header."""
-    found = re.search(r"retryDelay': '([\d.]+)s'", str(details))
+    found = re.search(r"retryDelay': '(\d+(?:\.\d+)?)s'", str(details))
     return float(found[1]) if found else None
 
 

@@ -36,9 +36,7 @@ class Encoder:
         return f"data:{media_type};base64,{text}"
 
     async def sendable(self, picture: Picture) -> Picture:
-        """The picture itself where the provider reads its format, else as PNG (BMP, TIFF...)."""
-        if picture.format in self._formats:
-            return picture
+        """The picture itself where the provider reads its format and shows it as we do, else as PNG."""
         return (await asyncio.to_thread(self._encode, picture))[0]
 
     def _encode(self, picture: Picture) -> tuple[Picture, str]:
@@ -48,7 +46,8 @@ class Encoder:
             if found is not None:
                 self._cache.move_to_end(picture.digest)
                 return found
-            sendable = picture if picture.format in self._formats else Picture.from_image(picture.image())
+            readable = picture.format in self._formats
+            sendable = picture.shown() if readable else Picture.from_image(picture.image())
             entry = (sendable, base64.b64encode(sendable.data).decode("ascii"))
             self.encoded += 1
             self._cache[picture.digest] = entry

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sketchmark.errors import BadInput
 from sketchmark.runs.plan import Cell
+
+_LONGEST = 200
+"""Of an option, as many characters are looked for: a prompt that holds these holds the answer."""
 
 _MARK = re.compile(r"(?:^|(?<=[\s(,;:]))\(?([A-L])\s?[.):：]\s*", re.MULTILINE)
 
@@ -21,10 +25,16 @@ def leaks(cell: Cell, most: int = 1000) -> list[str]:
             break
         prompt = cell.mode.fill(sample, cell.steps).text("generation_prompt").lower()
         for letter, option in options_of(sample.fields.get("question", "") + "\n" + sample.fields.get("options", "")):
-            if len(option) > 2 and re.search(rf"(?<!\w){re.escape(option.lower())}(?!\w)", prompt):
+            if len(option) > 2 and _holds(prompt, option.lower()):
                 found.append(f"the generation prompt of sample {sample.id} contains its option {letter} ({option!r})")
                 break
     return found
+
+
+def _holds(prompt: str, option: str) -> bool:
+    """Whether the option stands in the prompt as whole words."""
+    end = r"(?!\w)" if len(option) <= _LONGEST else ""
+    return re.search(rf"(?<!\w){re.escape(option[:_LONGEST])}{end}", prompt) is not None
 
 
 def warn_of_leaks(cells: Sequence[Cell], *, strict: bool = False) -> list[str]:
@@ -45,19 +55,25 @@ def options_of(question: str) -> list[tuple[str, str]]:
     An option runs to the next letter in order, so that commas inside it stay. Of several such lists the longest
     counts, and of equal ones the last: a "point A:" in the question is no option.
     """
-    marks = list(_MARK.finditer(question))
-    starts = [place for place, mark in enumerate(marks) if mark[1] == "A"]
+    chain: _Chain | None = None
+    behind: dict[str, _Chain] = {}  # for each letter, the list that begins at its nearest mark
+    for mark in reversed(list(_MARK.finditer(question))):
+        follower = behind.get(chr(ord(mark[1]) + 1))
+        behind[mark[1]] = _Chain(mark, follower, 1 + (follower.length if follower else 0))
+        if mark[1] == "A" and (chain is None or behind["A"].length > chain.length):
+            chain = behind["A"]
     options: list[tuple[str, str]] = []
-    for start in starts:
-        chain = [marks[start]]
-        for mark in marks[start + 1 :]:
-            if ord(mark[1]) == ord(chain[-1][1]) + 1:
-                chain.append(mark)
-        if len(chain) < len(options):
-            continue
-        ends = [mark.start() for mark in chain[1:]] + [len(question)]
-        options = [(mark[1], _trimmed(question[mark.end() : end])) for mark, end in zip(chain, ends, strict=True)]
-    return options if len(options) > 1 else []
+    while chain is not None and (options or chain.following):
+        end = chain.following.mark.start() if chain.following else len(question)
+        options.append((chain.mark[1], _trimmed(question[chain.mark.end() : end])))
+        chain = chain.following
+    return options
+
+
+class _Chain(NamedTuple):
+    mark: re.Match[str]
+    following: _Chain | None
+    length: int
 
 
 def _trimmed(option: str) -> str:

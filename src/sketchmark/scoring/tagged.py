@@ -9,15 +9,22 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
-_MOVES = re.compile(r"<ANSWER_JSON>\s*(\[.*?\])\s*</ANSWER_JSON>", re.DOTALL | re.IGNORECASE)
-_CHOICE = re.compile(r"<FINAL_ANSWER_JSON>\s*(\{.*?\})\s*</FINAL_ANSWER_JSON>", re.DOTALL | re.IGNORECASE)
-_CHOICE_LENIENT = re.compile(
-    r"<FINAL_ANSWER[_\s]+JSON>\s*(\{.*?\})\s*</FINAL_ANSWER[_\s]+JSON>", re.DOTALL | re.IGNORECASE
-)
+Ends = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+def _tagged(tag: str, opening: str, closing: str) -> Ends:
+    """How a tagged answer begins and ends, its brackets included."""
+    return re.compile(rf"<{tag}>\s*{opening}", re.IGNORECASE), re.compile(rf"{closing}\s*</{tag}>", re.IGNORECASE)
+
+
+_MOVES = _tagged("ANSWER_JSON", r"\[", r"\]")
+_CHOICE = _tagged("FINAL_ANSWER_JSON", r"\{", r"\}")
+_CHOICE_LENIENT = _tagged(r"FINAL_ANSWER[_\s]+JSON", r"\{", r"\}")
+_ANY_LIST = re.compile(r"\["), re.compile(r"\]")
 _CHOICE_ANYWHERE = re.compile(r'"choice"\s*:\s*"?(\d)')
-_ANY_LIST = re.compile(r"\[.*?\]", re.DOTALL)
 _TEMPLATE = re.compile(r'"choice"\s*:\s*0 or 1')
 
 
@@ -27,7 +34,7 @@ def unwrap(response: str) -> str:
     if stripped.startswith("{"):
         try:
             body = json.loads(stripped)
-        except ValueError:
+        except (ValueError, RecursionError):
             return response
         if isinstance(body, dict) and "text" in body:
             return str(body["text"] or "")
@@ -40,11 +47,11 @@ def moves(response: str, scoring: str = "strict") -> list[str] | None:
     `lenient` also takes Python-literal lists, and without tags the last list in the text that is valid.
     """
     text = unwrap(response)
-    tagged = _MOVES.findall(text)
+    tagged = list(_between(text, _MOVES))
     if tagged:
         return _as_list(tagged[-1], literal=scoring == "lenient")
     if scoring == "lenient":
-        for candidate in reversed(_ANY_LIST.findall(text)):
+        for candidate in reversed(list(_between(text, _ANY_LIST))):
             found = _as_list(candidate, literal=True)
             if found is not None:
                 return found
@@ -59,11 +66,10 @@ def choice(response: str, scoring: str = "strict") -> int | None:
     """
     text = unwrap(response)
     if scoring == "strict":
-        match = _CHOICE.search(text)
-        value = _choice_in(match[1]) if match else None
+        value = _choice_in(text, _CHOICE)
         return value if value in (0, 1) and not isinstance(value, (bool, float, str)) else None
-    match = _CHOICE.search(text) or _CHOICE_LENIENT.search(text)
-    value = _choice_in(match[1]) if match else None
+    ends = _CHOICE if next(_between(text, _CHOICE), None) else _CHOICE_LENIENT
+    value = _choice_in(text, ends)
     if value is None or isinstance(value, bool):
         anywhere = _CHOICE_ANYWHERE.search(text)
         value = anywhere[1] if anywhere else None
@@ -75,22 +81,35 @@ def echoes_template(response: str) -> bool:
     return _TEMPLATE.search(response) is not None
 
 
-def _choice_in(text: str) -> Any:
+def _between(text: str, ends: Ends) -> Iterator[str]:
+    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included.
+
+    As `opening.*?closing` would find them, but in one pass: where no closing is left, that pattern would look for one
+    behind every later opening too, and a reply of nothing but openings would take hours.
+    """
+    opening, closing = ends
+    at = 0
+    while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):
+        yield text[start.end() - 1 : end.start() + 1]
+        at = end.end()
+
+
+def _choice_in(text: str, ends: Ends) -> Any:
     try:
-        body = json.loads(text)
-    except ValueError:
+        body = json.loads(next(_between(text, ends), ""))
+    except (ValueError, RecursionError):
         return None
     return body.get("choice") if isinstance(body, dict) else None
 
 
 def _as_list(text: str, *, literal: bool) -> list[str] | None:
     try:
-        found = json.loads(text)
-    except ValueError:
-        if not literal:
-            return None
         try:
+            found = json.loads(text)
+        except ValueError:
+            if not literal:
+                return None
             found = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-    return [str(entry).strip().lower() for entry in found] if isinstance(found, list) else None
+        return [str(entry).strip().lower() for entry in found] if isinstance(found, list) else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of a number too long to be written out
+        return None

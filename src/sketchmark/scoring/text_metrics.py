@@ -20,6 +20,10 @@ from sketchmark.scoring.bleu import ngrams
 
 _TOKEN = re.compile(r"[一-鿿぀-ヿ가-힣]|[^\W_一-鿿぀-ヿ가-힣]+(?:[-'.][^\W_]+)*")
 
+_MOST_ROUGE_WORDS = 5_000
+"""The rest of a longer text is not read: the library keeps a table of the words of one side times those of the other,
+and a reply of 100,000 words would fill the memory."""
+
 
 def words(text: str) -> list[str]:
     """Lowercase words without punctuation; a Chinese or Japanese character or Korean syllable is a word of its own.
@@ -41,8 +45,8 @@ def rouge(reference: str, hypothesis: str) -> Rouge:
 
     Raises ValueError when a side has no word outside full stops, as the library does.
     """
-    with _room_to_recurse(reference, hypothesis):
-        (scores,) = _rouge_scorer().get_scores(hypothesis, reference)
+    with _room_to_recurse():
+        (scores,) = _rouge_scorer().get_scores(_beginning(hypothesis), _beginning(reference))
     return Rouge(*(float(scores[kind]["f"]) for kind in ("rouge-1", "rouge-2", "rouge-l")))
 
 
@@ -53,13 +57,18 @@ def _rouge_scorer() -> Any:
     return Scorer()
 
 
+def _beginning(text: str) -> str:
+    pieces = text.split(maxsplit=_MOST_ROUGE_WORDS)
+    return text[: -len(pieces[-1])] if len(pieces) > _MOST_ROUGE_WORDS else text
+
+
 @contextmanager
-def _room_to_recurse(*texts: str) -> Iterator[None]:
+def _room_to_recurse() -> Iterator[None]:
     """rouge 1.0.1 walks the common subsequence recursively and gives up on sentences of about 1,000 words
     (docs/benchmarks/medical.md, "ROUGE and long texts"). Python frames are on the heap since 3.11, so a higher
     limit is safe."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 1000 + sum(map(len, texts))))
+    sys.setrecursionlimit(max(before, 1000 + 2 * _MOST_ROUGE_WORDS))
     try:
         yield
     finally:

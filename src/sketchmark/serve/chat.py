@@ -95,7 +95,7 @@ def _events(model: Model, reply: Reply, with_usage: bool) -> Iterator[str]:
     """Server-sent events. Models reply whole, so the stream only has the form of one: word after word."""
     head = _head(model, "chat.completion.chunk")
     content = _content(reply)
-    pieces: list[Any] = re.findall(r"\s*\S+\s*", content) or [content] if isinstance(content, str) else [content]
+    pieces: list[Any] = re.findall(r"\S+\s*|\s+", content) or [content] if isinstance(content, str) else [content]
     deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces), {}]
     for i, delta in enumerate(deltas):
         finish = _FINISH.get(reply.finish, "stop") if i == len(deltas) - 1 else None

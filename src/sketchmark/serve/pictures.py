@@ -108,7 +108,7 @@ def _plain(text: str) -> Any:
     """A form carries numbers as text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

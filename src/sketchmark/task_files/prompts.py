@@ -13,6 +13,10 @@ from sketchmark.parts import Content, Picture, Sample
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _PICTURE = re.compile(r"<([a-z_][a-z0-9_]*)>")
 
+MOST_CHARACTERS = 2_000_000
+MOST_DEEP = 40
+"""Prompts that use prompts multiply: a few lines of a task file could stand for more text than there is memory."""
+
 
 @dataclass(frozen=True)
 class FilledPrompts:
@@ -83,15 +87,31 @@ class FilledPrompts:
         value = self.sample.pictures.get(name, ())
         return [value] if isinstance(value, Picture) else list(value)
 
-    def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
-        def known(match: re.Match[str]) -> str:
-            name = match[1]
-            for place in (values, self.sample.fields):
-                if name in place:
-                    return str(place[name])
-            prompt = self.prompts.get(name)
-            if not isinstance(prompt, str) or name in inside:
-                return match[0]
-            return self._fill(prompt, values, (*inside, name))
+    def _fill(self, template: str, values: Mapping[str, object]) -> str:
+        read = 0
 
-        return _FIELD.sub(known, template)
+        def counted(text: str) -> str:
+            nonlocal read
+            read += len(text)
+            if read > MOST_CHARACTERS:
+                raise BadInput(
+                    f"a prompt of more than {MOST_CHARACTERS} characters", "prompts that use prompts multiply"
+                )
+            return text
+
+        def filled(template: str, inside: tuple[str, ...]) -> str:
+            def known(match: re.Match[str]) -> str:
+                name = match[1]
+                for place in (values, self.sample.fields):
+                    if name in place:
+                        return counted(str(place[name]))
+                prompt = self.prompts.get(name)
+                if not isinstance(prompt, str) or name in inside:
+                    return match[0]
+                if len(inside) == MOST_DEEP:
+                    raise BadInput(f"prompts that use prompts more than {MOST_DEEP} deep: {name!r}")
+                return filled(prompt, (*inside, name))
+
+            return _FIELD.sub(known, counted(template))
+
+        return filled(template, ())

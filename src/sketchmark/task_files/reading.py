@@ -17,6 +17,9 @@ from sketchmark.task_files.yaml_text import load
 
 MODES = ("direct", "visual_cot", "text_cot")
 _MOST_FILES = 50
+_MOST_LIKE = 40
+"""Modes in a row, each `like` the next."""
+
 _KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
 
 
@@ -67,6 +70,8 @@ def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
         if like in names:
             raise BadInput(f"{where}: modes.{name}.like goes in a circle: {' → '.join([*names, like][:8])}")
         names.append(like)
+        if len(names) > _MOST_LIKE:
+            raise BadInput(f"{where}: modes.{name}.like leads through more than {_MOST_LIKE} modes")
     return names
 
 

@@ -42,8 +42,8 @@ class Thumbnails:
 
 
 def original(folder: RunFolder, name: str) -> tuple[bytes, str]:
-    """Bytes and media type; a format that browsers do not show is converted."""
-    picture = folder.pictures.load(name)
+    """Bytes and media type, as the model saw it; a format that browsers do not show is converted."""
+    picture = folder.pictures.load(name).shown()
     if picture.format not in _SHOWABLE:
         picture = Picture.from_image(picture.image())
     return picture.data, picture.media_type

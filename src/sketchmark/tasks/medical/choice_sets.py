@@ -27,8 +27,8 @@ from sketchmark.tasks.published_files import (
 )
 from sketchmark.tasks.question_rows import build_all, checked_letter, checked_options, text
 
-_PREFIX = re.compile(r"\s*[A-D]\s*:\s*")
-_LISTED_OPTIONS = re.compile(r"\s*Answer Choices:.*\Z", re.DOTALL)
+_PREFIX = re.compile(r"(?<!\s)\s*[A-D]\s*:\s*")
+_LISTED_OPTIONS = re.compile(r"(?<!\s)\s*Answer Choices:.*\Z", re.DOTALL)
 
 
 def medframeqa(

@@ -88,8 +88,10 @@ def _latest(candidates: Sequence[str], position: Callable[[str], int]) -> str:
 
 
 _COMMA_NUMBER = re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b")
-_SCIENTIFIC = re.compile(r"-?\d+(?:\.\d+)?[eE][+-]?\d+")
-_PLAIN_NUMBER = re.compile(r"-?(?:\d+\.\d+|\.\d+|\d+\b)(?![eE][+-]?\d+)(?![,\d])")
+_SCIENTIFIC = re.compile(r"-?(?<!\d)\d++(?:\.\d++)?+[eE][+-]?\d++")
+_PLAIN_NUMBER = re.compile(r"-?(?:(?<!\d)\d++\.\d++|\.\d++|(?<!\d)\d++\b)(?![eE][+-]?\d)(?![,\d])")
+"""A number starts where its digits start and takes them all: the published patterns find the same ones, but try every
+digit of a long row as a start."""
 
 _INDICATORS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 

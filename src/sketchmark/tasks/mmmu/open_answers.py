@@ -56,10 +56,10 @@ def _answered_number(line: str) -> float | None:
 def number(text: str) -> float | None:
     """A finite number with its thousands separators, currency, percent sign or fraction bar; else None."""
     bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ").replace("−", "-")
-    if match := _FRACTION.fullmatch(bare):
-        return int(match[1]) / int(match[2]) if int(match[2]) else None
     try:
+        if match := _FRACTION.fullmatch(bare):
+            return int(match[1]) / int(match[2])
         value = float(bare.replace(",", ""))
-    except ValueError:
+    except (ValueError, ZeroDivisionError, OverflowError):  # int() refuses a number of thousands of digits
         return None
     return value if math.isfinite(value) and "_" not in bare else None

@@ -18,7 +18,7 @@ Protocol = Literal["indexed", "upstream", "official"]
 ProSetting = Literal["standard", "vision"]
 ProMode = Literal["direct", "cot"]
 
-_PLACEHOLDER = re.compile(r"<image (\d+)>")
+_PLACEHOLDER = re.compile(r"<image (\d{1,4})>")
 
 _LAST_LINE = (
     "The last line of your response should be of the following format: 'Answer: $LETTER' (without quotes) "

@@ -10,7 +10,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, as_picture, rows
 from sketchmark.parts import Picture, Sample
 
-_DASHES = re.compile(r"\s*[-\u2010-\u2015\u2212]\s*")
+_DASH = re.compile(r"[-\u2010-\u2015\u2212]")
 
 
 def questions(
@@ -45,7 +45,7 @@ def questions(
 
 def category_of(name: str) -> str:
     """`Positional Relationship (Cam.-Obj.)` is written with a hyphen or with a dash, and is one category."""
-    return _DASHES.sub("–", name.strip())
+    return "–".join(piece.strip() for piece in _DASH.split(name))
 
 
 def _text(row: Row, name: str, where: str) -> str:

@@ -119,5 +119,5 @@ def _path(folder: Path, name: object, where: str) -> Path:
 def _read(file: Path) -> Any:
     try:
         return json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error

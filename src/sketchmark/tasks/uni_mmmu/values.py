@@ -43,6 +43,6 @@ def _parsed(value: object) -> Any:
             break
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
     return value

@@ -9,7 +9,6 @@ ours, and its scores have names of their own.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard, get_args
@@ -131,7 +130,7 @@ class Inquiry:
         """The request as published: a temperature in step 1 only, no system message."""
         content: str | list[dict[str, Any]] = self.text
         if self.picture:
-            image = {"type": "image_url", "image_url": {"url": self.picture.data_url}}
+            image = {"type": "image_url", "image_url": {"url": self.picture.shown().data_url}}
             content = [image, {"type": "text", "text": self.text}]
         temperature = {"temperature": STEP_1_TEMPERATURE} if self.step == 1 else {}
         return {
@@ -193,8 +192,9 @@ def read_verdict(step: Step, question: int, text: str) -> StepVerdict:
 
 def _unfenced(text: str) -> str:
     """Judges that cannot be held to a schema like to put their JSON into a code block."""
-    match = re.fullmatch(r"\s*```(?:json)?\s*(.*?)\s*```\s*", text, re.DOTALL)
-    return match[1] if match else text
+    bare = text.strip()
+    fenced = len(bare) >= 6 and bare.startswith("```") and bare.endswith("```")
+    return bare[3:-3].removeprefix("json").strip() if fenced else text
 
 
 def _marks(value: object) -> tuple[int, int, int] | None:

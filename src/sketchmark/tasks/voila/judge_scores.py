@@ -74,5 +74,5 @@ def _inquiries(sample: Sample, episode: Episode, truth: Truth) -> dict[Step, Inq
 
 def question_number(sample_id: str) -> int:
     """The number a sample's id ends in: the schema asks the judge to repeat it."""
-    found = re.search(r"\d+$", sample_id)
+    found = re.search(r"\d{1,15}$", sample_id)
     return int(found[0]) if found else 0

@@ -1,0 +1,158 @@
+"""Every parser of texts that others wrote, as a function of one text: what tests/reading/test_growth.py goes through.
+
+The part of a name before the colon is the module. A module with a parser in it has to be here, or among `WITHOUT`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from sketchmark.models import calling, combined_prompt, openai_replies
+from sketchmark.models.base import Reply
+from sketchmark.models.batch import lines as batch_lines
+from sketchmark.models.players import chance
+from sketchmark.models.players.solver import Solver
+from sketchmark.parts import Sample, of
+from sketchmark.protocols import says_done
+from sketchmark.runs import leaks, store
+from sketchmark.scoring import choices, final_answer, letters, marked, meteor, open_answers, tagged, yesno
+from sketchmark.scoring import text_metrics as metrics
+from sketchmark.serve import bodies, chat
+from sketchmark.serve import pictures as served_pictures
+from sketchmark.task_files import yaml_text
+from sketchmark.task_files.checking import checked
+from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.task_files.schema import TaskFile
+from sketchmark.tasks import lmms_eval, published_files
+from sketchmark.tasks.medical import choice_sets, open_judge
+from sketchmark.tasks.medical.medevalkit import judges, vqa
+from sketchmark.tasks.mmmu import official
+from sketchmark.tasks.mmmu import open_answers as mmmu_open
+from sketchmark.tasks.mmmu import prompts as mmmu_prompts
+from sketchmark.tasks.mmsi import data as mmsi_data
+from sketchmark.tasks.uni_mmmu import geometry, values
+from sketchmark.tasks.voila import judge, judge_scores, rules
+from sketchmark.worlds import jigsaw_world, playing
+from sketchmark.worlds.voila import checker, statement
+
+Read = Callable[[str], object]
+
+_OPTIONS = ("chest wall", "left lung", "heart", "no finding")
+_LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
+_SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
+_REPORT = "The heart is normal. No effusion."
+
+
+def _template(text: str) -> str:
+    return FilledPrompts(Sample("1"), {"ask": text, "x": "y"}).text("ask")
+
+
+def _leaks(text: str) -> object:
+    return leaks.options_of(text), leaks._holds(text, text[: len(text) // 2])
+
+
+def _columns(text: str) -> object:
+    opened = lmms_eval._Opened.__new__(lmms_eval._Opened)
+    opened.config = {"doc_to_text": text}
+    return opened.text("doc_to_text", {"x": "y", "a": "b"}, {}, "row")
+
+
+def _yaml(text: str) -> object:
+    with NamedTemporaryFile(suffix=".yaml") as file:
+        Path(file.name).write_text(text, "utf-8", errors="surrogatepass")
+        return yaml_text.load(Path(file.name))
+
+
+PARSERS: Mapping[str, Read] = {
+    "scoring.choices: one": lambda text: choices.read_choice(text, _OPTIONS),
+    "scoring.choices: several": lambda text: choices.read_choices(text, _OPTIONS),
+    "scoring.final_answer: zone": final_answer.final_zone,
+    "scoring.final_answer: announced": final_answer.announced,
+    "scoring.letters: strict": letters.letter,
+    "scoring.letters: lenient": lambda text: letters.letter(text, "lenient"),
+    "scoring.marked: boxed": marked.boxed,
+    "scoring.marked: tagged": lambda text: marked.tagged(text, "answer"),
+    "scoring.open_answers": open_answers.read_answer,
+    "scoring.yesno": yesno.read_yes_no,
+    "scoring.tagged: moves": tagged.moves,
+    "scoring.tagged: moves, lenient": lambda text: tagged.moves(text, "lenient"),
+    "scoring.tagged: choice": tagged.choice,
+    "scoring.tagged: choice, lenient": lambda text: tagged.choice(text, "lenient"),
+    "scoring.tagged: echo": tagged.echoes_template,
+    "scoring.text_metrics: words": metrics.words,
+    "scoring.text_metrics: cider": lambda text: metrics.cider(["a b", "c d"], [text, text]),
+    "scoring.text_metrics: rouge": lambda text: metrics.rouge(_REPORT, f"x {text}"),
+    "scoring.meteor": lambda text: meteor.meteor(["the", "heart"], text.split(), synonyms=False),
+    "tasks.mmmu.official: choice": lambda text: official.parse_choice(text, _LETTERED, None),
+    "tasks.mmmu.official: pro": lambda text: official.parse_choice_pro(text, _LETTERED, None),
+    "tasks.mmmu.official: medevalkit": lambda text: official.parse_choice_medevalkit(text, _LETTERED, None),
+    "tasks.mmmu.official: open": lambda text: official.open_is_right(["5", "no"], official.parse_open(text)),
+    "tasks.mmmu.open_answers": lambda text: mmmu_open.open_verdict(["5", "pneumonia"], text),
+    "tasks.mmmu.open_answers: number": mmmu_open.number,
+    "tasks.mmmu.prompts": lambda text: mmmu_prompts.pro_image_order(text, ["x"]),
+    "tasks.medical.medevalkit.judges: choice": lambda text: judges.judge_choice(_SHOWN, "A", text),
+    "tasks.medical.medevalkit.judges: yes or no": lambda text: judges.judge_yes_no("yes", text),
+    "tasks.medical.medevalkit.vqa": lambda text: vqa.grade_vqa("vqa_rad", "left lung", text, code="upstream"),
+    "tasks.medical.open_judge": open_judge.read_verdict,
+    "tasks.medical.choice_sets: prefix": lambda text: choice_sets._PREFIX.sub("", text, count=1),
+    "tasks.medical.choice_sets: question": lambda text: choice_sets._LISTED_OPTIONS.sub("", text),
+    "tasks.voila.rules: step 1": rules.read_step1,
+    "tasks.voila.rules: step 2": rules.read_step2,
+    "tasks.voila.judge": lambda text: judge.read_verdict(1, 1, text),
+    "tasks.voila.judge_scores": judge_scores.question_number,
+    "tasks.mmsi.data": mmsi_data.category_of,
+    "tasks.uni_mmmu.geometry": geometry._VERDICT.findall,
+    "tasks.uni_mmmu.values: moves": lambda text: values.moves_of(text, "row"),
+    "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
+    "tasks.published_files: literal": published_files.literal,
+    "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
+    "tasks.lmms_eval: columns": _columns,
+    "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),
+    "worlds.jigsaw_world": lambda text: jigsaw_world._asked_candidate(of(text)),
+    "worlds.voila.statement": statement.read_statement,
+    "worlds.voila.words": lambda text: statement._value("action", text),
+    "worlds.voila.checker": checker._FILE_TAIL.search,
+    "runs.leaks": _leaks,
+    "runs.store": store._CELL.fullmatch,
+    "task_files.prompts": _template,
+    "task_files.checking: code": lambda text: checked({"scorers": [text]}, TaskFile, "file"),
+    "task_files.checking: key": lambda text: checked({text: 1}, TaskFile, "file"),
+    "task_files.yaml_text": _yaml,
+    "models.combined_prompt": combined_prompt.split,
+    "models.openai_replies": lambda text: openai_replies.read_chat({"choices": [{"message": {"content": text}}]}),
+    "models.calling": lambda text: (calling.retry_after({"retry-after": text}), calling._retry_info(text)),
+    "models.batch.lines": lambda text: list(batch_lines.rows(text.encode(errors="surrogatepass"))),
+    "models.players.chance": lambda text: chance.guess(of(text), random.Random(1)),
+    "protocols": says_done,
+    "serve.bodies": lambda text: bodies.json_object(text),
+    "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), False)),
+    "serve.pictures": served_pictures._plain,
+}
+
+_FILE = "JSON of a whole file, no pattern; a test of its own has it broken"
+_OURS = "reads what Sketchmark wrote, or one kind of character at a time"
+_USERS = "reads what the user typed"
+
+WITHOUT: Mapping[str, str] = {
+    "catalog": _USERS,
+    "commands._worlds": _USERS,
+    "export.inspect_log": _OURS,
+    "export.lmms_eval": _OURS,
+    "files.pictures": "a name of bounded length",
+    "files.tables": _FILE,
+    "models.batch.files": _OURS,
+    "models.gemini": _USERS,
+    "models.openai": _USERS,
+    "report.charts": _OURS,
+    "report.markup": _OURS,
+    "runs.replies_file": _FILE,
+    "serve.faults": _USERS,
+    "tasks.uni_mmmu.folder": _FILE,
+    "tasks.voila.results_file": _FILE,
+    "view.search": _USERS,
+    "worlds.voila.table": _FILE,
+}

@@ -1,0 +1,172 @@
+"""A text twice as long takes about twice the work to read, whatever it is made of: replies come from strangers, and a
+parser that runs away holds up every episode on the event loop.
+
+What is compared is the CPU time of this thread at one length and at four times that length: waiting for a busy
+machine does not count, nor does how fast it is. Work that grows with the length gives about 4, work that grows with
+its square 16; the bound is between. A ratio over the bound is measured again, and the least counts: an interrupt
+spoils one measurement, but real growth is there every time. What takes next to nothing at the full length passes.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.errors import SketchmarkError
+from sketchmark.serve.wire_errors import WireError
+from tests.reading.parsers import PARSERS, WITHOUT, Read
+
+LENGTH = 4_000
+NOTHING = 0.002
+"""Seconds of CPU at the full length that need no second look. The mildest quadratic parser here took 0.004."""
+
+MOST = 9.0
+
+_SIGNS = [*"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ \n\t0a", "A", "é", "答"]
+_PIECES = ["![", "](", "{}", "[]", "[1,", "[[1],", '{"a":', "\\text{", "\\boxed{", "(A)", "A ", "A. ", "\nA: ", "B) "]
+_PIECES += [
+    "0,",
+    "000,",
+    "1.",
+    "1e",
+    "-1 ",
+    "a.b",
+    "x-",
+    "is ",
+    "so ",
+    "= ",
+    "\n1. ",
+    "``",
+    "`a",
+    "$a",
+    "yes ",
+    "no/",
+]
+_PIECES += [
+    "<answer>",
+    "</answer>",
+    "<ANSWER_JSON>[",
+    "]</ANSWER_JSON>",
+    "<FINAL_ANSWER JSON>{",
+    '"choice":',
+    "<think>",
+]
+_PIECES += [
+    "</think>",
+    "answer is ",
+    "answer: ",
+    "not A ",
+    "A or ",
+    "heart ",
+    "not the heart. ",
+    "from ",
+    "Image 1: ",
+]
+_PIECES += [
+    "number = two, subject = ",
+    "[GEN_PROMPT]",
+    "[QUESTION]",
+    "<image 1>",
+    "{ask}",
+    "{{x}}",
+    "VERDICT: ",
+    "答案: ",
+]
+_PIECES += ["- ", "a: ", "&a ", "up, ", "Answer Choices:", "retryDelay': '1"]
+_OPENINGS = ["```", "<ANSWER_JSON>[", "<FINAL_ANSWER_JSON>{", "\\boxed{", "<answer>", "<think>", "![", "answer is"]
+_OPENINGS += ["Image 1:", "number = ", "A", '{"text": "', "1", "[GEN_PROMPT]", "retryDelay': '"]
+_BEHIND_OPENINGS = ' \n0a[{]`*"-'
+
+
+def _texts(length: int) -> Iterator[str]:
+    for piece in (*_SIGNS, *_PIECES):
+        yield piece * (length // len(piece))
+    for sign in _SIGNS:
+        yield f"x{sign * length}\0"
+    for opening in _OPENINGS:
+        for sign in _BEHIND_OPENINGS:
+            yield f"{opening}{sign * length}!"
+
+
+def _work(read: Read, text: str) -> float:
+    start = time.thread_time()
+    with suppress(SketchmarkError, WireError):  # refused in words; any other error is a parser that falls over
+        read(text)
+    return time.thread_time() - start
+
+
+def _growth(read: Read, short: str, long: str) -> float:
+    """How many times the work the long text takes, at the least."""
+    once = _work(read, long)
+    if once < NOTHING:
+        return 1.0
+    growth = once / _work(read, short)
+    for _ in range(3):
+        if growth < MOST:
+            break
+        growth = min(growth, _work(read, long) / min(_work(read, short) for _ in range(5)))
+    return growth
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_the_work_grows_no_faster_than_the_text(parser: str) -> None:
+    read = PARSERS[parser]
+    _work(read, "what is loaded and compiled at the first call")
+    gc.disable()
+    try:
+        for short, long in zip(_texts(LENGTH // 4), _texts(LENGTH), strict=True):
+            growth = _growth(read, short, long)
+            assert growth < MOST, f"{long[:24]!r}…: four times the text takes {growth:.0f} times the work"
+    finally:
+        gc.enable()
+
+
+_DEEP, _DIGITS = "[" * 10_000, "9" * 5_000
+_HARD = ["", "\0", "\ud800", "1e999", "-1e999", "nan", "1/0", "['\\d']", "[1if 1else 2]", "retryDelay': '1.2.3s'"]
+_HARD += [_DIGITS, f"-{_DIGITS}.{_DIGITS}", f"1/{_DIGITS}", f"{_DIGITS}/3", f"{'9' * 4_000}/3", f"<image {_DIGITS}>"]
+_HARD += [f"[{_DIGITS}]", f"[0x{_DIGITS}]", f'{{"choice": {_DIGITS}}}', f"retryDelay': '{_DIGITS}s'", _DEEP]
+_HARD += [
+    '{"a":' * 5_000,
+    '{"text":' * 5_000,
+    "(" * 5_000,
+    "[{1:" * 5_000,
+    f"[{'-' * 5_000}1]",
+    f"[{'1+' * 20_000}1]",
+]
+_HARD += [f"<ANSWER_JSON>{inner}</ANSWER_JSON>" for inner in (f"[{_DIGITS}]", f"[0x{_DIGITS}]", f"{_DEEP}]")]
+_HARD += [f"<FINAL_ANSWER_JSON>{'{' * 10_000}}}</FINAL_ANSWER_JSON>", "\\text{" * 1_000 + "A" + "}" * 1_000]
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_no_text_makes_a_parser_fall_over(parser: str) -> None:
+    """Nesting deeper than Python goes, numbers longer than it reads or holds, half a character, nothing."""
+    for text in _HARD:
+        _work(PARSERS[parser], text)
+
+
+def test_every_module_that_reads_texts_is_in_the_table() -> None:
+    """A new one has to be added to `PARSERS`, or to `WITHOUT` with the reason why nobody can make it run away."""
+    root = Path(sketchmark.__file__).parent
+    found = {".".join(path.relative_to(root).with_suffix("").parts) for path in root.rglob("*.py") if _reads(path)}
+    listed = {name.partition(":")[0] for name in PARSERS}
+    assert found - listed - WITHOUT.keys() == set()
+    assert WITHOUT.keys() - found == set() and WITHOUT.keys().isdisjoint(listed)
+
+
+def _reads(path: Path) -> bool:
+    """Whether a module uses `re`, `difflib` or a parser of JSON or of Python."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        module = node.module if isinstance(node, ast.ImportFrom) else None
+        if {module, *names} & {"re", "difflib"}:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("loads", "literal_eval"):
+            return True
+    return False
