@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Finish, Options, Reply, Usage
+from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
@@ -38,6 +39,7 @@ _FINISHES: dict[str, Finish] = {
 
 class Gemini(Endpoint):
     provider: ClassVar[str] = "gemini"
+    key_variables: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp"})
 
     def __init__(self, name: str, **model_args: Value) -> None:
@@ -49,14 +51,13 @@ class Gemini(Endpoint):
         self._drawer = args.text("draw_model") or (name if _DRAWS.search(name) else None)
         self._image = {key: args.text(key) for key in ("aspect_ratio", "image_size")}
         args.refuse_unknown()
-        names = [self.api_key_env] if self.api_key_env else ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
         try:
             from google import genai
             from google.genai import types
         except ImportError:
             raise MissingExtra(f"model {self.name}", "gemini") from None
         self._client = genai.Client(
-            api_key=require_key(self.name, names),
+            api_key=require_key(self.name, self.keys),
             vertexai=False,
             http_options=types.HttpOptions(
                 base_url=self.base_url,
@@ -90,7 +91,12 @@ class Gemini(Endpoint):
         config = self._config(options, draw=draw)
 
         async def attempt() -> Reply:
-            response = await self._client.aio.models.generate_content(model=model, contents=contents, config=config)
+            try:
+                response = await self._client.aio.models.generate_content(
+                    model=model, contents=contents, config=config
+                )
+            except TypeError as error:  # how the SDK stumbles over JSON that is no object
+                raise BadReply(f"the server sent JSON that is no reply: {error}") from None
             return _read(response, len(context.pictures), left_out, draw=draw)
 
         return await self._call(attempt)
@@ -132,13 +138,16 @@ def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.L
     """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
     content = candidate.content if candidate else None
+    blocked = response.prompt_feedback is not None and response.prompt_feedback.block_reason is not None
+    if not blocked and not content and not (candidate and candidate.finish_reason):
+        raise BadReply("the server sent neither an answer nor a reason for none")
     parts = [part for part in (content.parts if content else None) or [] if not part.thought]
     text = "".join(part.text for part in parts if part.text)
     pictures = [part.inline_data.data for part in parts if part.inline_data and part.inline_data.data]
     finish: Finish = "stop"
     if candidate and candidate.finish_reason:
         finish = _FINISHES.get(candidate.finish_reason.value, "stop")
-    if response.prompt_feedback and response.prompt_feedback.block_reason:
+    if blocked:
         finish = "refused"
     counted = response.usage_metadata
     usage = Usage(

@@ -30,6 +30,7 @@ class ChatEndpoint(Endpoint, ABC):
     """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
 
     extra: ClassVar[str] = "openai"
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
 
     def __init__(self, name: str, args: Arguments) -> None:
         super().__init__(name, args)
@@ -58,10 +59,9 @@ class ChatEndpoint(Endpoint, ABC):
     def _connect(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI
 
-        names = (self.api_key_env or "OPENAI_API_KEY",)
         needed = self._on_openai or self.api_key_env
         # A server of one's own often wants no key, but the SDK insists on some text.
-        key = require_key(self.name, names) if needed else find_key(names) or "none"
+        key = require_key(self.name, self.keys) if needed else find_key(self.keys) or "none"
         return AsyncOpenAI(api_key=key, base_url=self.base_url, timeout=self.timeout, max_retries=0)
 
     @property
