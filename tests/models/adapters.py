@@ -1,4 +1,4 @@
-"""Every adapter, ready to ask one question of a server at an address, and what all of their failures have in common."""
+"""Every adapter, ready to ask a server at an address one question, and what all of their failures share."""
 
 from __future__ import annotations
 

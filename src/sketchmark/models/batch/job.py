@@ -45,9 +45,12 @@ async def run_job(
             state = await _send(connection, left, files, state, tell)
         job = await _wait(connection, state, files, tell)
         await _collect(connection, job, files)
-        done = job.status == "completed"
+        lasting = files.lasting_failure()
+        done = job.status == "completed" and lasting is None
         state = replace(state, completed=done, file_id=None, batch_id=None)
         files.save_state(state)
+        if lasting:
+            raise connection.call.failed(lasting)
         if not done:
             raise CallFailed(f"batch_{job.status}", _end(job, files, len(wanted)))
     return files.results(wanted)
