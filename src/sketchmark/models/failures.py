@@ -170,7 +170,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _retry_info(sent: Any) -> float | None:
     """Google asks for a wait in the body (`RetryInfo.retryDelay: "12s"`) instead of a header."""
-    found = re.search(r"retryDelay': '([\d.]+)s'", str(sent))
+    found = re.search(r"retryDelay': '(\d+(?:\.\d+)?)s'", str(sent))
     return float(found[1]) if found else None
 
 
