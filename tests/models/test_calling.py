@@ -77,6 +77,17 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     assert failures.retry_after({}) is None
 
 
+async def test_nobody_signed_in_to_azure_stops_the_run_and_says_how_to_sign_in() -> None:
+    from azure.core.exceptions import ClientAuthenticationError
+
+    async def attempt() -> None:
+        raise ClientAuthenticationError("DefaultAzureCredential failed")
+
+    with pytest.raises(CallFailed, match=r"set AZURE_OPENAI_API_KEY, or sign in with `az login`") as caught:
+        await calling.Caller("azure/m", Pace(), timeout=1, max_retries=5, keys=("AZURE_OPENAI_API_KEY",))(attempt)
+    assert (caught.value.kind, caught.value.stops_run) == ("auth", True)
+
+
 async def test_a_wait_of_an_hour_is_refused_and_the_user_told(far: FarEnd) -> None:
     far.faults = [Fault(429, {"Retry-After": "3600"})]
     assert "asks to wait 3600 s" in str(await failure(model(far)))

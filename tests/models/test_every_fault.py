@@ -129,3 +129,18 @@ async def test_a_certificate_of_ones_own_holds_where_it_is_named(
     with broken({"422": CASES["422"].fault}, certificates["trusted"]) as tls:
         error = await failure(adapter, f"https://127.0.0.1:{tls.port}/422", tmp_path, again=False, stops=False)
     assert error.kind == "bad_request" and tls.seen == {"422": 1}
+
+
+async def test_a_batch_job_without_a_status_is_not_waited_for(authorities: None, tmp_path: Path) -> None:
+    with broken({"job": Broken(answer(200, {"id": "batch-1", "object": "batch"}))}) as far:
+        url = f"http://127.0.0.1:{far.port}/job"
+        assert (await failure("batch-under-way", url, tmp_path, again=True, stops=False)).kind == "bad_reply"
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+async def test_what_a_server_says_in_a_form_of_its_own_is_told(
+    authorities: None, tmp_path: Path, adapter: str
+) -> None:
+    with broken({"said": Broken(answer(422, {"detail": "the picture\nis too large"}))}) as far:
+        error = await failure(adapter, f"http://127.0.0.1:{far.port}/said", tmp_path, again=False, stops=False)
+    assert "the picture" in str(error) and "is too large" in str(error)
