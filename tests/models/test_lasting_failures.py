@@ -27,36 +27,36 @@ def _openai(code: str, message: str = "no") -> dict[str, Any]:
 PER_DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}], "retryDelay": "0.01s"}
 PER_MINUTE = {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}], "retryDelay": "0.01s"}
 
-SAID = {
-    ("openai", "quota"): (429, _openai("insufficient_quota")),
-    ("openai-images", "quota"): (400, _openai("billing_hard_limit_reached")),
-    ("openai", "not_found"): (403, _openai("model_not_found", "the project has no access to it")),
-    ("openai", "auth"): (401, _openai("invalid_api_key")),
-    ("azure", "not_found"): (404, _openai("DeploymentNotFound")),
-    ("azure", "quota"): (403, _openai("403", "Out of call volume quota.")),
-    ("azure", "auth"): (401, _openai("401", "invalid subscription key")),
-    ("gemini", "quota"): (429, _google("RESOURCE_EXHAUSTED", **PER_DAY)),
-    ("gemini-drawing", "quota"): (400, _google("FAILED_PRECONDITION")),
-    ("gemini", "auth"): (400, _google("INVALID_ARGUMENT", reason="API_KEY_INVALID")),
-    ("gemini", "not_found"): (404, _google("NOT_FOUND")),
-    ("anthropic", "quota"): (400, _anthropic("invalid_request_error", "Your credit balance is too low.")),
-    ("anthropic", "auth"): (403, _anthropic("permission_error", "no")),
-    ("anthropic", "not_found"): (404, _anthropic("not_found_error", "model: m")),
-    ("batch", "quota"): (429, _openai("insufficient_quota")),
-}
+SAID: list[tuple[str, str, int, dict[str, Any]]] = [
+    ("openai", "quota", 429, _openai("insufficient_quota")),
+    ("openai-images", "quota", 400, _openai("billing_hard_limit_reached")),
+    ("openai", "not_found", 403, _openai("model_not_found", "the project has no access to it")),
+    ("openai", "auth", 401, _openai("invalid_api_key")),
+    ("azure", "not_found", 404, _openai("DeploymentNotFound")),
+    ("azure", "quota", 403, _openai("403", "Out of call volume quota.")),
+    ("azure", "auth", 401, _openai("401", "invalid subscription key")),
+    ("gemini", "quota", 429, _google("RESOURCE_EXHAUSTED", **PER_DAY)),
+    ("gemini", "quota", 400, _google("FAILED_PRECONDITION")),
+    ("gemini", "auth", 400, _google("INVALID_ARGUMENT", reason="API_KEY_INVALID")),
+    ("gemini", "not_found", 404, _google("NOT_FOUND")),
+    ("anthropic", "quota", 400, _anthropic("invalid_request_error", "Your credit balance is too low.")),
+    ("anthropic", "auth", 403, _anthropic("permission_error", "no")),
+    ("anthropic", "not_found", 404, _anthropic("not_found_error", "model: m")),
+    ("batch", "quota", 429, _openai("insufficient_quota")),
+]
 VARIABLES = {"openai": "OPENAI_API_KEY", "azure": "AZURE_OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY",
              "gemini": "GEMINI_API_KEY or GOOGLE_API_KEY"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("adapter", "kind"), SAID)
+@pytest.mark.parametrize(("adapter", "kind", "status", "body"), SAID)
 async def test_what_no_other_call_would_escape_is_told_in_each_providers_words(
-    authorities: None, tmp_path: Path, adapter: str, kind: str
+    authorities: None, tmp_path: Path, adapter: str, kind: str, status: int, body: Any
 ) -> None:
-    with broken({"said": Broken(answer(*SAID[adapter, kind]))}) as far:
+    with broken({"said": Broken(answer(status, body))}) as far:
         error = await failure(adapter, f"http://127.0.0.1:{far.port}/said", tmp_path, again=False, stops=True)
     assert error.kind == kind and far.seen == {"said": 1}
     assert {"auth": VARIABLES.get(adapter, ""), "quota": "add credit", "not_found": "the name"}[kind] in error.hint
-    if kind == "not_found" and SAID[adapter, kind][0] == 404:
+    if status == 404:
         assert f" at http://127.0.0.1:{far.port}/said/" in str(error)
 
 
