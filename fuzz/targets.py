@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import SketchmarkError
-from sketchmark.models.calling import BadReply
 from sketchmark.models.combined_prompt import split
+from sketchmark.models.failures import BadReply
 from sketchmark.models.openai_replies import read_chat, read_image
 from sketchmark.parts import Picture
 from sketchmark.runs.index import RunIndex

@@ -99,3 +99,26 @@ async def test_a_caller_that_gave_up_takes_no_place() -> None:
     worker.free.set()
     assert [await first, await other] == [0, 4]
     assert worker.batches == [[0], [2]]
+
+
+async def test_a_worker_that_cannot_even_clean_up_leaves_nobody_waiting() -> None:
+    worker = Worker(limit=4, room=0)
+
+    def broken() -> None:
+        raise RuntimeError("the device\nis gone")
+
+    worker.batcher._release = broken
+    async with asyncio.timeout(5):
+        outcomes = await asyncio.gather(
+            *(worker.batcher.submit(job, "same") for job in (1, 2)), return_exceptions=True
+        )
+    assert [str(outcome) for outcome in outcomes] == ["RuntimeError: the device is gone"] * 2
+    assert all(isinstance(outcome, CallFailed) for outcome in outcomes)
+
+
+async def test_a_model_that_was_closed_tells_who_still_asks() -> None:
+    worker = Worker(limit=4)
+    worker.batcher._executor.shutdown()
+    async with asyncio.timeout(5):
+        with pytest.raises(CallFailed, match="shutdown"):
+            await worker.batcher.submit(1, "same")

@@ -120,20 +120,6 @@ async def test_a_batch_that_does_not_fit_is_halved_and_the_limit_stays(llava: Pa
     assert max(sizes) == 2
 
 
-async def test_a_call_that_does_not_fit_alone_is_a_failure_of_that_call(llava: Path) -> None:
-    import torch
-
-    model = TransformersChat(str(llava))
-
-    def full(*args: Any, **kwargs: Any) -> Any:
-        raise torch.OutOfMemoryError("no room")
-
-    (await model.weights()).model.forward = full
-    with pytest.raises(CallFailed, match="memory") as raised:
-        await model.say(of("?"), SHORT)
-    assert raised.value.kind == "out_of_memory"
-
-
 async def test_a_context_that_is_too_long_fails_alone(llava: Path) -> None:
     model = TransformersChat(str(llava))
     expected = await one_by_one(model, [MIXED[1], MIXED[3]])
@@ -158,13 +144,14 @@ async def test_a_template_that_moves_pictures_is_told(tmp_path: Path) -> None:
     assert kept.left_out == ()
 
 
-async def test_what_cannot_be_loaded_is_one_clear_error(tmp_path: Path, llava: Path) -> None:
+async def test_what_cannot_be_loaded_stops_the_run_with_one_clear_error(tmp_path: Path, llava: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(DataMissing, match="cannot load"):
+    with pytest.raises(CallFailed, match="cannot load") as caught:
         await TransformersChat(str(tmp_path)).say(of("?"), SHORT)
-    with pytest.raises(BadInput, match="chat template"):
+    assert (caught.value.kind, caught.value.stops_run) == ("weights", True)
+    with pytest.raises(CallFailed, match="chat template"):
         await TransformersChat(str(tiny.make_llava(tmp_path / "mute", None))).say(of("?"), SHORT)
-    with pytest.raises(BadInput, match="device=warp"):
+    with pytest.raises(CallFailed, match="device=warp"):
         await TransformersChat(str(llava), device="warp").say(of("?"), SHORT)
 
 
@@ -189,7 +176,7 @@ async def test_weights_with_holes_are_refused(tmp_path: Path) -> None:
     save_file(weights, file, metadata={"format": "pt"})
     model = TransformersChat(str(tmp_path))
     for _ in range(2):
-        with pytest.raises(DataMissing, match="lacks 1 weights"):
+        with pytest.raises(CallFailed, match="lacks 1 weights"):
             await model.say(of("?"), SHORT)
 
 

@@ -122,7 +122,14 @@ async def test_the_weights_are_loaded_in_bfloat16_with_the_joined_modules_on_one
 async def test_an_error_in_the_checkout_is_a_failed_call(folders: tuple[Path, Path]) -> None:
     with pytest.raises(CallFailed, match="CUDA out of memory") as caught:
         await bagel(folders).draw(of("fail"), Options())
-    assert caught.value.kind == "local_error"
+    assert caught.value.kind == "out_of_memory"
+
+
+async def test_a_checkout_that_cannot_be_loaded_stops_the_run(folders: tuple[Path, Path]) -> None:
+    (folders[0] / "inferencer.py").write_text("raise ModuleNotFoundError(name='flash_attn')")
+    with pytest.raises(CallFailed, match="missing: flash_attn") as caught:
+        await bagel(folders).say(of("?"), Options())
+    assert (caught.value.kind, caught.value.stops_run) == ("weights", True)
 
 
 async def test_without_torch_the_extra_is_named(folders: tuple[Path, Path]) -> None:

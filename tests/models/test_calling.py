@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import CallFailed
-from sketchmark.models import calling
+from sketchmark.models import calling, failures
 from sketchmark.models.base import Options
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
@@ -71,10 +71,21 @@ async def test_a_retry_waits_at_least_as_long_as_the_server_asks(far: FarEnd, he
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert 55 < (calling.retry_after({"retry-after": later}) or 0) <= 60
-    assert calling.retry_after({"retry-after": "7"}) == 7
-    assert calling.retry_after({"retry-after": "soon"}) is None
-    assert calling.retry_after({}) is None
+    assert 55 < (failures.retry_after({"retry-after": later}) or 0) <= 60
+    assert failures.retry_after({"retry-after": "7"}) == 7
+    assert failures.retry_after({"retry-after": "soon"}) is None
+    assert failures.retry_after({}) is None
+
+
+async def test_nobody_signed_in_to_azure_stops_the_run_and_says_how_to_sign_in() -> None:
+    from azure.core.exceptions import ClientAuthenticationError
+
+    async def attempt() -> None:
+        raise ClientAuthenticationError("DefaultAzureCredential failed")
+
+    with pytest.raises(CallFailed, match=r"set AZURE_OPENAI_API_KEY, or sign in with `az login`") as caught:
+        await calling.Caller("azure/m", Pace(), timeout=1, max_retries=5, keys=("AZURE_OPENAI_API_KEY",))(attempt)
+    assert (caught.value.kind, caught.value.stops_run) == ("auth", True)
 
 
 async def test_a_wait_of_an_hour_is_refused_and_the_user_told(far: FarEnd) -> None:

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse, RedirectResponse, StreamingResponse
 
-from sketchmark.models.calling import BadReply
 from sketchmark.models.download import download, is_public
+from sketchmark.models.failures import BadReply
 from tests.models.fake_server import DRAWN, FarEnd, running
 
 

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from sketchmark.models.base import Options
-from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import Encoder, picture_from_base64, picture_from_bytes
+from sketchmark.models.failures import BadReply
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import Picture, of

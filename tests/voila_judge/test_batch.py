@@ -20,15 +20,20 @@ from sketchmark.models.batch.lines import digest
 from sketchmark.parts import Context
 from sketchmark.serve import Faults, serving
 from sketchmark.serve.batches import Fate
+from sketchmark.serve.wire_errors import WireError
 
 
 class Moody(Model):
     """Repeats the last text, but misbehaves in the way that the text asks for."""
 
+    poor = True
+
     async def say(self, context: Context, options: Options) -> Reply:
         text = context.texts[-1]
         if text == "crash":
             raise RuntimeError("out of order")
+        if text == "poor" and self.poor:
+            raise WireError("no credit left", status=429, code="insufficient_quota")
         return {
             "refuse": Reply("no", finish="refused"),
             "cut": Reply("half", finish="length"),
@@ -101,6 +106,18 @@ async def test_a_line_that_failed_has_its_problem_and_the_others_their_answers(t
     problems = {name: result.problem.split(":")[0] for name, result in results.items()}
     assert problems == {"q0": "", "q1": "500", "q2": "refused", "q3": "truncated", "q4": "empty", "q5": ""}
     assert results["q5"].text == "said fine too"
+
+
+async def test_requests_that_failed_for_want_of_credit_are_sent_again_when_there_is_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with far(tmp_path) as end:
+        with pytest.raises(CallFailed, match=r"no credit left.*add credit") as caught:
+            await end.run("fine", "poor")
+        assert (caught.value.kind, caught.value.stops_run) == ("quota", True)
+        monkeypatch.setattr(Moody, "poor", False)
+        assert await end.run("fine", "poor") == {"q0": Result("said fine"), "q1": Result("said poor")}
+        assert [told for told in end.told if "uploaded" in told][-1].endswith("uploaded 1 requests")
 
 
 async def test_a_finished_job_is_only_read_when_asked_for_again(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Finish, Options, Reply, Usage
 from sketchmark.models.bounded_http import bounded
 from sketchmark.models.endpoint import Endpoint
-from sketchmark.models.replies import body_of, finish_of_text, for_looking
+from sketchmark.models.replies import as_a_reply, body_of, counted, finish_of_text, for_looking
 from sketchmark.models.secrets import require_key
 from sketchmark.parts import Context, Part
 
@@ -27,6 +27,7 @@ _FINISHES: dict[str, Finish] = {
 
 class Anthropic(Endpoint):
     provider: ClassVar[str] = "anthropic"
+    key_variables: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
     max_pictures: int | None = 100
 
     def __init__(self, name: str, **model_args: Value) -> None:
@@ -44,7 +45,7 @@ class Anthropic(Endpoint):
         except ImportError:
             raise MissingExtra(f"model {self.name}", "anthropic") from None
         self._client = AsyncAnthropic(
-            api_key=require_key(self.name, [self.api_key_env or "ANTHROPIC_API_KEY"]),
+            api_key=require_key(self.name, self.keys),
             base_url=self.base_url,
             timeout=self.timeout,
             max_retries=0,
@@ -72,14 +73,11 @@ class Anthropic(Endpoint):
 
         async def attempt() -> Reply:
             body = body_of(await self._client.messages.create(**request))
-            text = "".join(block["text"] for block in body.get("content") or [] if block.get("type") == "text")
-            counted = body.get("usage") or {}
-            usage = Usage(
-                int(counted.get("input_tokens") or 0),
-                int(counted.get("output_tokens") or 0),
-                pictures_in=len(context.pictures),
-            )
-            finish = finish_of_text(_FINISHES.get(body.get("stop_reason") or "", "stop"), text)
+            with as_a_reply():
+                text = "".join(block["text"] for block in body["content"] if block.get("type") == "text")
+                finish = finish_of_text(_FINISHES.get(body.get("stop_reason") or "", "stop"), text)
+            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
+            usage = Usage(tokens_in, tokens_out, pictures_in=len(context.pictures))
             return Reply(text, None, finish, usage, left_out, for_looking(body))
 
         return await self._call(attempt)

@@ -26,6 +26,7 @@ class Azure(OpenAI):
 
     provider: ClassVar[str] = "azure"
     extra: ClassVar[str] = "azure"
+    key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
 
     def __init__(self, name: str, **model_args: Value) -> None:
         super().__init__(str(model_args.get("deployment") or "") or name, **model_args)
@@ -46,7 +47,7 @@ class Azure(OpenAI):
     def _connect(self) -> AsyncOpenAI:
         from openai import AsyncAzureOpenAI, DefaultAsyncHttpxClient
 
-        key = find_key([self.api_key_env or "AZURE_OPENAI_API_KEY"])
+        key = find_key(self.keys)
         return AsyncAzureOpenAI(
             azure_endpoint=self.base_url or "",
             api_version=self._api_version,

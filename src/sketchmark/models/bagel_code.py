@@ -83,7 +83,10 @@ class BagelCode(Model):
 
     def _infer(self, context: Context, seed: int | None, settings: dict[str, Any]) -> list[Any]:
         if self._inferencer is None:
-            self._inferencer = bagel_checkout.load(self._code, self._weights)
+            try:
+                self._inferencer = bagel_checkout.load(self._code, self._weights)
+            except BadInput as error:
+                raise CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint) from error
         inputs = [part.content if isinstance(part.content, str) else part.content.image() for part in context]
         if seed is not None:
             importlib.import_module("torch").manual_seed(seed)
@@ -92,7 +95,10 @@ class BagelCode(Model):
         except SketchmarkError:
             raise
         except Exception as error:
-            raise CallFailed("local_error", f"{self.name}: {type(error).__name__}: {error}") from error
+            kind = (
+                "out_of_memory" if "out of memory" in str(error) or isinstance(error, MemoryError) else "local_error"
+            )
+            raise CallFailed(kind, f"{self.name}: {type(error).__name__}: {error}") from error
 
     def _count_tokens(self, text: str) -> int:
         return len(self._inferencer.tokenizer.encode(text)) if self._inferencer else 0

@@ -15,6 +15,7 @@ Result = TypeVar("Result")
 
 WINDOW = 0.02
 """Seconds to wait for company: long against an event loop's turn, short against any generation."""
+_LONGEST_MESSAGE = 600
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,11 @@ class Batcher(Generic[Job, Result]):
                 return
             batch = [entry for entry in self._waiting if entry.group == self._waiting[0].group][: self.limit]
             self._waiting = [entry for entry in self._waiting if entry not in batch]
-            outcomes = await loop.run_in_executor(self._executor, self._outcomes, [entry.job for entry in batch])
+            outcomes: list[Result | SketchmarkError]
+            try:
+                outcomes = await loop.run_in_executor(self._executor, self._outcomes, [entry.job for entry in batch])
+            except Exception as error:  # a device that is gone, a closed model: who waits must be told all the same
+                outcomes = [_failure(error, memory=False) for _ in batch]
             for entry, outcome in zip(batch, outcomes, strict=True):
                 if entry.result.done():
                     continue
@@ -86,7 +91,7 @@ class Batcher(Generic[Job, Result]):
             return [*self._run(batch)]
         except Exception as error:
             memory = self._out_of_memory(error)
-            failure = _failure(error, memory)
+            failure = _failure(error, memory=memory)
         # Outside the except block: the exception's traceback held the tensors that have to go.
         if memory:
             self._release()
@@ -98,11 +103,14 @@ class Batcher(Generic[Job, Result]):
         return [outcome for job in batch for outcome in self._attempt([job])]
 
 
-def _failure(error: Exception, memory: bool) -> SketchmarkError:
+def _failure(error: Exception, *, memory: bool) -> SketchmarkError:
     if isinstance(error, SketchmarkError):
         return error
     if memory:
         return CallFailed(
-            "out_of_memory", "one call alone does not fit into memory", hint="a smaller dtype, or device_map=auto"
+            "out_of_memory",
+            "one call alone does not fit into memory",
+            hint="--gen_kwargs max_new_tokens=N, a smaller dtype=, or device_map=auto",
         )
-    return CallFailed("local_model", f"{type(error).__name__}: {error}")
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    return CallFailed("local_model", words[:_LONGEST_MESSAGE])

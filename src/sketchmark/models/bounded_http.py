@@ -12,7 +12,7 @@ from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from sketchmark.models.calling import BadReply
+from sketchmark.models.failures import BadReply
 
 if TYPE_CHECKING:
     import httpx2

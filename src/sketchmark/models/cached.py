@@ -1,10 +1,16 @@
-"""A call cache on disk: an episode interrupted at step 7 pays only for step 8."""
+"""A call cache on disk: an episode interrupted at step 7 pays only for step 8.
+
+It is an aid: what it cannot keep is told once, and never costs a reply that was paid for.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import logging
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +24,16 @@ from sketchmark.models.reply_record import ReplyRecord, pack_reply, unpack_reply
 from sketchmark.parts import Context
 
 _ENTRY = LineReader(ReplyRecord, "a reply")
+_USABLE = ("stop", "length")
+_WITHOUT = "the run continues without it, and a call that is made again is paid for again"
+_told: set[Path] = set()
+
+
+def _warn_once(folder: Path, words: str) -> None:
+    """A model and its judge share the folder, and every reply would complain."""
+    if folder not in _told:
+        _told.add(folder)
+        logging.getLogger("sketchmark").warning(words)
 
 
 class CallCache:
@@ -27,6 +43,8 @@ class CallCache:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "it cannot be written to")
         except OSError as error:
             raise BadInput(
                 f"cannot keep a call cache in {folder}: {error.strerror}", "--cache or --no-cache"
@@ -37,15 +55,24 @@ class CallCache:
         """The stored reply, or None; a damaged entry counts as not there."""
         try:
             path = self._path(key)
-            return unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
+            kept = unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
         except (OSError, SketchmarkError):
             return None
+        return kept if kept.finish in _USABLE else None
 
     def put(self, key: str, reply: Reply) -> None:
-        write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
+        """Keep a usable reply, if that is possible. A full disk may have room again by the next one."""
+        if reply.finish not in _USABLE:
+            return
+        try:
+            write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
+        except OSError as error:
+            why = error.strerror or error
+            _warn_once(self.folder, f"the call cache in {self.folder} cannot keep replies ({why}): {_WITHOUT}")
 
     def drop(self, key: str) -> None:
-        self._path(key).unlink(missing_ok=True)
+        with suppress(OSError):
+            self._path(key).unlink()
 
     def _path(self, key: str) -> Path:
         return self.folder / "calls" / key[:2] / f"{key}.json"
@@ -87,8 +114,7 @@ class Cached(Model):
         if kept is not None:
             return replace(kept, usage=replace(kept.usage, calls=0))
         reply = await (self._model.say if act == "say" else self._model.draw)(context, options)
-        if reply.finish in ("stop", "length"):
-            self._cache.put(key, reply)
+        self._cache.put(key, reply)
         return reply
 
 
@@ -100,8 +126,19 @@ def call_key(model: Model, act: str, context: Context, options: Options) -> str:
 
 
 def with_cache(model: Model, folder: Path | None) -> Model:
-    """The model behind a cache in `folder`; as it is where there is none."""
-    return Cached(model, CallCache(folder)) if folder else model
+    """The model behind a cache in `folder`; as it is where there is none.
+
+    A folder that somebody named and that cannot be used is an error; the one that nobody asked for is done without.
+    """
+    if folder is None:
+        return model
+    try:
+        return Cached(model, CallCache(folder))
+    except BadInput as error:
+        if folder != default_cache():
+            raise
+        _warn_once(folder, f"{error}: {_WITHOUT}")
+        return model
 
 
 def default_cache() -> Path:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.request import getproxies, proxy_bypass
 
 from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most, read_bounded
-from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import picture_from_bytes
+from sketchmark.models.failures import BadReply
 from sketchmark.parts import Picture
 
 if TYPE_CHECKING:

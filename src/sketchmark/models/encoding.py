@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 
 from sketchmark.errors import BadPicture
-from sketchmark.models.calling import BadReply
+from sketchmark.models.failures import BadReply
 from sketchmark.parts import Picture
 
 CACHE_BYTES = 64_000_000

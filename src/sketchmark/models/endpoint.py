@@ -16,6 +16,8 @@ class Endpoint(Model):
     """Base of the adapters. A subclass turns a context into its provider's request, and the reply back; no more."""
 
     provider: ClassVar[str]
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    """Where the key is looked for, unless `api_key_env` names another variable."""
     formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp", "gif"})
 
     def __init__(self, name: str, args: Arguments) -> None:
@@ -26,7 +28,8 @@ class Endpoint(Model):
         self.max_retries = args.whole("max_retries", 6)
         self._limit_is_given = args.text("max_concurrent") is not None
         self.pace = Pace(args.whole("max_concurrent", 16, least=1), args.above_zero("max_requests_per_minute"))
-        self._call = Caller(self.name, self.pace, timeout=self.timeout, max_retries=self.max_retries)
+        self.keys = (self.api_key_env,) if self.api_key_env else self.key_variables
+        self._call = Caller(self.name, self.pace, timeout=self.timeout, max_retries=self.max_retries, keys=self.keys)
         self._encoder = Encoder(self.formats)
 
     def expect(self, at_once: int) -> None:

@@ -14,9 +14,9 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Finish, Options, Reply, Usage
 from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT, at_most, bounded
-from sketchmark.models.calling import BadReply
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.endpoint import Endpoint
+from sketchmark.models.failures import BadReply
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import require_key
 from sketchmark.parts import Context, Part
@@ -44,6 +44,7 @@ _FINISHES: dict[str, Finish] = {
 
 class Gemini(Endpoint):
     provider: ClassVar[str] = "gemini"
+    key_variables: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp"})
 
     def __init__(self, name: str, **model_args: Value) -> None:
@@ -55,7 +56,6 @@ class Gemini(Endpoint):
         self._drawer = args.text("draw_model") or (name if _DRAWS.search(name) else None)
         self._image = {key: args.text(key) for key in ("aspect_ratio", "image_size")}
         args.refuse_unknown()
-        names = [self.api_key_env] if self.api_key_env else ["GEMINI_API_KEY", "GOOGLE_API_KEY"]
         try:
             import httpx2
             from google import genai
@@ -67,7 +67,7 @@ class Gemini(Endpoint):
             timeout=self.timeout, limits=httpx2.Limits(), follow_redirects=True, event_hooks=bounded()
         )
         self._client = genai.Client(
-            api_key=require_key(self.name, names),
+            api_key=require_key(self.name, self.keys),
             vertexai=False,
             http_options=types.HttpOptions(
                 base_url=self.base_url,
@@ -103,10 +103,13 @@ class Gemini(Endpoint):
         config = self._config(options, draw=draw)
 
         async def attempt() -> Reply:
-            with at_most(LARGEST_DRAWING if draw else LARGEST_TEXT):
-                response = await self._client.aio.models.generate_content(
-                    model=model, contents=contents, config=config
-                )
+            try:
+                with at_most(LARGEST_DRAWING if draw else LARGEST_TEXT):
+                    response = await self._client.aio.models.generate_content(
+                        model=model, contents=contents, config=config
+                    )
+            except TypeError as error:  # how the SDK stumbles over JSON that is no object
+                raise BadReply(f"the server sent JSON that is no reply: {error}") from None
             return await _read(response, len(context.pictures), left_out, draw=draw)
 
         return await self._call(attempt)
@@ -148,6 +151,9 @@ async def _read(response: types.GenerateContentResponse, sent: int, left_out: la
     """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
     content = candidate.content if candidate else None
+    blocked = response.prompt_feedback is not None and response.prompt_feedback.block_reason is not None
+    if not blocked and not content and not (candidate and candidate.finish_reason):
+        raise BadReply("the server sent neither an answer nor a reason for none")
     parts = [part for part in (content.parts if content else None) or [] if not part.thought]
     text = "".join(part.text for part in parts if part.text)
     pictures = [part.inline_data.data for part in parts if part.inline_data and part.inline_data.data]
@@ -157,7 +163,7 @@ async def _read(response: types.GenerateContentResponse, sent: int, left_out: la
         if reason not in _FINISHES:
             raise BadReply(f"the model's reply ended with {reason}")
         finish = _FINISHES[reason]
-    if response.prompt_feedback and response.prompt_feedback.block_reason:
+    if blocked:
         finish = "refused"
     counted = response.usage_metadata
     usage = Usage(

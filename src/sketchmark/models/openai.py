@@ -20,7 +20,7 @@ from sketchmark.models.base import Options, Reply, Usage
 from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
 from sketchmark.models.openai_replies import read_image
-from sketchmark.models.replies import body_of, for_looking
+from sketchmark.models.replies import body_of, counted, for_looking
 from sketchmark.parts import Context, Picture
 
 DRAW_WITH = ("edit", "generate", "chat")
@@ -109,11 +109,11 @@ class OpenAI(ChatEndpoint):
                     body = body_of(await send(**request))
             except Exception as error:
                 return refused_or_raise(error, left_out), ""
-            counted = body.get("usage") or {}
             address = read_image(body)
+            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
             usage = Usage(
-                int(counted.get("input_tokens") or 0),
-                int(counted.get("output_tokens") or 0),
+                tokens_in,
+                tokens_out,
                 pictures_in=len(pictures),
                 pictures_out=1 if address else 0,
             )

@@ -12,10 +12,10 @@ from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.base import Abilities, Options, Reply, Usage
 from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most, bounded
-from sketchmark.models.calling import BadReply
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
+from sketchmark.models.failures import BadReply
 from sketchmark.models.openai_replies import read_chat, refusal_in
 from sketchmark.models.replies import body_of, finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, require_key
@@ -31,6 +31,7 @@ class ChatEndpoint(Endpoint, ABC):
     """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
 
     extra: ClassVar[str] = "openai"
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
 
     def __init__(self, name: str, args: Arguments) -> None:
         super().__init__(name, args)
@@ -59,10 +60,9 @@ class ChatEndpoint(Endpoint, ABC):
     def _connect(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-        names = (self.api_key_env or "OPENAI_API_KEY",)
         needed = self._on_openai or self.api_key_env
         # A server of one's own often wants no key, but the SDK insists on some text.
-        key = require_key(self.name, names) if needed else find_key(names) or "none"
+        key = require_key(self.name, self.keys) if needed else find_key(self.keys) or "none"
         return AsyncOpenAI(
             api_key=key,
             base_url=self.base_url,

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.models.base import Finish
-from sketchmark.models.calling import BadReply
+from sketchmark.models.failures import BadReply
+from sketchmark.models.replies import counted
 
 _FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
 _REFUSAL_CODES = {"content_filter", "content_policy_violation", "moderation_blocked", "ResponsibleAIPolicyViolation"}
+_FLAGGED = re.compile(r"flagged_input|input was flagged|violates usage guidelines", re.IGNORECASE)
 _MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
 """No part of it runs over a bracket, so that no character is read again for another beginning."""
 
@@ -31,15 +33,12 @@ def read_chat(body: dict[str, Any]) -> ChatReply:
         choice = body["choices"][0]
         message = choice["message"]
         text, pictures = _contents(message)
+        finish = _FINISHES.get(choice.get("finish_reason") or "", "stop")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise BadReply("the server sent a chat completion without a message") from None
-    finish = _FINISHES.get(choice.get("finish_reason") or "", "stop")
     if message.get("refusal"):
         text, finish = text or str(message["refusal"]), "refused"
-    usage = body.get("usage") or {}
-    return ChatReply(
-        text, pictures, finish, int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-    )
+    return ChatReply(text, pictures, finish, *counted(body, "prompt_tokens", "completion_tokens"))
 
 
 def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -63,7 +62,9 @@ def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 def read_image(body: dict[str, Any]) -> str:
     """The address of the first picture, b64_json as a data URL like everything else; empty if there is none."""
-    items = body.get("data") or []
+    items = body.get("data")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise BadReply("the server sent no list of pictures")
     if not items:
         return ""
     if items[0].get("b64_json"):
@@ -72,11 +73,14 @@ def read_image(body: dict[str, Any]) -> str:
 
 
 def refusal_in(error: Exception) -> str | None:
-    """The words of a content filter, which answers 400 but is a refusal and no broken request; None if it is none."""
-    if getattr(error, "status_code", None) != 400:
-        return None
-    body = getattr(error, "body", None)
-    if not isinstance(body, dict):
+    """The words of a content filter, which is a refusal and no broken request; None if it is none.
+
+    Most answer 400 with a code; OpenRouter (`metadata` with what was flagged) and xAI (its words) answer 403.
+    """
+    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    if status == 403 and _FLAGGED.search(str(body)):
+        return str(body.get("message")) if isinstance(body, dict) else str(body)
+    if status != 400 or not isinstance(body, dict):
         return None
     inner = body.get("innererror") or body.get("inner_error") or {}
     codes = {body.get("code"), inner.get("code") if isinstance(inner, dict) else None}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sketchmark.models.base import Finish
-from sketchmark.models.calling import BadReply
+from sketchmark.models.failures import BadReply
 
 
 def body_of(response: Any) -> dict[str, Any]:
@@ -14,6 +16,28 @@ def body_of(response: Any) -> dict[str, Any]:
         raise BadReply(f"the server sent no JSON object but {str(response)[:80]!r}")
     body: dict[str, Any] = response.model_dump(mode="json", warnings=False)
     return body
+
+
+@contextmanager
+def as_a_reply() -> Iterator[None]:
+    """Reading what has not the shape of a reply: it is none, and says nothing about the model."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise BadReply(f"the server sent JSON that is no reply ({type(error).__name__}: {error})") from None
+
+
+def counted(body: dict[str, Any], sent: str, came: str) -> tuple[int, int]:
+    """Two numbers of the reply's `usage`; 0 for what is none: a reply that is paid for is not lost over its bill."""
+    usage = body.get("usage")
+    return (_number(usage.get(sent)), _number(usage.get(came))) if isinstance(usage, dict) else (0, 0)
+
+
+def _number(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 def finish_of_text(finish: Finish, text: str) -> Finish:

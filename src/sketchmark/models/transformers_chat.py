@@ -94,8 +94,8 @@ class TransformersChat(Model):
         try:
             loaded = load(self._source)
         except SketchmarkError as error:
-            # Kept: the calls that wait behind this one need not try again.
-            loaded = error
+            # Kept: the calls that wait behind this one need not try again, and none would fare better.
+            loaded = CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint)
         self._loaded = loaded
         return loaded
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.errors import BadInput, DataMissing, MissingExtra
+from sketchmark.errors import BadInput, DataMissing, MissingExtra, SketchmarkError
 from sketchmark.models.arguments import Arguments
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
+_NO_MEMORY = "DefaultCPUAllocator|MPS backend out of memory"
 _BLOCK = 2**16
 _BLOCKS = 64
 
@@ -84,6 +86,10 @@ def load(source: Source) -> Weights:
             **common,
             **placed,
         )
+        if not source.device_map:
+            model.to(_device(source.device))
+    except SketchmarkError:
+        raise
     except Exception as error:
         raise DataMissing(f"cannot load {source.pretrained}: {_one_line(error)}", _hint(error)) from error
     if report["missing_keys"]:
@@ -92,8 +98,6 @@ def load(source: Source) -> Weights:
         raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
     if getattr(processor, "chat_template", None) is None:
         raise BadInput(f"{source.pretrained} has no chat template", "use the instruction-tuned version of the model")
-    if not source.device_map:
-        model.to(_device(source.device))
     tokenizer = processor.tokenizer
     # New tokens continue a row on its right, so a batch must be padded on the left.
     tokenizer.padding_side = "left"
@@ -116,6 +120,8 @@ def _device(name: str) -> Any:
 
 
 def _hint(error: Exception) -> str:
+    if out_of_memory(error):
+        return "it does not fit into memory: a smaller dtype=, device_map=auto, or a smaller model"
     text = f"{error!r}".lower()
     if "torchvision" in text or "video_processor" in text:
         return "its processor handles video too and needs torchvision: pip install torchvision"
@@ -133,9 +139,9 @@ def _one_line(error: Exception) -> str:
 def out_of_memory(error: Exception) -> bool:
     import torch
 
-    # Accelerators raise their own class; on the CPU the allocator raises a plain RuntimeError.
-    return isinstance(error, torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+    # Accelerators raise their own class; on the CPU and on Apple's the allocator raises a plain RuntimeError.
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and re.search(_NO_MEMORY, str(error)) is not None
     )
 
 

@@ -66,5 +66,5 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
         ),
         model=model,
         server=without_credentials(base_url) if base_url else "https://api.openai.com/v1",
-        call=Caller(name, Pace(), timeout=timeout, max_retries=retries),
+        call=Caller(name, Pace(), timeout=timeout, max_retries=retries, keys=names),
     )

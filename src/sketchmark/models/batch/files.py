@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_json
-from sketchmark.models.batch.lines import Result, read_result, rows
+from sketchmark.models.batch.lines import Result, lasting_failure, read_result, rows
+from sketchmark.models.failures import FailedTry
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,13 @@ class JobFiles:
         if self.output.exists():
             kept = [line for custom_id, _, line in rows(_bytes(self.output)) if custom_id in names]
             write_bytes(self.output, b"".join(line + b"\n" for line in kept))
+
+    def lasting_failure(self) -> FailedTry | None:
+        """Why requests have no answer yet, where all others would fail too (an empty account): they are not done, but
+        to be sent again when that is mended."""
+        answered = self.answered()
+        failed = (row for custom_id, row, _ in rows(_bytes(self.errors)) if custom_id not in answered)
+        return next((found for row in failed if (found := lasting_failure(row))), None)
 
     def results(self, wanted: Iterable[str]) -> dict[str, Result]:
         """By custom id, whatever order they came in. What the server never spoke of is a problem of its own."""

@@ -9,17 +9,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.batch.connection import Connection
 from sketchmark.models.batch.files import JobFiles, State, write_bytes
 from sketchmark.models.batch.lines import ENDPOINT, BatchRequest, Result, digest, encode
 from sketchmark.models.bounded_http import LARGEST_FILE, at_most
+from sketchmark.models.failures import BadReply
 from sketchmark.models.secrets import redact
 
 if TYPE_CHECKING:
-    from openai.types import Batch
+    from openai.types import Batch, FileObject
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
@@ -27,6 +28,7 @@ _ENDS = ("completed", "failed", "expired", "cancelled")
 Tell = Callable[[str], None]
 Usable = Callable[[str, Result], bool]
 """(custom id, its result) -> is it what was asked for?"""
+T = TypeVar("T")
 
 
 async def run_job(
@@ -52,9 +54,12 @@ async def run_job(
     if not state.completed:
         job = await _wait(connection, state, files, tell)
         await _collect(connection, job, files)
-        done = job.status == "completed"
+        lasting = files.lasting_failure()
+        done = job.status == "completed" and lasting is None
         state = replace(state, completed=done, file_id=None, batch_id=None)
         files.save_state(state)
+        if lasting:
+            raise connection.call.failed(lasting)
         if not done:
             raise CallFailed(f"batch_{job.status}", _end(job, files, len(wanted)))
     return files.results(wanted)
@@ -88,7 +93,11 @@ async def _send(
     if state.file_id is None:
         data = encode(requests)
         write_bytes(files.sent, data)
-        uploaded = await connection(lambda: client.files.create(file=(files.sent.name, data), purpose="batch"))
+
+        async def upload() -> FileObject:
+            return _whole(await client.files.create(file=(files.sent.name, data), purpose="batch"), "id")
+
+        uploaded = await connection(upload)
         state = replace(state, file_id=uploaded.id)
         files.save_state(state)
         tell(f"{files.sent.name}: uploaded {len(requests)} requests")
@@ -97,12 +106,13 @@ async def _send(
     async def create() -> Batch:
         # An answer that was lost on the way, or a kill, may have left a job behind: it is not paid for twice.
         nonlocal may_exist
-        newest = (await client.batches.list(limit=100)).data if may_exist else []
+        newest = _listed(await client.batches.list(limit=100)) if may_exist else []
         for job in newest:
             if job.input_file_id == file_id:
                 return job
         may_exist = True
-        return await client.batches.create(input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h")
+        made = await client.batches.create(input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h")
+        return _whole(made, "id")
 
     job = await connection(create)
     state = replace(state, batch_id=job.id)
@@ -113,14 +123,19 @@ async def _send(
 async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tell) -> Batch:
     """Poll until the job has come to an end, more and more rarely, telling whatever changes."""
     batch_id, wait, told = str(state.batch_id), FIRST_WAIT, ""
+
+    async def retrieve() -> Batch:
+        return _whole(await connection.client.batches.retrieve(batch_id), "id", "status")
+
     while True:
         try:
-            job = await connection(lambda: connection.client.batches.retrieve(batch_id))
+            job = await connection(retrieve)
         except CallFailed as error:
             hint = "the same command resumes it"
             if error.kind == "not_found":
                 hint = f"if it is gone for good, delete {files.state} to send the requests again"
-            raise CallFailed(error.kind, f"cannot ask about job {batch_id}: {error}", hint=hint) from None
+            words = f"cannot ask about job {batch_id}: {error}"
+            raise CallFailed(error.kind, words, stops_run=error.stops_run, hint=hint) from None
         seen = f"{files.sent.name}: {job.status}{_counts(job)}"
         if seen != told:
             tell(seen)
@@ -129,6 +144,21 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
             return job
         await asyncio.sleep(wait)
         wait = min(LONGEST_WAIT, wait * 1.5)
+
+
+def _whole(sent: T, *needed: str) -> T:
+    """What the SDK made of the answer, if the texts that are needed are in it: it takes a page for an answer too, and
+    a job without a status would be waited for for ever."""
+    if not all(isinstance(getattr(sent, name, None), str) for name in needed):
+        raise BadReply(f"the server sent no {' and '.join(needed)} but {str(sent)[:80]!r}")
+    return sent
+
+
+def _listed(page: Any) -> list[Batch]:
+    jobs = getattr(page, "data", None)
+    if not isinstance(jobs, list):
+        raise BadReply(f"the server sent no list of jobs but {str(page)[:80]!r}")
+    return [_whole(job, "id", "input_file_id") for job in jobs]
 
 
 def _counts(job: Batch) -> str:

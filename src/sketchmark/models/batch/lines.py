@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sketchmark.errors import BadInput
-from sketchmark.models.calling import BadReply
+from sketchmark.models import failures
+from sketchmark.models.failures import BadReply, FailedTry
 from sketchmark.models.openai_replies import read_chat
 from sketchmark.models.secrets import redact
 
@@ -85,6 +86,14 @@ def read_result(row: Mapping[str, Any]) -> Result:
     if reply.finish != "stop":
         return Result(problem="truncated" if reply.finish == "length" else reply.finish)
     return Result(reply.text) if reply.text.strip() else Result(problem="empty")
+
+
+def lasting_failure(row: Mapping[str, Any]) -> FailedTry | None:
+    response = row.get("response")
+    status = response.get("status_code") if isinstance(response, dict) else None
+    if not isinstance(response, dict) or not isinstance(status, int) or status == 200:
+        return None
+    return failures.lasting_failure(status, str(response.get("body")), read_result(row).problem)
 
 
 def _words(message: object) -> str:
