@@ -34,18 +34,21 @@ _MARK = re.compile(r"@(LIST|INLINE|[LlWwXYZUV])")
 
 @dataclass(frozen=True)
 class Reply:
-    """One generated reply, its options, the letter it means (or the one it must not be credited with), its family."""
+    """One generated reply, its options, the letter it means (or the one named last in vain), and where it is from."""
 
     text: str
     options: tuple[str, ...]
     letter: str
     family: str
+    template: str
 
 
 def filled(template: str, options: Sequence[str], rng: random.Random) -> tuple[str, str]:
     """The reply, and the letter that `@L` became."""
     places = rng.sample(range(len(options)), len(options))
-    meant, x, y, z = (places[i % len(places)] if i == 0 else places[1 + (i - 1) % (len(places) - 1)] for i in range(4))
+    meant, x, y, z = (
+        places[i % len(places)] if i == 0 else places[1 + (i - 1) % (len(places) - 1)] for i in range(4)
+    )
     values = {
         "L": LETTERS[meant],
         "l": LETTERS[meant].lower(),
@@ -63,7 +66,7 @@ def filled(template: str, options: Sequence[str], rng: random.Random) -> tuple[s
 
 
 def replies(families: Family, each: int, seed: int, before: Sequence[str] = ("",)) -> Iterator[Reply]:
-    """`each` different replies per template: option sets, letters and what stands `before` in turn, drawn by `seed`."""
+    """`each` different replies per template; option sets, letters and what stands `before` are drawn by `seed`."""
     rng = random.Random(seed)
     for family, templates in families.items():
         for template in templates:
@@ -76,6 +79,6 @@ def replies(families: Family, each: int, seed: int, before: Sequence[str] = ("",
                 if text in made:
                     continue
                 made.add(text)
-                yield Reply(text, options, letter, family)
+                yield Reply(text, options, letter, family, template)
                 if len(made) == each:
                     break

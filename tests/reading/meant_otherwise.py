@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 YES_NO: dict[str, tuple[str, ...]] = {
-    "bare": ("@Y", "@Y.", "@y", "**@Y**", "(@Y)", "`@y`", '"@Y"', "@Y!", "\\boxed{@Y}", "\\boxed{\\text{@y}}", "$\\text{@Y}$"),
+    "bare": (
+        "@Y",
+        "@Y.",
+        "@y",
+        "**@Y**",
+        "(@Y)",
+        "`@y`",
+        '"@Y"',
+        "@Y!",
+        "\\boxed{@Y}",
+        "\\boxed{\\text{@y}}",
+        "$\\text{@Y}$",
+    ),
     "marked": (
         "<answer>@Y</answer>",
         "<answer>@y.</answer>",
@@ -56,7 +68,17 @@ CHINESE_YES = ("是", "是。", "是的，可以看到骨折。", "答案是：�
 CHINESE_NO = ("否", "不是", "没有", "否。", "不是，心脏大小正常。", "答案是：否", "没有，未见骨折。", "不对")
 
 NUMBERS: dict[str, tuple[str, ...]] = {
-    "bare": ("@N", "@N.", "**@N**", "$@N$", "\\boxed{@N}", "<answer>@N</answer>", '{"answer": @N}', "@N cm", "about @N"),
+    "bare": (
+        "@N",
+        "@N.",
+        "**@N**",
+        "$@N$",
+        "\\boxed{@N}",
+        "<answer>@N</answer>",
+        '{"answer": @N}',
+        "@N cm",
+        "about @N",
+    ),
     "announced": (
         "The answer is @N.",
         "Answer: @N",
