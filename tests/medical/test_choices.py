@@ -192,16 +192,30 @@ def test_a_species_name_is_not_a_letter() -> None:
 
 
 def test_a_reply_of_nothing_but_marks_is_read_in_no_time() -> None:
-    assert read_choice("*" * 200_000, CHAMBERS).value is None
-    assert read_choice("( " * 100_000, CHAMBERS).value is None
-    assert read_choice("\\boxed{" * 30_000, CHAMBERS).value is None
+    for mark in ("*", "( ", "\\boxed{", "{", "<answer>", "<think>", '"answer": "'):
+        assert read_choice(mark * 100_000, CHAMBERS).value is None
+
+
+def test_of_a_long_reply_the_beginning_and_the_end_are_read() -> None:
+    middle = "The wall is thin. " * 100_000
+    assert read_choice(f"{middle}\nAnswer: B", CHAMBERS).value == "B"
+    assert read_choice(f"B\n\n{middle}", CHAMBERS).value == "B"
+    assert read_choice(f"{middle}\nAnswer: B\n{middle}", CHAMBERS).value is None
 
 
 def test_how_a_reply_was_read_is_told() -> None:
-    assert read_choice("<answer>B</answer>", CHAMBERS).how == "answer tag"
-    assert read_choice("\\boxed{B}", CHAMBERS).how == "boxed"
-    assert read_choice("right atrium", CHAMBERS).how == "option text"
-    assert read_choice("no idea", CHAMBERS).how == "unparsed"
+    for reply, how in (
+        ("<answer>B</answer>", "marked"),
+        ("\\boxed{B}", "marked"),
+        ("Answer: B", "announced"),
+        ("I choose B.", "announced"),
+        ("It is thin, so B.", "concluded"),
+        ("B is correct.", "concluded"),
+        ("right atrium", "reply"),
+        ("B because it is thin", "reply"),
+        ("no idea", "unparsed"),
+    ):
+        assert read_choice(reply, CHAMBERS).how == how
 
 
 def test_an_item_without_options_is_refused() -> None:

@@ -5,66 +5,54 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from sketchmark.scoring.final_answer import UNREAD, Parsed, Zone, announced, final_zone, plain
+from sketchmark.scoring.final_answer import FIRST_SLOT, UNREAD, Parsed, Said, plain, said
 from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer, same_answer
 from sketchmark.scoring.yesno import read_yes_no
 
 
 @pytest.mark.parametrize(
-    ("response", "text", "mark"),
+    ("response", "text", "slots"),
     [
-        ("  left ", "left", "reply"),
-        ("<answer>a</answer> and <ANSWER> b </ANSWER>", "b", "answer tag"),
-        ("<answer>a\nb", "a\nb", "answer tag"),
-        ("\\boxed{c} <answer>a</answer>", "a", "answer tag"),
-        ("<answer></answer> \\boxed{c}", "", "answer tag"),
-        ("\\boxed{a} then \\fbox{b} end", "b", "boxed"),
-        ("\\boxed {a}", "a", "boxed"),
-        ("\\boxed{\\frac{1}{2}} cm}", "\\frac{1}{2}", "boxed"),
-        ("\\boxed{a {b", "a {b", "boxed"),
-        ("\\boxed left lung", "left", "boxed"),
-        ("\\boxed", "", "boxed"),
-        ("\\boxed{\\text{\\textbf{B}}}", "B", "boxed"),
-        ("$\\mathrm{B}$", "B", "reply"),
-        ("$x$ costs $5 or $6", "x costs $5 or $6", "reply"),
-        ("<think>a</think>b", "b", "reply"),
-        ("<THINKING>a</THINKING> b <think>c", "b", "reply"),
-        ("so\na</think>b</THINK>c", "c", "reply"),
-        ("<think><answer>a</answer></think><answer>b</answer>", "b", "answer tag"),
-        ("<think>a\n\nb</think>\nc", "c", "reply"),
-        ("c\n<think>a\nb</think>", "c", "reply"),
-        ("Ｂ", "B", "reply"),
+        ("  left ", "left", ()),
+        ("$\\mathrm{B}$", "B", ()),
+        ("**left** `lung`", "left lung", ()),
+        ("2 * 3 and 2*3", "2 * 3 and 2*3", ()),
+        ("$x$ costs $5 or $6", "x costs $5 or $6", ()),
+        ("$12$", "12", ()),
+        ("\\(B\\) \\[C\\]", "B C", ()),
+        ("<think>a</think>b", "b", ()),
+        ("<THINKING>a</THINKING> b <think>c", "b", ()),
+        ("so\na</think>b</THINK>c", "c", ()),
+        ("<reasoning>a</reasoning>b", "b", ()),
+        ("◁think▷a◁/think▷b", "b", ()),
+        ("<|begin_of_thought|>a<|end_of_thought|>b", "b", ()),
+        ("<think>a\n\nb</think>\nc", "c", ()),
+        ("c\n<think>a\nb</think>", "c", ()),
+        ("Ｂ", "B", ()),
+        ("\ue000\U000f0000B", "B", ()),
+        ("so \\boxed{\\frac{1}{2}} cm", "so @ cm", ("\\frac{1}{2}",)),
+        ("\\boxed {a}", "@", ("a",)),
+        ("\\boxed{a {b", "@", ("a {b",)),
+        ("\\boxed left lung", "@ lung", ("left",)),
+        ("\\boxed{\\text{\\textbf{B}}}", "@", ("B",)),
+        ("<answer>a\nb", "@", ("a\nb",)),
+        ("<answer>\\boxed{a}</answer>", "@", ("a",)),
+        ("\\boxed{a} then \\fbox{b} end", "@ then @ end", ("a", "b")),
+        ('{"answer": "a", "why": "b"}', '{\n@\n, "why": "b"}', ("a",)),
+        ("<think><answer>a</answer></think><answer>b</answer>", "@", ("b",)),
     ],
 )
-def test_the_most_explicit_part_of_a_reply_counts_and_the_last_of_two(response: str, text: str, mark: str) -> None:
-    assert final_zone(response) == Zone(text, mark)
+def test_thinking_and_wrapping_go_and_marked_answers_become_slots(
+    response: str, text: str, slots: tuple[str, ...]
+) -> None:
+    heard = said(response)
+    shown = "".join("@" if ord(sign) >= FIRST_SLOT else sign for sign in heard.text)
+    assert (shown, heard.slots) == (text, slots)
 
 
 @pytest.mark.parametrize("response", [None, 5, {"error": "timeout"}, ["B"]])
 def test_a_reply_that_is_not_text_says_nothing(response: object) -> None:
-    assert final_zone(response) == Zone("", "reply")
-
-
-@pytest.mark.parametrize(
-    ("text", "tail"),
-    [
-        ("The answer is left", "left"),
-        ("My answer was: left", "left"),
-        ("answer would be left", "left"),
-        ("**Answer:** left", "left"),
-        ("ANSWER = left", "left"),
-        ("Answer → left", "left"),
-        ("answer - left", "left"),
-        ("答案是左", "左"),
-        ("答案: 左", "左"),
-        ("answer: a. Answer: b", "b"),
-        ("answers are many", None),
-        ("an answer-based choice", None),
-        ("the answer left", None),
-    ],
-)
-def test_what_is_announced_last_counts(text: str, tail: str | None) -> None:
-    assert announced(text) == tail
+    assert said(response) == Said("", ())
 
 
 def test_texts_are_compared_without_case_spacing_and_marks_around_them() -> None:
@@ -78,24 +66,24 @@ def test_texts_are_compared_without_case_spacing_and_marks_around_them() -> None
 @pytest.mark.parametrize(
     ("response", "value", "how"),
     [
-        ("Yes, it is", True, "first word"),
-        ("nope", False, "first word"),
-        ("'False'", False, "first word"),
-        ("Correct.", True, "first word"),
-        ("incorrect", False, "first word"),
-        ("有", True, "first word"),
-        ("没有", False, "first word"),
-        ("无", False, "first word"),
-        ("不对", False, "first word"),
-        ("No, it is thin: yes or no was the question", False, "first word"),
-        ("是。是否清楚", True, "first word"),
+        ("Yes, it is", True, "reply"),
+        ("Yes it is", True, "concluded"),
+        ("nope", False, "reply"),
+        ("'False'", False, "reply"),
+        ("Correct.", True, "reply"),
+        ("incorrect", False, "reply"),
+        ("有", True, "reply"),
+        ("没有", False, "reply"),
+        ("无", False, "reply"),
+        ("不对", False, "reply"),
+        ("是。是否清楚", True, "reply"),
         ("Yes? The answer is no", False, "announced"),
         ("No? The answer is yes", True, "announced"),
-        ("No. The answer is unclear", False, "first word"),
-        ("<answer>No</answer>", False, "answer tag"),
-        ("\\boxed{yes}", True, "boxed"),
-        ("I would say yes", True, "only word"),
-        ("There is NO sign, no", False, "only word"),
+        ("No. The answer is unclear", False, "reply"),
+        ("<answer>No</answer>", False, "marked"),
+        ("\\boxed{yes}", True, "marked"),
+        ("I would say yes", True, "announced"),
+        ("The border is sharp, so yes", True, "concluded"),
     ],
 )
 def test_yes_and_no_and_where_they_were_read(response: str, value: bool, how: str) -> None:
@@ -129,11 +117,13 @@ def test_neither_or_both_is_unread(response: str) -> None:
         ("It is dark.\nFinal answer: left lung ", "left lung", "announced"),
         ("Answer: left\nas one can see", "left\nas one can see", "announced"),
         ("so the answer is hidden here", "so the answer is hidden here", "reply"),
-        ("The answer: left\nbecause it is dark", "The answer: left\nbecause it is dark", "reply"),
+        ("The answer is left.", "left.", "announced"),
+        ("Half of it is \\boxed{left}.\nAnswer: right", "right", "announced"),
+        ('{"answer": "left"}', "left", "marked"),
         ("Answer:", "Answer:", "reply"),
-        ("<answer>left</answer>", "left", "answer tag"),
+        ("<answer>left</answer>", "left", "marked"),
         ("<answer>Answer: left</answer>", "left", "announced"),
-        ("\\boxed{left}", "left", "boxed"),
+        ("\\boxed{left}", "left", "marked"),
         ("答案是左", "左", "announced"),
     ],
 )
@@ -147,7 +137,7 @@ def test_a_reply_without_words_has_no_answer() -> None:
     for response in ("", " .!", None, "<answer></answer>"):
         assert read_answer(response) == UNREAD
         assert closed_is_right("left", response) == UNREAD
-    assert closed_is_right("left", "<answer>Left</answer>") == Parsed(True, "answer tag")
+    assert closed_is_right("left", "<answer>Left</answer>") == Parsed(True, "marked")
     assert closed_is_right("left", "right") == Parsed(False, "reply")
 
 

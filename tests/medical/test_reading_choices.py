@@ -15,47 +15,47 @@ SIDES = ["left", "right", "bilateral", "left and right"]
 @pytest.mark.parametrize(
     ("response", "letter", "how"),
     [
-        ("b", "B", "letter"),
-        ("(B)", "B", "letter"),
-        ("Answer: b", "B", "announced letter"),
-        ("right atrium.", "B", "option text"),
-        ("Right atrium\nbecause the wall is thin", "B", "option text"),
-        ("The answer is right atrium", "B", "announced option text"),
-        ("The answer is C, although A or B was close", "C", "announced letter"),
-        ("The answer is B, option B", "B", "announced letter"),
-        ("The answer is B because it is thin", "B", "announced letter"),
-        ("The answer is c, the ventricle", "C", "announced letter"),
-        ("The answer is c ; yes", "C", "announced letter"),
-        ("The answer is option c", "C", "announced letter"),
-        ("The answer is Letter D, I think", "D", "announced letter"),
-        ("The answer is B Right atrium of the heart", "B", "announced letter"),
-        ("The answer is C left out", "C", "announced letter"),
-        ("The answer is A left atrium here", "A", "announced letter"),
-        ("The answer is right atrium, since it fits", "B", "announced letter"),
-        ("The answer is A. No: the answer is D, I think", "D", "announced letter"),
-        ("D is the correct one", "D", "letter called right"),
-        ("I see: D is best", "D", "letter called right"),
-        ("The answer is thin, so C.", "C", "concluding letter"),
-        ("Therefore, D", "D", "concluding letter"),
-        ("so it is D", "D", "concluding letter"),
-        ("A. one\nB. two\n\n(c).", "C", "leading letter"),
-        ("It is thin.\nC: fits", "C", "leading letter"),
-        ("**C** fits", "C", "leading letter"),
-        ("C) fits", "C", "leading letter"),
-        ("B Right atrium is seen", "B", "leading letter"),
-        ("B: yes. C: no. D: no.", "B", "leading letter"),
-        ("A: yes. B: no. It ends", "A", "leading letter"),
-        ("B. no\nB. yes", "B", "leading letter"),
-        ("So I would say (D)", "D", "letter in parentheses"),
-        ("I see ( A ), (A) and (A)", "A", "letter in parentheses"),
-        ("I think it must be D in the end", "D", "letter after a cue"),
-        ("It may be A or B. I choose D.", "D", "letter after a cue"),
-        ("The Left Ventricle is shown", "C", "option text mentioned"),
-        ("the left ventricle, yes, the left ventricle", "C", "option text mentioned"),
-        ("I see: B Right atrium there", "B", "option text mentioned"),
+        ("b", "B", "reply"),
+        ("(B)", "B", "reply"),
+        ("Answer: b", "B", "announced"),
+        ("right atrium.", "B", "reply"),
+        ("Right atrium\nbecause the wall is thin", "B", "reply"),
+        ("The answer is right atrium", "B", "announced"),
+        ("The answer is C, although A or B was close", "C", "announced"),
+        ("The answer is B, option B", "B", "announced"),
+        ("The answer is b because it is thin", "B", "announced"),
+        ("The answer is c, the ventricle", "C", "announced"),
+        ("The answer is c ; yes", "C", "announced"),
+        ("The answer is option c", "C", "announced"),
+        ("The answer is c not B", "C", "announced"),
+        ("The answer is Letter D, I think", "D", "announced"),
+        ("The answer is B Right atrium of the heart", "B", "announced"),
+        ("The answer is C left out", "C", "announced"),
+        ("The answer is A left atrium here", "A", "announced"),
+        ("The answer is right atrium, since it fits", "B", "announced"),
+        ("The answer is A. No: the answer is D, I think", "D", "announced"),
+        ("I choose c", "C", "announced"),
+        ("So I would say (D)", "D", "announced"),
+        ("It may be A or B. I choose D.", "D", "announced"),
+        ("Half is \\boxed{A}. Answer: D", "D", "announced"),
+        ("Answer: A at first. In the end \\boxed{D}", "D", "marked"),
+        ("D is the correct one", "D", "concluded"),
+        ("I see: D is best", "D", "concluded"),
+        ("The answer is thin, so C.", "C", "concluded"),
+        ("Therefore, D", "D", "concluded"),
+        ("so it is D", "D", "concluded"),
+        ("I think it must be D in the end", "D", "concluded"),
+        ("**C** fits", "C", "concluded"),
+        ("C) fits", "C", "concluded"),
+        ("A: yes. B: no. C: no.", "A", "concluded"),
+        ("A. one\nB. two\n\n(c).", "C", "reply"),
+        ("B Right atrium is seen", "B", "reply"),
+        ("The Left Ventricle is shown", "C", "reply"),
+        ("the left ventricle, yes, the left ventricle", "C", "reply"),
+        ("I see: B Right atrium there", "B", "reply"),
     ],
 )
-def test_the_most_explicit_rule_that_applies_decides(response: str, letter: str, how: str) -> None:
+def test_the_last_claim_decides_and_without_one_the_reply_as_a_whole(response: str, letter: str, how: str) -> None:
     assert read_choice(response, CHAMBERS) == Parsed(letter, how)
 
 
@@ -64,21 +64,20 @@ def test_the_most_explicit_rule_that_applies_decides(response: str, letter: str,
     [
         "The answer is B or C.",
         "The answer is option B or option C",
-        "The answer is b because it fits",
         "The answer is a bit unclear",
         "The answer is right atriums",
         "A is the right one. B is the right one.",
         "A or B\nsays the text",
         "It says:\n A or B",
         "B. one\nC. two",
-        "A: yes. B: no. C: no. It ends",
+        "I see ( A ), (A) and (A)",
+        "It is thin.\nC: fits",
         "B right atriums are seen",
         "A right heart",
         "I think (A) or (B)",
         "I choose B or C",
         "Perhaps A or B, but I see the left atrium",
         "<answer>nothing</answer>",
-        "I choose c",
         "vitamin D levels",
         "left ventricles",
         "the left ventricle or the right ventricle",
@@ -89,15 +88,15 @@ def test_a_reply_that_commits_to_none_or_to_two_is_unread(response: str) -> None
 
 
 def test_a_letter_said_twice_is_one() -> None:
-    assert read_choice("B, B\nas I said", CHAMBERS) == Parsed("B", "leading letter")
-    assert read_choice("Perhaps B or B", CHAMBERS) == Parsed("B", "letter after a cue")
+    assert read_choice("B, B\nas I said", CHAMBERS) == Parsed("B", "reply")
+    assert read_choice("Answer: B. Answer: B.", CHAMBERS) == Parsed("B", "announced")
 
 
 @pytest.mark.parametrize("denied", ["not", "not a", "not the", "no", "than", "without an", "instead of the"])
 def test_an_option_that_is_denied_is_not_mentioned(denied: str) -> None:
     assert read_choice(f"it shows {denied} left ventricle", CHAMBERS) == UNREAD
     both = read_choice(f"the right atrium and {denied} left ventricle", CHAMBERS)
-    assert both == Parsed("B", "option text mentioned")
+    assert both == Parsed("B", "reply")
 
 
 @pytest.mark.parametrize(
@@ -105,10 +104,9 @@ def test_an_option_that_is_denied_is_not_mentioned(denied: str) -> None:
     [
         ("not B but (D)", "D"),
         ("ruled out B; (D)", "D"),
-        ("excluding (B) we get (D)", "D"),
+        ("excluding (B), I choose (D)", "D"),
         ("(B) is wrong, (D) fits", "D"),
         ("(B) seems unlikely, (D) fits", "D"),
-        ("The answer is c not B", "C"),
     ],
 )
 def test_a_letter_that_is_ruled_out_is_not_one_of_two(response: str, letter: str) -> None:
@@ -132,9 +130,10 @@ def test_an_option_text_is_not_found_inside_a_longer_word() -> None:
     assert read_choice("biomasses", ["cyst", "mass"]) == UNREAD
 
 
-def test_going_through_two_options_of_two_commits_to_none() -> None:
-    assert read_choice("A: yes. B: no.", ["thin", "thick"]) == UNREAD
-    assert read_choice("A: yes. Both", ["thin", "thick"]).value == "A"
+def test_going_through_all_options_commits_only_to_one_that_is_called_right() -> None:
+    assert read_choice("A: thin wall. B: thick wall.", ["x", "y"]) == UNREAD
+    assert read_choice("A: yes. B: no.", ["thin", "thick"]).value == "A"
+    assert read_choice("A: yes. B: yes.", ["thin", "thick"]) == UNREAD
 
 
 def test_there_are_one_to_twenty_six_options() -> None:
@@ -145,37 +144,41 @@ def test_there_are_one_to_twenty_six_options() -> None:
             read_choice("A", options)
 
 
-def test_where_the_answer_was_marked_is_told_instead_of_the_rule() -> None:
-    assert read_choice("<answer>(B)</answer>", CHAMBERS) == Parsed("B", "answer tag")
-    assert read_choice("so \\boxed{right atrium}", CHAMBERS) == Parsed("B", "boxed")
-    assert read_choices("<answer>A</answer><answer>B, C</answer>", SIDES) == Parsed(frozenset("BC"), "answer tag")
+def test_of_two_marked_answers_the_last_counts_and_two_in_one_sentence_do_not() -> None:
+    assert read_choice("<answer>(B)</answer>", CHAMBERS) == Parsed("B", "marked")
+    assert read_choice("so \\boxed{right atrium}", CHAMBERS) == Parsed("B", "marked")
+    assert read_choices("<answer>A</answer><answer>B, C</answer>", SIDES) == Parsed(frozenset("BC"), "marked")
+    assert read_choice("\\boxed{A} or \\boxed{B}", CHAMBERS) == UNREAD
+
+
+def test_options_may_come_by_letter_and_without_words() -> None:
+    assert read_choice("Answer: Q", {"P": "", "Q": "", "R": ""}).value == "Q"
+    assert read_choice("right", {"L": "left", "R": "right"}).value == "R"
 
 
 @pytest.mark.parametrize(
-    ("response", "letters", "how"),
+    ("response", "letters"),
     [
-        *(
-            (f"A{mark}C", "AC", "list")
-            for mark in (", ", "; ", "/", " & ", "\n", "、", "，", "；", " and ", "和", "及")
-        ),
-        ("left; right", "AB", "list"),
-        ("A,, C,", "AC", "list"),
-        ("a, (C)", "AC", "list"),
-        ("A, A", "A", "list"),
-        ("C. bilateral", "C", "list"),
-        ("I see all. Answer: bilateral, and left", "AC", "list"),
-        ("left and right", "D", "option text"),
-        ("The answer is left and right.", "D", "option text"),
-        ("both the left and right sides", "D", "option texts mentioned"),
-        ("the left side and the bilateral one", "AC", "option texts mentioned"),
-        ("bilateral, I think", "C", "option texts mentioned"),
-        ("So A.", "A", "concluding letter"),
+        *((f"A{mark}C", "AC") for mark in (", ", "; ", "/", " & ", "\n", "、", "，", "；", " and ", "和", "及")),
+        ("left; right", "AB"),
+        ("A,, C,", "AC"),
+        ("a, (C)", "AC"),
+        ("A, A", "A"),
+        ("C. bilateral", "C"),
+        ("I see all. Answer: bilateral, and left", "AC"),
+        ("left and right", "D"),
+        ("The answer is left and right.", "D"),
+        ("both the left and right sides", "D"),
+        ("the left side and the bilateral one", "AC"),
+        ("bilateral, I think", "C"),
+        ("So A.", "A"),
+        ("The answer is A, not C.", "A"),
     ],
 )
-def test_a_set_is_read_from_a_list_or_from_the_texts_it_mentions(response: str, letters: str, how: str) -> None:
-    assert read_choices(response, SIDES) == Parsed(frozenset(letters), how)
+def test_a_set_is_read_from_a_list_or_from_the_words_it_mentions(response: str, letters: str) -> None:
+    assert read_choices(response, SIDES).value == frozenset(letters)
 
 
-@pytest.mark.parametrize("response", ["", "neither", "E, F", "none, nothing", "<answer>none</answer>"])
+@pytest.mark.parametrize("response", ["", "neither", "E, F", "none, nothing", "<answer>none</answer>", "A or C"])
 def test_a_set_that_cannot_be_read_is_none(response: str) -> None:
     assert read_choices(response, SIDES) == UNREAD

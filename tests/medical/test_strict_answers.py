@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
+from sketchmark.scoring.numbers import number
 from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
 from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.tasks.mmmu.open_answers import number, open_verdict
+from sketchmark.tasks.mmmu.open_answers import open_verdict
 
 
 @pytest.mark.parametrize(
@@ -33,10 +34,10 @@ from sketchmark.tasks.mmmu.open_answers import number, open_verdict
         ("没有", False),
         ("**Yes**", True),
         ("yes/no", None),
-        ("No, there is no pneumothorax. Yes, the heart is large.", False),
+        ("No, there is no pneumothorax. Yes, the heart is large.", None),
         ("The answer is yes.", True),
         ("The heart is not enlarged, so the answer is: No", False),
-        ("There is no pneumothorax", False),
+        ("There is no pneumothorax", None),
         ("<think>yes or no?</think>no", False),
         ("<answer>yes</answer>", True),
         ("<answer>yes</answer><answer>no</answer>", False),
@@ -69,7 +70,8 @@ def test_yes_and_no_are_read_as_words(response: object, value: bool | None) -> N
         ("CT", None, None),
         ("CT", "...", None),
         ("CT", "The picture is dark.\n**Answer:** CT", True),
-        ("the answer is hidden in the lung", "the answer is hidden in the lung", True),
+        ("left lung", "The answer is left lung.", True),
+        ("CT", '{"answer": "CT"}', True),
     ],
 )
 def test_closed_answers_are_compared_without_their_wrapping(gold: str, response: object, right: bool | None) -> None:
@@ -114,11 +116,13 @@ def test_an_answer_is_read_from_its_tag_its_box_or_its_label() -> None:
         ("0.5", "The result is therefore 0.50", True),
         ("exploitation", "This is an example of exploitation", True),
         ("A", "the answer is A", True),
-        ("A", "A dog", False),
+        ("A", "A dog", None),
         (["1/4", "0.25"], "0.25", True),
         ("0.25", "1/4", True),
         ("2.340", "2.34", True),
-        ("no", "There is nothing", False),
+        ("no", "There is nothing", None),
+        ("no", "No, there is not.", True),
+        ("no", "Yes and no.", None),
         ("1234.5", "So the total is $1,234.50.", True),
         ("234.5", "So the total is $1,234.50.", False),
         ("5", "Let a=3. Then b=4\nso c = 5", True),

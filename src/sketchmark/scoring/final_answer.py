@@ -1,7 +1,7 @@
-"""Where in a reply its answer stands: the part the strict parsers read.
+"""What a reply says, ready for reading: without its thinking, bounded in length, its wrapping taken off.
 
-A reply may think aloud, box its answer, tag it, or announce it. Whatever it commits to in the most explicit way
-counts, and the last one if it commits twice. Nothing is ever guessed from the rest.
+Answers that a reply marks itself (`\\boxed{…}`, `<answer>…</answer>`, `{"answer": …}`) become slots: one character in
+the text each, so that the sentence around a marked answer can still deny it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from sketchmark.scoring.thinking import without_thinking
 
 T = TypeVar("T")
 
@@ -24,66 +26,101 @@ class Parsed(Generic[T]):
 
 UNREAD: Parsed[Any] = Parsed(None, "unparsed")
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*")
-_LATEX_WRAPPER = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|rm|bf)\s*\{([^{}]*)\}")
-_ANNOUNCED = re.compile(
-    r"(?:\banswer\b[*_`\"')\]]*\s*(?:\b(?:is|was|would be|should be|must be|will be)\b|[:=→]|->|[-–—]\s)"
-    r"|答案\s*(?:是|为|[:=]))"
-    r"[\s:*_`\"'=]*",
+HEAD, TAIL = 2_000, 8_000
+"""How much of a long reply is read: an answer stands at its beginning or at its end."""
+
+FIRST_SLOT = 0xF0000
+"""Slots are characters of a private plane, which is taken out of what was said."""
+
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_GAP = re.compile(r"[^\S\n]{2,}|\n{3,}")
+_PIECE = re.compile(
+    r"\\(?P<box>boxed|fbox)[ ]?\{|\\(?:boxed|fbox)\s(?P<word>[^\s{}\\]{1,40})"
+    r"|\\(?P<wrap>text|textbf|textit|textrm|textsf|mathrm|mathbf|mathit|mathsf|mbox|operatorname|bf|rm)[ ]?\{"
+    r"|<(?P<tag>/?)(?:final_?)?answer>|<\|(?:begin|(?P<end>end))_of_box\|>"
+    r"|(?P<json>[\"'](?:final[_ ]?)?(?:answer|choice|option|prediction)[\"'][ ]?:\s?"
+    r"(?:\"(?P<said>[^\"\n]{0,400})\"|'(?P<quoted>[^'\n]{0,400})'|(?P<plain>[^\s\"',{}\[\]]{1,40})))"
+    r"|\\[()\[\],;! ]|\\(?:quad|qquad|displaystyle)\b|\$(?=\d[\d.,]{0,20}\$)|(?<=\d)\$|\$(?!\d)"
+    r"|\*\*|(?<![\w)])\*(?=\S)|(?<=\S)\*(?![\w(])|`|__|~~|(?-i:</?(?:b|i|u|p|em|br|strong|span|center)>)"
+    r"|(?P<brace>[{}])",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True)
-class Zone:
-    """The text an answer is to be read from, and what marked it: `answer tag`, `boxed`, or `reply` (all of it)."""
+class Said:
+    """The text of a reply and the contents of its slots; the character of slot n is `chr(FIRST_SLOT + n)`."""
 
     text: str
-    mark: str
+    slots: tuple[str, ...]
 
 
-def final_zone(response: Any) -> Zone:
-    """The committed part of a reply: the last answer tag, else the last box, else everything but the thinking.
-
-    A reply that is not text (null, an error object) has an empty zone.
-    """
+def said(response: Any) -> Said:
+    """A reply that is not text (null, an error object) says nothing."""
     if not isinstance(response, str):
-        return Zone("", "reply")
-    text = unicodedata.normalize("NFKC", response)
-    text = _THOUGHT_END.sub("", _THOUGHT.sub(" ", text)) if "think" in text else text
-    if tags := _TAG.findall(text):
-        return Zone(_unwrapped(tags[-1]), "answer tag")
-    if boxes := list(_BOX.finditer(text)):
-        return Zone(_unwrapped(_box_content(text[boxes[-1].end() :])), "boxed")
-    return Zone(_unwrapped(text), "reply")
+        return Said("", ())
+    text = without_thinking(response)
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]}\n\n{text[-TAIL:]}"
+    text = _PRIVATE.sub(" ", unicodedata.normalize("NFKC", text).expandtabs(1))
+    return unwrapped(_GAP.sub(lambda gap: "\n\n" if gap[0][0] == "\n" else " ", text))
 
 
-def _box_content(rest: str) -> str:
-    """The balanced braces that open `rest`; without braces, as in `\\boxed B`, the first word."""
-    if not rest.startswith("{"):
-        return rest.split(maxsplit=1)[0] if rest.strip() else ""
-    depth = 0
-    for position, mark in enumerate(rest):
-        depth += {"{": 1, "}": -1}.get(mark, 0)
-        if depth == 0:
-            return rest[1:position]
-    return rest[1:]
+def unwrapped(text: str) -> Said:
+    """One pass from left to right: wrappers and their braces go, marked answers become slots. A mark that is never
+    closed holds the rest; one inside another is part of it."""
+    out: list[str] = []
+    slots: list[str] = []
+    braces: list[str] = []
+    opened: int | None = None
+    start = 0
 
+    def close() -> None:
+        nonlocal opened
+        if opened is not None:
+            slots.append("".join(out[opened:]).strip())
+            del out[opened:]
+            out.append(chr(FIRST_SLOT + len(slots) - 1))
+            opened = None
 
-def _unwrapped(text: str) -> str:
-    """Without LaTeX text wrappers and dollar signs around the answer: `$\\text{B}$` is B."""
-    while (bare := _LATEX_WRAPPER.sub(r"\1", text)) != text:
-        text = bare
-    return re.sub(r"\$([^$\d][^$]*)\$", r"\1", text).strip()
-
-
-def announced(text: str) -> str | None:
-    """What follows the last "answer is", "Answer:" or "答案:"; None when nothing is announced."""
-    places = list(_ANNOUNCED.finditer(text))
-    return text[places[-1].end() :] if places else None
+    for piece in _PIECE.finditer(text):
+        out.append(text[start : piece.start()])
+        start = piece.end()
+        if piece["box"]:
+            braces.append("box" if opened is None else "wrap")
+            opened = len(out) if opened is None else opened
+        elif piece["wrap"]:
+            braces.append("wrap")
+        elif piece["tag"] is not None or "_of_box" in piece[0]:
+            close()
+            if not (piece["tag"] or piece["end"]):
+                repeated = "".join(out[-2:]).strip() == chr(FIRST_SLOT + len(slots) - 1)
+                out.append("\n" if repeated else "")
+                opened = len(out)
+        elif piece["word"] or piece["json"]:
+            content = next(
+                (part for part in (piece["word"], piece["said"], piece["quoted"], piece["plain"]) if part), ""
+            )
+            if opened is None:
+                out.append("\n" if piece["json"] else "")
+                opened = len(out)
+                out.append(content)
+                close()
+                out.append("\n" if piece["json"] else "")
+            else:
+                out.append(content)
+        elif piece["brace"] == "{":
+            braces.append("brace")
+            out.append("{")
+        elif piece["brace"]:
+            kind = braces.pop() if braces else "brace"
+            if kind == "box":
+                close()
+            elif kind == "brace":
+                out.append("}")
+    out.append(text[start:])
+    close()
+    return Said("".join(out).strip(), tuple(slots))
 
 
 def plain(text: str) -> str:

@@ -7,24 +7,44 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.scoring.bleu import bleu
-from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone, plain
+from sketchmark.scoring.final_answer import FIRST_SLOT, UNREAD, Parsed, plain, said
 from sketchmark.scoring.text_metrics import rouge, token_overlap, words
 
-_LABEL = re.compile(r"\A[\s*_#]*(?:final\s+)?(?:answer\s*(?:is\b|[:=*]+)|答案\s*(?:是|为|:))", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"(?:\banswer\b[\"')\]]{0,3}\s{0,3}(?:\b(?:is|was|would be|should be|must be|will be)\b|[:=→]|->|[-–—]\s)"
+    r"|答案\s{0,3}(?:是|为|[:=]))[\s:\"'=]{0,8}",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"\s{0,9}(?:#{1,6}\s{1,9})?(?:the\s)?(?:final\s{1,9})?(?:answer\s{0,9}(?:is\b|[:=])|答案\s{0,9}(?:是|为|:))",
+    re.IGNORECASE,
+)
 
 
 def read_answer(response: Any) -> Parsed[str]:
-    """The answer in an open reply: the tag, the box, what an opening or closing "answer:" announces, or all of it.
+    """The answer in an open reply: what it marks or announces last, or all of it.
 
     An announcement in mid-text counts only when it is on the last line: a sentence that goes on is the answer itself.
     """
-    zone = final_zone(response)
-    if not plain(zone.text):
-        return UNREAD
-    last = zone.text.splitlines()[-1]
-    if (_LABEL.match(zone.text) or _LABEL.match(last)) and (tail := announced(zone.text)) and plain(tail):
-        return Parsed(tail.strip(), "announced")
-    return Parsed(zone.text, zone.mark)
+    heard = said(response)
+    text = "".join(heard.slots[ord(sign) - FIRST_SLOT] if ord(sign) >= FIRST_SLOT else sign for sign in heard.text)
+    last = heard.text.rfind("\n") + 1
+    label = last if _LABEL.match(heard.text, last) else 0 if _LABEL.match(heard.text) else -1
+    slot = heard.text.rfind(chr(FIRST_SLOT + len(heard.slots) - 1)) if heard.slots else -1
+    answer, how = text, "reply"
+    if slot >= max(label, 0):
+        answer, how = heard.slots[-1], "marked"
+        label = 0 if _LABEL.match(answer) else -1
+        if label == 0 and plain(tail := _tail(answer)):
+            answer, how = tail, "announced"
+    elif label >= 0 and plain(tail := _tail(text)):
+        answer, how = tail, "announced"
+    return Parsed(answer, how) if plain(answer) else UNREAD
+
+
+def _tail(text: str) -> str:
+    places = list(_ANNOUNCED.finditer(text))
+    return text[places[-1].end() :].strip() if places else ""
 
 
 def same_answer(gold: str, answer: str) -> bool:

@@ -1,36 +1,50 @@
-"""The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring")."""
+"""The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring").
+
+`no` counts as an answer, not as a determiner: what "no pneumothorax" or "no idea" answers depends on the question.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone
+from sketchmark.scoring.final_answer import UNREAD, Parsed, said
+from sketchmark.scoring.mentions import FIRST_WORDS, Words
+from sketchmark.scoring.reader import Reader
+from sketchmark.scoring.vocabulary import word_set
 
-_YES = r"yes|yeah|yep|true|correct"
-_NO = r"no|nope|false|incorrect"
-_FIRST = re.compile(rf"[\W_]*(?:(?P<yes>{_YES})|(?P<no>{_NO}))\b", re.IGNORECASE)
-_BOTH = re.compile(r"[\W_]*(?:yes\W*(?:and|or|/)?\W*no|no\W*(?:and|or|/)?\W*yes)\b", re.IGNORECASE)
-_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_CHINESE = re.compile(r"[\W_]*(?:(?P<no>否|不是|不对|没有|错|无)|(?P<yes>是|对|正确|有))")
-_CHINESE_BOTH = re.compile(r"[\W_]*(?:是还是否|是或否|是否|有没有|是不是)")
+YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
+NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
+_SAID = re.compile(
+    r"\b(?P<yes>yes|yeah|yep|yup)\b"
+    r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
+    r"|but|and|or|not|is|was|are|if|in|on|at|to)\b)"
+    r"|^[^\w\n]{0,4}(?:(?P<true>true|correct)|(?P<false>false|incorrect))(?=[^\w\n]{0,4}$)"
+    r"|(?:^[^\w\n]{0,4}|答案(?:[是为][ ]?:?|[ ]?:)[ ]?)"
+    r"(?:(?P<shi>是的|是|对的|对|有|正确)|(?P<fou>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class _YesNo(Words):
+    """Marks yes and no where they are answers; other uses of the same words stay as they are."""
+
+    def __init__(self) -> None:
+        super().__init__({"Y": "yes", "N": "no"})
+
+    def marked(self, text: str) -> str:
+        return _SAID.sub(self._said, text)
+
+    def _said(self, found: re.Match[str]) -> str:
+        name = found.lastgroup or ""
+        mark = chr(FIRST_WORDS + (name not in ("yes", "true", "shi")))
+        return f"{found[0][: found.start(name) - found.start()]} {mark} "
+
+
+_READER = Reader("YN", _YesNo(), opening=True)
 
 
 def read_yes_no(response: Any) -> Parsed[bool]:
-    """True for yes, False for no, None when the reply is neither or both.
-
-    The first word decides, of the announced answer if there is one. Otherwise the words yes and no are looked for,
-    and one of them alone counts: `normal`, `nothing`, `know` and `eyes` are not among them.
-    """
-    zone = final_zone(response)
-    tail = announced(zone.text)
-    mark = zone.mark if zone.mark != "reply" else "first word"
-    for text, how in ((tail, "announced"), (zone.text, mark)):
-        if text is None:
-            continue
-        if _BOTH.match(text) or _CHINESE_BOTH.match(text):
-            return UNREAD
-        if match := _FIRST.match(text) or _CHINESE.match(text):
-            return Parsed(match["yes"] is not None, how)
-    said = {word.casefold() for word in _WORD.findall(zone.text)}
-    return Parsed(said == {"yes"}, "only word") if len(said) == 1 else UNREAD
+    """True for yes, False for no, None when the reply is neither or both."""
+    verdict = _READER.read(said(response))
+    return Parsed(verdict.letters == {"Y"}, verdict.how) if verdict.letters else UNREAD

@@ -3,63 +3,49 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any
 
-from sketchmark.scoring.final_answer import UNREAD, Parsed, announced, final_zone, plain
+from sketchmark.scoring.choices import read_choice
+from sketchmark.scoring.final_answer import UNREAD, Parsed, plain
+from sketchmark.scoring.numbers import number, read_number
+from sketchmark.scoring.phrases import answers_with
+from sketchmark.scoring.yesno import NO, YES, read_yes_no
 
-_NUMBER = re.compile(r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]*\d)")
-_FRACTION = re.compile(r"(?<![\w./])([-+−]?\d+)\s*/\s*(\d+)(?![\w./])")
-_LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=.*\d)")
 _DECIMALS = 2
 """MMMU compares numbers after rounding to two decimals (docs/benchmarks/mmmu.md, "Open answers"); strict too."""
 
 
 def open_verdict(gold: str | Sequence[str], response: Any) -> Parsed[bool]:
-    """Right if any gold is what the reply answers. A reply without words is unparsed.
+    """Right if any gold is what the reply answers, not just a thing it mentions; None if it answers nothing.
 
-    A number must be the number answered (after the last `=`, else the first of the announced answer or last line),
-    not just one of those mentioned; a text must stand in the answer as whole words: `no` is not in `nothing`.
+    Each kind of gold has its reader: numbers, single letters, yes and no, words.
     """
-    zone = final_zone(response)
-    if not plain(zone.text):
-        return UNREAD
-    tail = announced(zone.text)
-    answer = tail if tail and plain(tail) else zone.text
     golds = [gold] if isinstance(gold, str) else list(gold)
-    how = zone.mark if zone.mark != "reply" else "announced" if answer is tail else "reply"
-    lines = [line for line in answer.splitlines() if plain(line)]
-    line = lines[0] if answer is tail else lines[-1]
-    return Parsed(any(_answers(answer, line, wanted) for wanted in golds), how)
+    values = [value for value in map(number, golds) if value is not None]
+    letters = [wanted.strip().upper() for wanted in golds if len(plain(wanted)) == 1 and plain(wanted).isalpha()]
+    sides = [plain(wanted) in YES for wanted in golds if plain(wanted) in YES | NO]
+    words = [
+        wanted
+        for wanted in golds
+        if number(wanted) is None and len(plain(wanted)) > 1 and plain(wanted) not in YES | NO
+    ]
+    read: list[Parsed[bool]] = []
+    if values:
+        answer = read_number(response)
+        right = None if answer.value is None else any(_same(answer.value, value) for value in values)
+        read.append(Parsed(right, answer.how))
+    if letters:
+        letter = read_choice(response, dict.fromkeys(ascii_uppercase, ""))
+        read.append(Parsed(None if letter.value is None else letter.value in letters, letter.how))
+    if sides:
+        side = read_yes_no(response)
+        read.append(Parsed(None if side.value is None else side.value in sides, side.how))
+    if words:
+        read.append(answers_with(words, response))
+    return next((one for value in (True, False) for one in read if one.value is value), UNREAD)
 
 
-def _answers(answer: str, line: str, wanted: str) -> bool:
-    value = number(wanted)
-    if value is not None:
-        given = _answered_number(line)
-        return given is not None and math.isclose(round(given, _DECIMALS), round(value, _DECIMALS), abs_tol=1e-9)
-    gold, text = plain(wanted), plain(answer)
-    if len(gold) <= 1:
-        return text == gold or re.match(rf"{re.escape(gold)}[.):,]", text) is not None
-    return re.search(rf"(?<!\w){re.escape(gold)}(?!\w)", " ".join(answer.casefold().split())) is not None
-
-
-def _answered_number(line: str) -> float | None:
-    given = _LIST_MARK.sub("", line.rpartition("=")[2])
-    if fraction := _FRACTION.search(given):
-        return number(fraction[0])
-    numbers = [match[0] for match in _NUMBER.finditer(given) if re.search(r"\d", match[0])]
-    return number(numbers[0]) if numbers else None
-
-
-def number(text: str) -> float | None:
-    """A finite number with its thousands separators, currency, percent sign or fraction bar; else None."""
-    bare = text.strip().lstrip("$€£ ").rstrip("$€£%. ").replace("−", "-")
-    try:
-        if match := _FRACTION.fullmatch(bare):
-            return int(match[1]) / int(match[2])
-        value = float(bare.replace(",", ""))
-    except (ValueError, ZeroDivisionError, OverflowError):  # int() refuses a number of thousands of digits
-        return None
-    return value if math.isfinite(value) and "_" not in bare else None
+def _same(given: float, wanted: float) -> bool:
+    return math.isclose(round(given, _DECIMALS), round(wanted, _DECIMALS), abs_tol=1e-9)

@@ -1,0 +1,149 @@
+"""Where a statement names options: by letter, by their own words, or in a slot that was marked as the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sketchmark.scoring.final_answer import FIRST_SLOT, plain, unwrapped
+from sketchmark.scoring.vocabulary import AFTER_LETTER, BEFORE_LETTER, BREAK, OPTION, word_set
+
+FIRST_WORDS = 0xE000
+"""The character that stands for an option's own words; those of weak words come `_WEAK` after it."""
+_WEAK = 0x100
+_TOKEN = re.compile(
+    rf"(?P<slot>[{chr(FIRST_SLOT)}-{chr(0x10FFFF)}])|(?P<words>[{chr(FIRST_WORDS)}-{chr(0xF8FF)}])"
+    r"|[^\W\d_\ue000-\uf8ff]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|\S",
+    re.IGNORECASE,
+)
+_SPACED = r"[0-9A-Za-z_\u00aa-\u1fff]"
+"""What words are made of in the languages that put gaps between them."""
+_SHORTEST = 4
+"""Words shorter than this (`no`, `1`, `CT`), numbers, and words that the reader itself uses (`right`) are weak: they
+name an option only where an answer is due."""
+_COMMON = word_set(
+    "right left wrong correct incorrect true false both none either neither answer same other all only"
+    " maybe yes no not some many most first second"
+)
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word or mark. With `letters` it names options; `form` tells how: letter, words, weak or slot."""
+
+    text: str
+    letters: frozenset[str] = frozenset()
+    form: str = ""
+    glued: bool = False
+
+
+class Words:
+    """Finds the options' own words in a text and puts one character in their place."""
+
+    def __init__(self, options: Mapping[str, str], *, weak: bool = True, common: frozenset[str] = _COMMON) -> None:
+        named: dict[str, set[str]] = {}
+        for letter, option in options.items():
+            words = plain(unwrapped(option).text)
+            if words and words != letter.casefold():
+                named.setdefault(words, set()).add(letter)
+        self.named = {words: frozenset(letters) for words, letters in named.items()}
+        self.order = list(self.named)
+        self.weak = {words for words in self.named if weak and (_is_weak(words) or words in common)}
+        longest = sorted(self.order, key=len, reverse=True)
+        self.pattern = re.compile("|".join(map(_pattern, longest)), re.IGNORECASE) if longest else None
+
+    def marked(self, text: str) -> str:
+        return self.pattern.sub(self._mark, text) if self.pattern else text
+
+    def _mark(self, found: re.Match[str]) -> str:
+        words = plain(found[0])
+        if words not in self.named:
+            return found[0]
+        return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if words in self.weak else 0))
+
+    def token(self, mark: str) -> Token:
+        place = ord(mark) - FIRST_WORDS
+        words = self.order[place % _WEAK]
+        return Token(words, self.named[words], "weak" if place >= _WEAK else "words")
+
+    @property
+    def marks(self) -> str:
+        return "".join(chr(FIRST_WORDS + place + weak) for place in range(len(self.order)) for weak in (0, _WEAK))
+
+
+def _is_weak(words: str) -> bool:
+    wide = any(ord(sign) > 0x2E7F for sign in words)
+    return (len(words) < _SHORTEST and not wide) or not any(sign.isalpha() for sign in words)
+
+
+def _pattern(words: str) -> str:
+    """Whole words only: `12` is not in `12.5`, `mass` not in `biomass`; Chinese has no gaps between words."""
+    body = r"\s+".join(map(re.escape, words.split()))
+    before = "" if ord(words[0]) > 0x2E7F else rf"(?<!{_SPACED})(?<!\d[.,])"
+    after = "" if ord(words[-1]) > 0x2E7F else rf"(?!{_SPACED})(?![.,/:^]\d)"
+    return f"{before}{body}{after}"
+
+
+def tokens(text: str, letters: str, words: Words, slots: Sequence[frozenset[str]]) -> list[Token]:
+    """The words of a statement, with what they name. A letter counts where it cannot be an article or a name."""
+    raw: list[Token] = []
+    end = 0
+    for found in _TOKEN.finditer(text):
+        glued, end = found.start() == end and end > 0, found.end()
+        if found["slot"]:
+            raw.append(Token("", slots[ord(found[0]) - FIRST_SLOT], "slot", glued))
+        elif found["words"]:
+            named = words.token(found[0])
+            raw.append(Token(named.text, named.letters, named.form, glued))
+        else:
+            raw.append(Token(found[0], glued=glued))
+    return [_lettered(raw, place, letters) for place in range(len(raw))]
+
+
+def _lettered(raw: Sequence[Token], place: int, letters: str) -> Token:
+    token = raw[place]
+    if token.form:
+        return token
+    word = Token(token.text.casefold(), glued=token.glued)
+    if not letters or len(token.text) != 1 or not token.text.isalpha() or not token.text.isascii():
+        return word
+    letter = token.text.upper()
+    known = letter in letters or ("A" in letters and token.text in "ABCDEFGHIJ")
+    named = Token(token.text, frozenset(letter), "letter", token.glued)
+    before, after, beyond = (_at(raw, at) for at in (place - 1, place + 1, place + 2))
+    if _inside_a_word(token, before, after, beyond):
+        return word
+    if before.text in ("(", "[") and after.text in (")", "]"):
+        call = before.glued and place > 1 and raw[place - 2].text[-1:].isalnum()
+        return word if call else named
+    word_before, word_after = _word(before), _word(after)
+    if not known or (len(word_before) > 1 and word_before not in BEFORE_LETTER):
+        return word
+    if token.text.islower():
+        ends = after.text in BREAK or after.text in ("", ")", "]", ":", '"', "'", "。", "not")
+        return named if ends and not (letter == "I" and after.text) else word
+    pair = word_after in ("and", "or") and len(beyond.text) == 1 and beyond.text.isupper()
+    if letter in after.letters or len(word_after) <= 1 or word_before in OPTION or pair:
+        return named
+    if letter in "AI":
+        verbs = AFTER_LETTER if letter == "A" else ("is", "because", "or", "option", "choice")
+        return named if word_after in verbs else word
+    return named if word_after in AFTER_LETTER else Token(token.text, named.letters, "loose", token.glued)
+
+
+def _word(token: Token) -> str:
+    return token.text.casefold() if token.text.isalpha() and not token.form else ""
+
+
+def _at(raw: Sequence[Token], place: int) -> Token:
+    return raw[place] if 0 <= place < len(raw) else Token("")
+
+
+def _inside_a_word(token: Token, before: Token, after: Token, beyond: Token) -> bool:
+    """Part of `I'm`, `D-dimer`, `d_A`, `x^C` or `e.g.`"""
+    if token.glued and before.glued and before.text in ("'", "-", "_", "^"):
+        return True
+    if not (after.glued and beyond.glued):
+        return False
+    return after.text in ("'", "-", "_") or (after.text == "." and beyond.text.isalnum() and not beyond.form)

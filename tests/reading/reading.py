@@ -1,0 +1,48 @@
+"""Reads the corpora with the strict readers and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sketchmark.scoring.choices import read_choice
+from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.tasks.mmmu.open_answers import open_verdict
+from tests.reading.corpus import Case
+
+
+@dataclass
+class Tally:
+    """What became of some replies. Open replies are `wrong` only where they must not be credited."""
+
+    replies: int = 0
+    wrong: list[tuple[str, object]] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    def add(self, case: Case, got: object) -> None:
+        self.replies += 1
+        if got == case.meant:
+            return
+        if got is None or (case.kind == "open" and got is False):
+            if case.meant is not None:
+                self.unread.append(case.text)
+        else:
+            self.wrong.append((case.text, got))
+
+    def told(self) -> str:
+        return f"{self.replies} replies, {len(self.wrong)} read wrongly, {len(self.unread)} unread"
+
+
+def read(case: Case) -> object:
+    if case.kind == "choice":
+        return read_choice(case.text, case.options).value
+    if case.kind == "yes/no":
+        return read_yes_no(case.text).value
+    return open_verdict(case.options[0], case.text).value
+
+
+def tally(cases: Iterable[Case]) -> Tally:
+    result = Tally()
+    for case in cases:
+        result.add(case, read(case))
+    return result
