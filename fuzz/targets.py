@@ -26,7 +26,7 @@ from sketchmark.runs.index import RunIndex
 from sketchmark.runs.leaks import options_of
 from sketchmark.runs.replies_file import reply_sets
 from sketchmark.runs.store import EPISODES, SCORES, RunFolder
-from sketchmark.scoring import choices, final_answer, letters, marked, open_answers, tagged, yesno
+from sketchmark.scoring import choices, letters, marked, numbers, open_answers, phrases, tagged, yesno
 from sketchmark.serve import batch_lines, bodies, chat_request
 from sketchmark.serve.wire_errors import WireError
 from sketchmark.task_files.reading import checked_config
@@ -153,7 +153,8 @@ TARGETS: dict[str, Target] = {
     "strict": Target(
         "readers",
         _reading(
-            final_answer.final_zone,
+            numbers.read_number,
+            lambda text: phrases.answers_with(["left lung", "heart"], text),
             lambda text: choices.read_choice(text, OPTIONS),
             lambda text: choices.read_choices(text, OPTIONS),
             yesno.read_yes_no,

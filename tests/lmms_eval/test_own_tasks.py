@@ -103,12 +103,10 @@ def test_columns_templates_and_exact_match_need_no_process_results(folder: Path,
 
 
 def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("MY_SHADES", str(folder))
     (folder / "worst.yaml").write_text(
         "include: _template.yaml\n"
-        "dataset_kwargs: {data_files: {test: '${MY_SHADES}/shades.jsonl'}}\n"
         "metric_list: [{metric: by_shade, aggregation: !function utils.worst_shade}]\n"
         "process_results: !function utils.only_dicts\n",
         "utf-8",

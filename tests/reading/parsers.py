@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from sketchmark.models import calling, combined_prompt, openai_replies
+from sketchmark.models import combined_prompt, failures, openai_replies
 from sketchmark.models.base import Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance
@@ -18,7 +18,19 @@ from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Sample, of
 from sketchmark.protocols import says_done
 from sketchmark.runs import leaks, store
-from sketchmark.scoring import choices, final_answer, letters, marked, meteor, open_answers, tagged, yesno
+from sketchmark.scoring import (
+    choices,
+    final_answer,
+    letters,
+    marked,
+    meteor,
+    numbers,
+    open_answers,
+    phrases,
+    tagged,
+    thinking,
+    yesno,
+)
 from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
@@ -68,9 +80,11 @@ def _yaml(text: str) -> object:
 
 PARSERS: Mapping[str, Read] = {
     "scoring.choices: one": lambda text: choices.read_choice(text, _OPTIONS),
-    "scoring.choices: several": lambda text: choices.read_choices(text, _OPTIONS),
-    "scoring.final_answer: zone": final_answer.final_zone,
-    "scoring.final_answer: announced": final_answer.announced,
+    "scoring.final_answer": final_answer.said,
+    "scoring.thinking": thinking.without_thinking,
+    "scoring.numbers": numbers.read_number,
+    "scoring.numbers: one": numbers.number,
+    "scoring.phrases": lambda text: phrases.answers_with(["left lung", "heart"], text),
     "scoring.letters: strict": letters.letter,
     "scoring.letters: lenient": lambda text: letters.letter(text, "lenient"),
     "scoring.marked: boxed": marked.boxed,
@@ -91,7 +105,6 @@ PARSERS: Mapping[str, Read] = {
     "tasks.mmmu.official: medevalkit": lambda text: official.parse_choice_medevalkit(text, _LETTERED, None),
     "tasks.mmmu.official: open": lambda text: official.open_is_right(["5", "no"], official.parse_open(text)),
     "tasks.mmmu.open_answers": lambda text: mmmu_open.open_verdict(["5", "pneumonia"], text),
-    "tasks.mmmu.open_answers: number": mmmu_open.number,
     "tasks.mmmu.prompts": lambda text: mmmu_prompts.pro_image_order(text, ["x"]),
     "tasks.medical.medevalkit.judges: choice": lambda text: judges.judge_choice(_SHOWN, "A", text),
     "tasks.medical.medevalkit.judges: yes or no": lambda text: judges.judge_yes_no("yes", text),
@@ -124,7 +137,7 @@ PARSERS: Mapping[str, Read] = {
     "task_files.yaml_text": _yaml,
     "models.combined_prompt": combined_prompt.split,
     "models.openai_replies": lambda text: openai_replies.read_chat({"choices": [{"message": {"content": text}}]}),
-    "models.calling": lambda text: (calling.retry_after({"retry-after": text}), calling._retry_info(text)),
+    "models.failures": lambda text: (failures.retry_after({"retry-after": text}), failures._retry_info(text)),
     "models.batch.lines": lambda text: list(batch_lines.rows(text.encode(errors="surrogatepass"))),
     "models.players.chance": lambda text: chance.guess(of(text), random.Random(1)),
     "protocols": says_done,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -67,9 +70,17 @@ def _bomb() -> str:
         ("a: " + "9" * 10_000, "cannot read task file"),
         ("about: " + "x" * 4_000_001, "is larger than 4 MB"),
         ("- a", "is not a mapping"),
+        ("about: x\nheadline: y\nabout: z", "has the key 'about' twice in one mapping, again in line 3"),
+        ("modes: {direct: {prompts: {ask: x, 'ask': y}}}", "has the key 'ask' twice in one mapping"),
+        ("modes:\n- {a: 1}\n- {b: 1, c: [1], b: 2}", "has the key 'b' twice"),
+        ("about: 9999-99-99", "cannot read task file"),
+        ("about: !!binary eA==", "about must be a text, not bytes"),
+        ("about: !!timestamp x", "cannot read task file"),
+        ("about: 1" + "0" * 400, "about must be a text"),
+        ("about: !!float 1e999", "about must be a text"),
         ("", "is not a mapping"),
     ],
-    ids=["bomb", "aliases", "loop", "mapping-loop", "deep", "deeper", "no-anchor", "number", "size", "list", "none"],
+    ids=lambda value: value[:24],
 )  # fmt: skip
 def test_a_text_that_is_too_much_is_refused_before_it_is_built(tmp_path: Path, text: str, message: str) -> None:
     assert message in refused(tmp_path, text)
@@ -80,6 +91,10 @@ def test_a_few_aliases_are_what_yaml_is_for(tmp_path: Path) -> None:
     text = GOOD.replace('inputs: ["go", <initial>]', 'inputs: &inputs ["go", <initial>]')
     file.write_text(text.replace("inputs: [<initial>]", "inputs: *inputs"))
     assert Catalog((file,)).task("mine").mode("visual_cot").prompts["inputs"] == ["go", "<initial>"]
+    merged = "\nmodes:\n  direct: &one {<<: {in_words: true}, <<: {prompts: {inputs: [x]}}}\n  other: {<<: *one}\n"
+    file.write_text(GOOD.partition("\nmodes:")[0] + merged)
+    read_config.cache_clear()
+    assert Catalog((file,)).task("mine").mode("other").in_words
 
 
 _KEYS = sorted(
@@ -96,21 +111,97 @@ _VALUES = some.recursive(
     max_leaves=8,
 )  # fmt: skip
 _SOUND = yaml.safe_load(GOOD)
+_FULL = {
+    **_SOUND,
+    "about": "x",
+    "generation": {"max_new_tokens": 5, "temperature": 0.5, "seed": 1},
+    "prompt_sets": {"terse": {"direct": {"inputs": ["x"]}}},
+    "lmms_eval_specific_kwargs": {"default": {"pre": "x"}},
+    "scorings": {"strict": None, "+x": "extra"},
+    "judged_scorings": ["+x"],
+    "aggregate": {"use": "mmmu.scoring:totals", "program": "mmmu"},
+    "breakdown": ["x"],
+    "tag": ["x"],
+    "group": "x",
+}
+_FULL["modes"]["direct"] |= {
+    "prompts": {
+        "inputs": ["x", {"each": "y", "parts": ["<it>"]}, {"when": ["z"], "parts": [{"unless": "w", "parts": []}]}]
+    },
+    "settings": {"max_steps": 3},
+    "free_running": {"ask": "x"},
+    "drawing": {"temperature": 1.0},
+}
+_THEIRS = {
+    "dataset_path": "json", "dataset_name": "x", "dataset_kwargs": {"data_files": {"test": ["x.jsonl"]}},
+    "test_split": "test", "doc_to_text": "{{x}}", "doc_to_visual": "image", "doc_to_target": "y",
+    "metric_list": [{"metric": "exact_match", "aggregation": "mean"}], "output_type": "generate_until",
+    "filter_list": [{"filter": [{"function": "take_first"}]}], "generation_kwargs": {"until": ["x"], "top_k": 0},
+    "model_specific_generation_kwargs": {"player": {"top_p": 0.5}}, "group": ["x"], "tag": ["y"],
+    "lmms_eval_specific_kwargs": {"default": {"pre_prompt": "x"}},
+}  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(some.dictionaries(some.one_of(_WORDS, _NAMES), _VALUES, max_size=4), some.booleans())
-def test_whatever_a_file_holds_it_is_a_task_or_one_line(
-    tmp_path: Path, values: dict[object, object], sound: bool
-) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(yaml.safe_dump({**_SOUND, **values} if sound else values), "utf-8")
-    read_config.cache_clear()
+def _places(value: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _places(one, (*path, key))
+
+
+def _changed(value: Any, path: tuple[object, ...], new: object) -> Any:
+    if not path:
+        return new
+    changed: Any = list(value) if isinstance(value, list) else dict(value)
+    changed[path[0]] = _changed(value[path[0]], path[1:], new)
+    return changed
+
+
+def _opened(file: Path, content: object) -> bool:
+    """Whether the file is a task. It is one whole task or one line, and never another error."""
+    file.write_text(yaml.safe_dump(content), "utf-8")
     try:
         catalog = Catalog((file,))
-        task = catalog.task("mine") if "mine" in catalog.task_names() else catalog.task(catalog.pick("mine")[0].task)
+        name = file.stem if file.stem in catalog.task_names() else catalog.pick(file.stem)[0].task
+        task = catalog.task(name)
         assert isinstance(task, Task)
         for mode in task.modes:
             task.mode(mode).describe()
     except BadInput as error:
         assert "\n" not in str(error)
+        return False
+    return True
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the plug-ins of this machine: looking for them takes longer than everything else."""
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+
+
+_freely = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@_freely
+@given(some.dictionaries(some.one_of(_WORDS, _NAMES), _VALUES, max_size=4), some.booleans())
+def test_whatever_a_file_holds_it_is_a_task_or_one_line(
+    tmp_path: Path, alone: None, values: dict[object, object], sound: bool
+) -> None:
+    _opened(tmp_path / f"mine{next(_numbers)}.yaml", {**_SOUND, **values} if sound else values)
+
+
+@_freely
+@given(some.sampled_from([(whole, place) for whole in (_FULL, _THEIRS) for place in _places(whole)]), _VALUES)
+def test_whatever_stands_in_any_place_of_a_file_it_is_a_task_or_one_line(
+    tmp_path: Path, alone: None, spot: tuple[Any, tuple[object, ...]], value: object
+) -> None:
+    whole, place = spot
+    _opened(tmp_path / f"mine{next(_numbers)}.yaml", _changed(whole, place, value))
+
+
+def test_the_files_that_places_are_changed_in_are_tasks_themselves(tmp_path: Path) -> None:
+    for number, whole in enumerate((_SOUND, _FULL, _THEIRS)):
+        assert _opened(tmp_path / f"whole{number}.yaml", whole)

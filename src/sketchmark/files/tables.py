@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterable, Iterator
@@ -54,9 +55,9 @@ def rows(
         return _from_file(data)
     if not data.is_dir():
         raise DataMissing(f"{data} does not exist", ways(hub, files))
-    if saved := next((folder for folder in _bases(data, hub, config) if _is_saved(folder)), None):
+    if saved := next((folder for folder in _bases(data, hub, config) if is_saved(folder)), None):
         return _from_saved(saved, split)
-    found = _files_in(data, hub, config, split, files)
+    found = files_in(data, hub, config, split, files)
     if not found:
         what = files or (f"{config or 'data'}/{split}-*.parquet")
         raise DataMissing(f"{data} holds no {what}", ways(hub, files))
@@ -113,7 +114,8 @@ def _bases(data: Path, hub: str, config: str | None) -> list[Path]:
     return [base for base in bases if base.is_dir()]
 
 
-def _files_in(data: Path, hub: str, config: str | None, split: str, files: str | None) -> list[Path]:
+def files_in(data: Path, hub: str, config: str | None, split: str, files: str | None) -> list[Path]:
+    """Where in a folder the rows lie, as `rows` says."""
     if files:
         name = files.rpartition("/")[2]
         if found := sorted(data.glob(files)) or sorted(data.rglob(name), key=lambda path: (len(path.parts), path)):
@@ -183,7 +185,7 @@ def _csv(path: Path) -> Iterator[Row]:
         raise BadInput(f"{path} cannot be read as a table: {error}") from error
 
 
-def _is_saved(folder: Path) -> bool:
+def is_saved(folder: Path) -> bool:
     return (folder / "dataset_dict.json").exists() or (folder / "state.json").exists()
 
 
@@ -194,7 +196,7 @@ def _from_saved(folder: Path, split: str) -> Iterator[Row]:
         if split not in loaded and len(loaded) > 1:
             raise DataMissing(f"{folder} has no split {split!r}", f"it has: {', '.join(loaded)}")
         loaded = loaded[split] if split in loaded else next(iter(loaded.values()))
-    return _arrow_rows(loaded)
+    return arrow_rows(loaded, embed=False)
 
 
 def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> Iterator[Row]:
@@ -202,21 +204,39 @@ def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> It
         datasets = datasets_library(hub)
     except MissingExtra as error:
         raise DataMissing(f"there is no data for {hub} here", ways(hub, files)) from error
+    if not is_hub_id(hub):
+        raise BadInput(f"{hub!r} is no hub id", "a hub id is Owner/Name")
+    if files:
+        check_in_repository(files)
     try:
         options: dict[str, Any] = {"data_files": {split: files}} if files else {"name": config}
         loaded = datasets.load_dataset(hub, split=split, **options)
     except Exception as error:  # the library raises whatever its HTTP and file layers do
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise DataMissing(f"cannot load {hub} from the hub: {reason}", ways(hub, files)) from error
-    return _arrow_rows(loaded)
+    return arrow_rows(loaded, embed=True)
 
 
-def _arrow_rows(dataset: Any) -> Iterator[Row]:
-    """Rows as the files hold them: a picture is never decoded and encoded again on its way to a model."""
-    embed = import_module("datasets.table").embed_table_storage
+def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
+    """Rows as the files hold them: a picture is never decoded and encoded again on its way to a model.
+
+    `embed` has `datasets` read the pictures that stand there by their path or address: for the hub's own alone.
+    """
+    with_pictures = import_module("datasets.table").embed_table_storage if embed else lambda table: table
     tables: Iterable[Any] = dataset.with_format("arrow").iter(batch_size=_BATCH)
     for table in tables:
-        yield from embed(table).to_pylist()
+        yield from with_pictures(table).to_pylist()
+
+
+def is_hub_id(name: str) -> bool:
+    """`Owner/Name`. A single word may be one of the library's own loaders, and those do more than load."""
+    return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name) is not None
+
+
+def check_in_repository(name: str) -> None:
+    """A file's name in a hub repository. The library would follow an address or a path of this machine as well."""
+    if "://" in name or name.startswith(("/", "~")) or ".." in name.split("/"):
+        raise BadInput(f"{name!r} is no file of a hub repository", "name it by its path in the repository")
 
 
 def datasets_library(what: str) -> Any:

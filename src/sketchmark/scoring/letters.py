@@ -10,7 +10,7 @@ import re
 
 from sketchmark.errors import UnknownName
 
-_NARROWING = (re.compile(r"``([^`]*)``"), re.compile(r"`([^`]*)`"), re.compile(r"\{([^}]*)\}"))
+_TICKED = (re.compile(r"``([^`]*)``"), re.compile(r"`([^`]*)`"))
 _LETTER = {
     "strict": re.compile(r"\b([A-D])\b(?!\s[a-zA-Z])"),
     "lenient": re.compile(r"\b([A-F])\b(?!\s[a-zA-Z])", re.IGNORECASE),
@@ -25,8 +25,10 @@ def letter(response: str, scoring: str = "strict") -> str | None:
     """
     if scoring not in _LETTER:
         raise UnknownName(f"letters cannot be read by {scoring!r}", "scoring is strict or lenient")
-    for marked in _NARROWING:
-        if found := marked.search(response):
+    for ticked in _TICKED:
+        if found := ticked.search(response):
             response = found[1]
-    match = _LETTER[scoring].search(response)
+    _, _, behind = response.partition("{")
+    inside, closed, _ = behind.partition("}")
+    match = _LETTER[scoring].search(inside if closed else response)
     return match[1].upper() if match else None

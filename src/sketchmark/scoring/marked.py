@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 NO_BOX = "None"
 """A missing or unbalanced box gives this word, as in the published programs, which then treat it as said."""
 
@@ -29,5 +27,12 @@ def tagged(text: str | None, tag: str) -> str:
     """
     if not text:
         return ""
-    found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    found = []
+    _, opened, rest = text.partition(f"<{tag}>")
+    while opened:
+        inside, closed, rest = rest.partition(f"</{tag}>")
+        if not closed:
+            break
+        found.append(inside)
+        _, opened, rest = rest.partition(f"<{tag}>")
     return " ".join(found).strip() if found else text

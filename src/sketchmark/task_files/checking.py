@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -81,8 +82,13 @@ def _check(value: Any, kind: Any, path: Path, known: tuple[str, ...] = ()) -> No
         raise _Wrong(f"{shown(path)} must be written as {extra['written as']}")
 
 
+@cache
+def _hints(kind: type[Struct]) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
 def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: Path, known: tuple[str, ...]) -> None:
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     keys = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
     for key, one in value.items():
         if key in keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ def load(path: Path) -> dict[Any, Any]:
         if len(data) > MOST_BYTES:
             raise BadInput(f"task file {path} is larger than {MOST_BYTES // 1_000_000} MB")
         text = data.decode("utf-8-sig")
-        if excess := _excess(text):
-            raise BadInput(f"task file {path} {excess}")
+        if trouble := _trouble(text):
+            raise BadInput(f"task file {path} {trouble}")
         config = yaml.load(text, Loader=_loader())
     except BadInput:
         raise
@@ -40,37 +41,59 @@ def load(path: Path) -> dict[Any, Any]:
     return config
 
 
-def _excess(text: str) -> str:
-    """What makes a text too much to read, found without building any of it."""
+@dataclass
+class _Level:
+    """A list or mapping that is being read: how many values it stands for, and which keys it has had."""
+
+    anchor: str | None
+    keys: set[str] | None
+    size: int = 1
+    at_key: bool = True
+
+    def twice(self, event: Any) -> str:
+        """The key that `event` repeats, if it does. `<<` merges, and may do so more than once."""
+        if self.keys is None:
+            return ""
+        self.at_key, is_key = not self.at_key, self.at_key
+        key = getattr(event, "value", "") if is_key else ""
+        if key in self.keys and key != "<<":
+            return str(key)
+        self.keys.update([key] if key else [])
+        return ""
+
+
+def _trouble(text: str) -> str:
+    """What makes a text too much to read, or not mean what it says, found without building any of it."""
     import yaml
 
-    open_anchors: list[str | None] = []
+    levels = [_Level(None, None)]
     anchors: dict[str, int] = {}
-    sizes = [0]
     aliases = 0
     for event in yaml.parse(text, Loader=_loader()):
+        if isinstance(event, yaml.NodeEvent) and (twice := levels[-1].twice(event)):
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            return f"has the key {twice[:60]!r} twice in one mapping, again in line {line}"
         if isinstance(event, yaml.AliasEvent):
             aliases += 1
-            if event.anchor in open_anchors:
+            if any(level.anchor == event.anchor for level in levels):
                 return f"refers to itself (*{event.anchor})"
-            sizes[-1] += anchors.get(str(event.anchor), 1)
+            levels[-1].size += anchors.get(str(event.anchor), 1)
         elif isinstance(event, yaml.ScalarEvent):
-            sizes[-1] += 1
+            levels[-1].size += 1
             if event.anchor:
                 anchors[event.anchor] = 1
         elif isinstance(event, yaml.CollectionStartEvent):
-            open_anchors.append(event.anchor)
-            sizes.append(1)
+            levels.append(_Level(event.anchor, set() if isinstance(event, yaml.MappingStartEvent) else None))
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, size = open_anchors.pop(), sizes.pop()
-            sizes[-1] += size
-            if anchor:
-                anchors[anchor] = size
-        if len(open_anchors) > MOST_DEEP:
+            done = levels.pop()
+            levels[-1].size += done.size
+            if done.anchor:
+                anchors[done.anchor] = done.size
+        if len(levels) - 1 > MOST_DEEP:
             return f"is nested more than {MOST_DEEP} deep"
         if aliases > MOST_ALIASES:
             return f"has more than {MOST_ALIASES} aliases"
-        if sizes[-1] > MOST_VALUES:
+        if levels[-1].size > MOST_VALUES:
             return f"stands for more than {MOST_VALUES} values"
     return ""
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -21,21 +20,24 @@ from typing import Any
 
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput, DataMissing, SketchmarkError
-from sketchmark.files.tables import as_picture, datasets_library
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.files.tables import as_picture
 from sketchmark.models import combined_prompt
 from sketchmark.parts import Picture, Sample
 from sketchmark.protocols import PROTOCOLS
 from sketchmark.task import Grading, Scores, for_model
 from sketchmark.task_files.functions import FUNCTION, function, functions_in
 from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.tasks.named_data import NamedData
 
 _TRUSTED: set[Path] = set()
 """Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
 
+_DATA: dict[Path, Path | None] = {}
+"""The `--data` that a file's documents were last read with: its scorers need them too, and are not told."""
+
 _OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
 _FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_NOT_FOR_LOADING = ("token", "video", "create_link", "force_download", "force_unzip", "local_files_only", "num_proc")
 
 
 def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
@@ -79,10 +81,11 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
 
 
 def documents(*, seed: int, data: Path | None, task_file: str, model: str = "") -> Iterator[Sample]:
-    """The file says itself where its data is; `data` is for tasks that do not."""
+    """The file says itself what its data is; it lies beside the file, under `data`, or on the hub."""
+    _DATA[Path(task_file)] = data
     task = _opened(Path(task_file))
     settings = _specific(task.config, model)
-    for index, doc in enumerate(task.docs):
+    for index, doc in enumerate(task.documents()):
         where = f"document {index} of {task_file}"
         text = task.text("doc_to_text", doc, settings, where)
         generation_prompt, question = combined_prompt.split(text) or (settings.get("generation_prompt"), text)
@@ -147,12 +150,17 @@ def totals(rows: Sequence[Mapping[str, Any]], scoring: str, *, task_file: str) -
 class _Opened:
     """A task file with its data and its functions at hand."""
 
-    def __init__(self, path: Path, config: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, config: Mapping[str, Any], data: Path | None) -> None:
         self.config, self.folder = config, path.parent
-        self.docs = _load(config, self.folder)
+        self.data = NamedData(config, self.folder, data)
+        self.docs = self.data.documents
         if "process_docs" in config:
             with _blamed(f"process_docs of {path}"):
                 self.docs = self.call("process_docs", self.docs)
+
+    def documents(self) -> Iterable[Mapping[str, Any]]:
+        """For functions as `datasets` decodes them, else as they are in the files."""
+        return self.docs if functions_in(self.config) else self.data.rows()
 
     def call(self, key: str, *arguments: Any) -> Any:
         return function(self.config[key], self.folder)(*arguments)
@@ -186,7 +194,7 @@ class _Opened:
         else:
             raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
         pictures = found if isinstance(found, (list, tuple)) else [found]
-        return [as_picture(one, where, self.folder) for one in pictures if one is not None]
+        return [as_picture(one, where, self.data.root) for one in pictures if one is not None]
 
     def _with_settings(self, key: str, doc: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> Any:
         """lmms-eval passes the prompt settings as a second argument to those who take one."""
@@ -206,13 +214,17 @@ def _blamed(what: str) -> Iterator[None]:
         raise BadInput(f"{what} failed: {type(error).__name__}: {error}") from error
 
 
-@cache
 def _opened(path: Path) -> _Opened:
-    from sketchmark.task_files.reading import read_config
-
     if path.resolve() not in _TRUSTED:
         raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
-    return _Opened(path, read_config(path))
+    return _with_data(path, _DATA.get(path))
+
+
+@cache
+def _with_data(path: Path, data: Path | None) -> _Opened:
+    from sketchmark.task_files.reading import read_config
+
+    return _Opened(path, read_config(path), data)
 
 
 def _check(path: Path, config: Mapping[str, Any]) -> None:
@@ -266,43 +278,6 @@ def _generation(config: Mapping[str, Any], model: str) -> dict[str, Any]:
     if given.get("max_new_tokens"):
         settings["max_new_tokens"] = int(given["max_new_tokens"])
     return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
-
-
-def _load(config: Mapping[str, Any], folder: Path) -> Any:
-    datasets = datasets_library("a task file of lmms-eval's shape")
-    path, name = str(config["dataset_path"]), config.get("dataset_name")
-    split = next((config[key] for key in ("test_split", "validation_split", "training_split") if config.get(key)), "")
-    if not split:
-        raise BadInput(f"the task file in {folder} names no split", "add test_split")
-    options = {
-        key: value for key, value in (config.get("dataset_kwargs") or {}).items() if key not in _NOT_FOR_LOADING
-    }
-    if "data_files" in options:
-        options["data_files"] = _beside(options["data_files"], folder)
-    local = folder / path
-    try:
-        if options.pop("load_from_disk", False):
-            saved = datasets.load_from_disk(str(local if local.exists() else path))
-            return saved[split] if isinstance(saved, dict) else saved
-        if local.is_file():
-            builder = {".jsonl": "json"}.get(local.suffix, local.suffix.removeprefix("."))
-            return datasets.load_dataset(builder, data_files={split: str(local)}, split=split)
-        return datasets.load_dataset(str(local) if local.is_dir() else path, name, split=split, **options)
-    except Exception as error:  # the library raises whatever its file and HTTP layers do
-        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise DataMissing(
-            f"cannot load {path} ({split}): {reason}", "check dataset_path and dataset_kwargs"
-        ) from error
-
-
-def _beside(files: Any, folder: Path) -> Any:
-    """Relative data files lie beside the task file; `${NAME}` is a variable of the environment."""
-    if isinstance(files, Mapping):
-        return {key: _beside(value, folder) for key, value in files.items()}
-    if isinstance(files, list):
-        return [_beside(value, folder) for value in files]
-    name = os.path.expandvars(str(files))
-    return str(folder / name) if (folder / name).exists() else name
 
 
 def _exact(answer: str, target: str, metric: Mapping[str, Any]) -> float:

@@ -1,0 +1,209 @@
+"""A task file from elsewhere names its data, and reaches nothing else: no key, no host, no file of the user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import datasets  # type: ignore[import-untyped]
+import pyarrow  # type: ignore[import-untyped]
+import pyarrow.parquet  # type: ignore[import-untyped]
+import pytest
+
+import sketchmark
+from sketchmark.catalog import Catalog
+from sketchmark.errors import BadInput, BadPicture, SketchmarkError
+from sketchmark.files import tables
+from sketchmark.task_files.reading import read_config
+from sketchmark.tasks import lmms_eval
+from tests.core.helpers import colour
+
+PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"
+ROWS = '{"question": "dark or light?", "answer": "dark"}\n'
+
+
+@pytest.fixture
+def asked() -> Iterator[tuple[str, list[str]]]:
+    """A host, and what was asked of it."""
+    seen: list[str] = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(ROWS.encode())
+
+        do_HEAD = do_GET
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", seen
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def _played(tmp_path: Path, lines: str, data: Path | None = None) -> list[sketchmark.Sample]:
+    file = tmp_path / "theirs" / "theirs.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{lines}\n{PLAIN}", "utf-8")
+    read_config.cache_clear()
+    lmms_eval._with_data.cache_clear()
+    return list(Catalog((file,)).task("theirs").samples(data=data))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "dataset_path: json\ndataset_kwargs: {data_files: '{host}/?k=${OPENAI_API_KEY}'}",
+        "dataset_path: json\ndataset_kwargs: {data_files: ['{host}/?k=$OPENAI_API_KEY']}",
+        "dataset_path: json\ndataset_kwargs: {data_files: {test: ['{host}/x.json', x.jsonl]}}",
+        "dataset_path: text\ndataset_kwargs: {data_files: '{host}/x.txt'}",
+        "dataset_path: json\ndataset_kwargs: {data_dir: '{host}/'}",
+        "dataset_path: '{host}/x.json'",
+        "dataset_path: '{host}/x'\ndataset_kwargs: {load_from_disk: true}",
+        "dataset_path: owner/name\ndataset_kwargs: {data_files: '{host}/x.json'}",
+        "dataset_path: owner/name\ndataset_kwargs: {data_files: {test: ['{host}/x.json']}}",
+        "dataset_path: owner/name\ndataset_kwargs: {data_dir: '{host}/x'}",
+        "dataset_path: owner/name\ndataset_kwargs: {storage_options: {proxy: '{host}'}}",
+        "dataset_path: webdataset\ndataset_kwargs: {data_files: '{host}/x.tar'}",
+        "dataset_path: folder",
+    ],
+)  # fmt: skip
+def test_no_address_in_a_task_file_is_asked_for_anything(
+    tmp_path: Path, lines: str, asked: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, seen = asked
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    (tmp_path / "theirs" / "folder").mkdir(parents=True)
+    card = f"---\nconfigs: [{{config_name: default, data_files: '{host}/x.json'}}]\n---\n"
+    (tmp_path / "theirs" / "folder" / "README.md").write_text(card)
+    (tmp_path / "theirs" / "x.jsonl").write_text(ROWS)
+    with pytest.raises(SketchmarkError) as refused:
+        _played(tmp_path, lines.replace("{host}", host))
+    assert seen == [] and "sk-planted" not in str(refused.value) and "\n" not in str(refused.value)
+    assert "cannot load" not in str(refused.value), "refused here, before the library sees it"
+
+
+_IMAGE = {"question": {"dtype": "string", "_type": "Value"}, "answer": {"dtype": "string", "_type": "Value"}}
+_IMAGE |= {"image": {"_type": "Image"}}
+
+
+def _with_images(folder: Path, images: list[dict[str, object]], *, saved: bool) -> None:
+    """Rows whose column `image` the library takes for pictures, in a parquet file or as it saves a set itself."""
+    folder.mkdir(parents=True)
+    kind = pyarrow.struct({"bytes": pyarrow.binary(), "path": pyarrow.string()})
+    texts = ["?"] * len(images)
+    table = pyarrow.table({"question": texts, "answer": texts, "image": pyarrow.array(images, kind)})
+    if saved:
+        datasets.Dataset(table).save_to_disk(folder)
+        info = json.loads((folder / "dataset_info.json").read_bytes())
+        (folder / "dataset_info.json").write_text(json.dumps({**info, "features": _IMAGE}))
+    else:
+        known = json.dumps({"info": {"features": _IMAGE}})
+        pyarrow.parquet.write_table(table.replace_schema_metadata({"huggingface": known}), folder / "test-0.parquet")
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_no_picture_is_fetched_from_where_a_row_says_it_is(
+    tmp_path: Path, saved: bool, asked: tuple[str, list[str]]
+) -> None:
+    host, seen = asked
+    _with_images(tmp_path / "theirs" / "rows", [{"bytes": None, "path": f"{host}/x.png"}], saved=saved)
+    with pytest.raises(BadPicture, match="document 0 of"):
+        _played(tmp_path, "dataset_path: rows\ndoc_to_visual: image")
+    [row] = tables.rows(tmp_path / "theirs" / "rows", hub="o/n")
+    assert row["image"] == {"bytes": None, "path": f"{host}/x.png"}, "nor for a set of our own"
+    assert seen == []
+
+
+class _Runs:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (os.environ["RAN"],)
+
+
+def test_a_loader_that_runs_what_it_loads_is_no_loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAN", str(tmp_path / "ran"))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "x.pkl").write_bytes(pickle.dumps(_Runs()))
+    for lines in ("dataset_path: pandas\ndataset_kwargs: {data_files: x.pkl}", "dataset_path: x.pkl"):
+        with pytest.raises(BadInput, match=r"is not there|holds no test"):
+            _played(tmp_path, lines)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["../mine.jsonl", "{mine}", "linked.jsonl", "$MINE", "~/mine.jsonl", "owner/../mine"]
+)
+def test_no_file_of_the_users_is_read_but_beside_the_task_file_or_under_data(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(ROWS)
+    monkeypatch.setenv("MINE", str(mine))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "linked.jsonl").symlink_to(mine)
+    name = name.replace("{mine}", str(mine))
+    for lines in (f"dataset_path: '{name}'", f"dataset_path: json\ndataset_kwargs: {{data_files: '{name}'}}"):
+        with pytest.raises(BadInput, match="is not there"):
+            _played(tmp_path, lines)
+
+
+def test_data_lies_beside_the_task_file_or_under_data(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "else/very/deep").mkdir(parents=True)
+    for place in ("theirs", "else/very/deep"):
+        (tmp_path / place / "rows.jsonl").write_text(ROWS)
+    assert len(_played(tmp_path, "dataset_path: rows.jsonl")) == 1
+    for lines in (
+        "dataset_path: very/deep/rows.jsonl",
+        f"dataset_path: {tmp_path}/else/very/deep/rows.jsonl",
+        "dataset_path: json\ndataset_kwargs: {data_files: [very/deep/rows.jsonl], token: true, trust_remote_code: 1}",
+    ):
+        assert len(_played(tmp_path, lines, data=tmp_path / "else")) == 1
+        with pytest.raises(BadInput, match="is not there"):
+            _played(tmp_path, lines)
+
+
+def test_pictures_of_rows_come_undecoded_from_the_file_or_by_a_path_beside_it(tmp_path: Path) -> None:
+    red = colour("red")
+    _with_images(
+        tmp_path / "theirs" / "rows",
+        [{"bytes": red.data, "path": None}, {"bytes": None, "path": "red.png"}],
+        saved=False,
+    )
+    (tmp_path / "theirs" / "red.png").write_bytes(red.data)
+    samples = _played(tmp_path, "dataset_path: rows\ndoc_to_visual: image")
+    assert [sample.pictures["visuals"] for sample in samples] == [[red], [red]]
+
+
+def test_an_option_of_the_loader_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="dataset_kwargs: 'streaming' is not known"):
+        _played(tmp_path, "dataset_path: owner/name\ndataset_kwargs: {streaming: true}")
+
+
+@pytest.mark.parametrize(
+    "origin", ["{hub: pandas, files: x.pkl}", "{hub: 'o/n', files: '{host}/x.json'}", "{hub: '{host}/x'}"]
+)
+def test_a_file_of_our_own_shape_reaches_no_host_either(
+    tmp_path: Path, origin: str, asked: tuple[str, list[str]]
+) -> None:
+    host, seen = asked
+    file = tmp_path / "theirs.yaml"
+    file.write_text(
+        f"source: {{use: 'mmsi.data:questions', origin: {origin.replace('{host}', host)}}}\n"
+        "modes: {direct: {prompts: {inputs: [x]}}}\n"
+    )
+    with pytest.raises(BadInput, match=r"is no hub id|is no file of a hub repository"):
+        list(Catalog((file,)).task("theirs").samples())
+    assert seen == []
