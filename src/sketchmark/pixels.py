@@ -36,7 +36,7 @@ def size(image: Image.Image) -> tuple[int, int]:
 
 def shown_alike(image: Image.Image) -> bool:
     """Whether all decoders show the same as `rgb`: a provider may turn a picture or not, or lay it on black."""
-    if _is_deep(image) or _orientation(image) != 1 or "transparency" in image.info:
+    if _orientation(image) != 1 or "transparency" in image.info:
         return False
     if image.mode in _TRANSPARENT:
         return bool(image.convert("RGBA").getchannel("A").getextrema()[0] == 255)

@@ -13,7 +13,10 @@ from sketchmark.errors import BadPicture
 from sketchmark.files.tables import as_picture
 from sketchmark.models.encoding import Encoder
 from sketchmark.parts import Picture
+from sketchmark.runs.store import RunFolder
 from sketchmark.tasks.published_files import table_picture
+from sketchmark.tasks.voila.judge import Inquiry
+from sketchmark.view.pictures import original
 
 Values = list[list[int]] | list[list[float]]
 ANY = frozenset({"png", "jpeg", "webp", "gif"})
@@ -199,3 +202,11 @@ def test_a_data_set_may_hand_over_decoded_pictures_of_any_depth(tmp_path: Path) 
     with Image.open(io.BytesIO(_turned(6, "JPEG"))) as lying:
         assert as_picture(lying, "row 1").size == (24, 16)
     assert _grey(table_picture(_file(_deep([[0, 4095]], "u2")), tmp_path)) == [[0, 255]]
+
+
+def test_the_viewer_and_a_judge_in_a_batch_see_what_the_model_saw(tmp_path: Path) -> None:
+    picture = Picture.from_bytes(_turned(6, "JPEG"))
+    folder = RunFolder(tmp_path)
+    assert original(folder, folder.pictures.save(picture)) == (picture.shown().data, "image/png")
+    content = Inquiry(4, 5, "?", picture).body("judge")["messages"][0]["content"]
+    assert content[0]["image_url"]["url"] == picture.shown().data_url
