@@ -45,7 +45,7 @@ test-local: .venv-local/.ready
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris pip-audit
+	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris
 	touch $@
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
@@ -54,9 +54,14 @@ fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minu
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
 
-audit: .venv-fuzz/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
-	.venv-fuzz/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
+.venv-audit/.ready:
+	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check pip-audit
+	touch $@
+
+audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
+	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 clean:
-	rm -rf .venv .venv-local .venv-fuzz runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

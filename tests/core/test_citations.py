@@ -109,3 +109,10 @@ def test_code_may_say_spec_where_a_comment_may_not() -> None:
     assert remarks == ["# section 5", "By the spec."]
     assert all(_MISSING_DOCUMENT.search(remark) for remark in remarks)
     assert not _MISSING_DOCUMENT.search("special sections of the report, inspected")
+
+
+def test_the_tests_that_a_page_names_are_there() -> None:
+    pages = [ROOT / "SECURITY.md", ROOT / "docs/reliability.md"]
+    named = {name for page in pages for name in re.findall(r"tests/[\w/]+\.py", page.read_text("utf-8"))}
+    assert len(named) > 30
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
