@@ -22,6 +22,7 @@ from typing import Any
 from sketchmark.desk import Desk
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
+from sketchmark.files import hub
 from sketchmark.files.tables import as_picture, datasets_library
 from sketchmark.models import combined_prompt
 from sketchmark.parts import Picture, Sample
@@ -295,7 +296,7 @@ def _load(config: Mapping[str, Any], folder: Path) -> Any:
         return datasets.load_dataset(str(local) if local.is_dir() else path, name, split=split, **options)
     except Exception as error:  # the library raises whatever its file and HTTP layers do
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise DataMissing(
+        raise hub.refused(error, path) or DataMissing(
             f"cannot load {path} ({split}): {reason}", "check dataset_path and dataset_kwargs"
         ) from error
 
