@@ -220,7 +220,6 @@ def _without_a_network() -> None:
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
-@lru_cache
 def library() -> Any:
     """The hub's client, which comes with the extra `data`. It shows its progress on a terminal and nowhere else, and
     leaves it to us to say what went wrong."""
