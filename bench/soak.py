@@ -150,8 +150,11 @@ def played(folder: Path) -> int:
 class Disturbance:
     """Starts one command again and again until it has ended by itself, and never leaves it in peace for long."""
 
-    def __init__(self, part: Part, work: Path, server: Server, outcome: Outcome, between: float) -> None:
+    def __init__(
+        self, part: Part, work: Path, server: Server, outcome: Outcome, troubles: Iterator[Trouble], between: float
+    ) -> None:
         self.part, self.work, self.server, self.outcome = part, work, server, outcome
+        self._troubles = troubles
         self.folder = work / "disturbed" / part.name
         self._between = between
         self._dice = Random(part.name)
@@ -160,11 +163,10 @@ class Disturbance:
 
     def run(self) -> None:
         total = self.part.limit * len(self.part.cells)
-        for trouble in cycle(TROUBLES):
+        code = None
+        while code != 0:
             left_in_peace = played(self.folder) >= _SPARED * total
-            code = self._start(None if left_in_peace else trouble)
-            if code == 0:
-                return
+            code = self._start(None if left_in_peace else next(self._troubles))
             if self.outcome.starts > 10_000:
                 raise RuntimeError("the run does not come to an end")
 
@@ -189,13 +191,14 @@ class Disturbance:
         return process.returncode
 
     def _live(self, process: subprocess.Popen[bytes], trouble: Trouble | None, watch: Watch) -> None:
-        """Until the trouble comes, or the process ends by itself."""
-        before = played(self.folder)
+        """Until the trouble comes, or the process ends by itself. Each start gets a little further, however slow the
+        machine is."""
+        enough = played(self.folder) + min(20, 1 + self.part.limit * len(self.part.cells) // 12)
         end = time.monotonic() + self._between * (0.5 + self._dice.random())
         while process.poll() is None:
             watch.look(process.pid)
             time.sleep(0.1)
-            late = time.monotonic() > end and played(self.folder) > before
+            late = time.monotonic() > end and played(self.folder) >= enough
             if trouble in ("kill", "stop", "cache") and late:
                 process.send_signal(signal.SIGTERM if trouble == "stop" else signal.SIGKILL)
                 process.wait()
@@ -245,9 +248,10 @@ def compare(part: Part, disturbed: Path, peaceful: Path, outcome: Outcome) -> No
 def soak(episodes: int, work: Path, between: float = 5.0) -> Outcome:
     outcome = Outcome()
     os.environ.setdefault("OPENAI_API_KEY", "none")
+    troubles = cycle(TROUBLES)
     with serving(FAULTS) as server:
         for part in parts(episodes):
-            Disturbance(part, work, server, outcome, between).run()
+            Disturbance(part, work, server, outcome, troubles, between).run()
     with serving() as server:
         for part in parts(episodes):
             peaceful = work / "peaceful" / part.name

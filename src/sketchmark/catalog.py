@@ -262,7 +262,7 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the task's data source takes them, by its own annotations."""
     task, parameters = of.name, of.source_parameters()
-    for inner in ("seed", "data", "origin"):
+    for inner in ("seed", "data", "origin", "limit"):
         parameters.pop(inner, None)
     checked: dict[str, Any] = {}
     for name, value in arguments.items():

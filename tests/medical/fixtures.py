@@ -187,30 +187,30 @@ def radrestruct(root: Path) -> Path:
     return root
 
 
+def mmmu_row(name: str, **changes: Any) -> dict[str, Any]:
+    images = {f"image_{i}": cell(png(i)) if i <= 2 else None for i in range(1, 8)}
+    plain = {
+        "id": name,
+        "question": "Compare <image 1> and <image 2>.",
+        "options": "['a thing', \"b's thing\"]",
+        "answer": "B",
+        "question_type": "multiple-choice",
+        "topic_difficulty": "Easy",
+    }
+    return {**plain, **images, **changes}
+
+
 def mmmu(root: Path) -> Path:
     """Two subjects: several pictures, Python-literal options, an open item with two golds, a withheld test answer."""
-
-    def row(name: str, **changes: Any) -> dict[str, Any]:
-        images = {f"image_{i}": cell(png(i)) if i <= 2 else None for i in range(1, 8)}
-        plain = {
-            "id": name,
-            "question": "Compare <image 1> and <image 2>.",
-            "options": "['a thing', \"b's thing\"]",
-            "answer": "B",
-            "question_type": "multiple-choice",
-            "topic_difficulty": "Easy",
-        }
-        return {**plain, **images, **changes}
-
     folder = root / "MMMU"
     pharmacy = [
-        row("validation_Pharmacy_1"),
-        row("validation_Pharmacy_2", options="[]", answer="['1/4', '0.25']", question_type="open"),
-        row("validation_Pharmacy_3", options="__import__('os').getcwd()"),
+        mmmu_row("validation_Pharmacy_1"),
+        mmmu_row("validation_Pharmacy_2", options="[]", answer="['1/4', '0.25']", question_type="open"),
+        mmmu_row("validation_Pharmacy_3", options="__import__('os').getcwd()"),
     ]
     write_parquet(folder / "Pharmacy" / "validation-00000-of-00001.parquet", pharmacy)
-    write_parquet(folder / "Math" / "validation-00000-of-00001.parquet", [row("validation_Math_1", answer="A")])
-    write_parquet(folder / "Math" / "test-00000-of-00001.parquet", [row("test_Math_1", answer="?")])
+    write_parquet(folder / "Math" / "validation-00000-of-00001.parquet", [mmmu_row("validation_Math_1", answer="A")])
+    write_parquet(folder / "Math" / "test-00000-of-00001.parquet", [mmmu_row("test_Math_1", answer="?")])
     return root
 
 

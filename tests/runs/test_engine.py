@@ -145,7 +145,7 @@ async def test_whoever_stops_listening_ends_the_jobs() -> None:
     outcomes = play_all(iter(range(9)), play, 3)
     async with asyncio.timeout(10):
         assert await anext(outcomes) == 0
-        await outcomes.aclose()  # type: ignore[attr-defined]
+        await outcomes.aclose()
     assert sorted(hall.cancelled) == [1, 2] and hall.inside == 0
 
 

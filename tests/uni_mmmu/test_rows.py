@@ -57,40 +57,6 @@ def test_a_file_that_holds_no_rows_is_named(tmp_path: Path, name: str, text: byt
         list(rows(tmp_path / name, hub="o/n"))
 
 
-def test_the_hub_is_asked_for_a_configuration_and_its_pictures_come_undecoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`datasets` takes a clone in the working folder for the hub's, so this is the way the hub goes."""
-    _datasets_cache_in(tmp_path, monkeypatch)
-    clone = tmp_path / "Owner" / "UniMMMU"
-    published.write_parquet(clone / "maze" / "test-00000-of-00001.parquet", published.maze_rows())
-    (clone / "README.md").write_text(
-        "---\nconfigs:\n- config_name: maze\n  data_files:\n  - split: test\n    path: maze/test-*\n---\n", "utf-8"
-    )
-    found = list(rows(None, hub="Owner/UniMMMU", config="maze"))
-    assert [as_picture(row["initial_image"], "") for row in found] == [maze.render(m) for m in published.MAZES]
-
-
-def test_the_hub_is_asked_for_one_file_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _datasets_cache_in(tmp_path, monkeypatch)
-    published.parquet_folder(tmp_path / "Owner" / "unig2u_dataset")
-    found = list(rows(None, hub="Owner/unig2u_dataset", split="train", files="uni_mmmu/uni_mmmu_sliding54.parquet"))
-    assert [list(row) for row in found] == [["initial_image", "steps_words"]] * 3
-
-
-def _datasets_cache_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import datasets  # type: ignore[import-untyped]
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
-    monkeypatch.chdir(folder)
-
-
-def test_what_the_hub_does_not_have_is_one_line() -> None:
-    with pytest.raises(DataMissing) as error:
-        list(rows(None, hub="nobody/nowhere", config="maze"))
-    assert "\n" not in str(error.value)
-
-
 def test_of_several_copies_of_a_file_one_is_read(tmp_path: Path) -> None:
     for folder in ("a/deep", "b"):
         published.write_parquet(tmp_path / folder / "x.parquet", [{"folder": folder}])

@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
+from typing import Any, BinaryIO
 
 from sketchmark import pixels
 from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
+from sketchmark.files import far
+from sketchmark.files import hub as hubs
 from sketchmark.parts import Picture
 
 Row = dict[str, Any]
@@ -32,6 +31,8 @@ LONGEST_CELL = 10_000_000
 
 _READABLE = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
+_SPLIT = re.compile(r"(train|test|validation|dev)\b")
+
 
 def data_path(named: Path | str | None) -> Path | None:
     """The user's own copy: the path that was named, else SKETCHMARK_DATA, else none (and the hub is asked)."""
@@ -40,17 +41,23 @@ def data_path(named: Path | str | None) -> Path | None:
 
 
 def rows(
-    data: Path | None, *, hub: str, config: str | None = None, split: str = "test", files: str | None = None
+    data: Path | None,
+    *,
+    hub: str,
+    config: str | None = None,
+    split: str = "test",
+    files: str | None = None,
+    limit: int | None = None,
 ) -> Iterator[Row]:
     """The rows, streamed, pictures undecoded as `{"bytes": …, "path": …}`.
 
     `data` is a file, or a folder that holds: `files` (a path or glob, found at any depth by its name; of several
     copies the one nearest to the top), a hub repository as it is cloned (`config/split-*.parquet`,
     `data/split-*.parquet`, `split.jsonl`…), or a folder that `datasets` saved. Without `data`: the hub id, of it
-    `files` or `config`.
+    `files`, or those of `config` and `split`. With a `limit` only what is read of them is downloaded.
     """
     if data is None:
-        return _from_hub(hub, config, split, files)
+        return _from_hub(hub, config, split, files, limit)
     if data.is_file():
         return _from_file(data)
     if not data.is_dir():
@@ -89,9 +96,13 @@ def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
 
 
 def inside(root: Path, name: str, where: str) -> Path:
-    """The file `name` under `root`. A data file may not lead anywhere else, by `..`, absolutely or by a link."""
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
+    """The file `name` under `root`. A data file may not lead anywhere else, by `..`, absolutely or by a link; but all
+    files in the hub's cache are links, from `snapshots/COMMIT` to the same data set's `blobs`."""
+    home = root.resolve()
+    path = (home / name).resolve()
+    snapshot = next((one for one in (home, *home.parents) if one.parent.name == "snapshots"), None)
+    homes = [home, *([snapshot.parent.parent / "blobs"] if snapshot else [])]
+    if not any(path.is_relative_to(one) for one in homes):
         raise BadInput(f"{where}: the path {name!r} leads out of {root}")
     return path
 
@@ -121,17 +132,26 @@ def files_in(data: Path, hub: str, config: str | None, split: str, files: str | 
         if found := sorted(data.glob(files)) or sorted(data.rglob(name), key=lambda path: (len(path.parts), path)):
             return found if "*" in name else found[:1]
     for base in _bases(data, hub, config):
-        own = config is None or base.name == config
-        stems = [split, f"{split}-*", f"data/{split}-*"]
-        if not own:
-            stems = [str(config), f"{config}-{split}*", f"data/{config}-*"]
-        for stem in stems:
-            for suffix in _READABLE:
-                if found := sorted(base.glob(f"{stem}{suffix}")):
-                    return found
-        if own and (found := sorted(base.glob("*.parquet")) or sorted(base.glob("data/*.parquet"))):
-            return found
+        for pattern in _layouts(None if base.name == config else config, split):
+            if found := [path for path in sorted(base.glob(pattern)) if not _other_split(path.name, split)]:
+                return found
     return []
+
+
+def _layouts(config: str | None, split: str) -> list[str]:
+    """Where repositories have a split, the surest sign first: in a folder of the configuration, or with it in the
+    name. Without a configuration, tables whose names say nothing will do."""
+    stems = [split, f"{split}-*", f"data/{split}-*"]
+    if config:
+        stems = [config, f"{config}-{split}*", f"data/{config}-*"]
+    rest = [] if config else ["*.parquet", "data/*.parquet"]
+    return [stem + suffix for stem in stems for suffix in _READABLE] + rest
+
+
+def _other_split(name: str, split: str) -> bool:
+    """Whether a file says that it is of another split: `validation-00000-of-00001.parquet`, when test is wanted."""
+    said = _SPLIT.match(name)
+    return said is not None and said[1] != split
 
 
 def _from_file(path: Path) -> Iterator[Row]:
@@ -144,17 +164,19 @@ def _from_file(path: Path) -> Iterator[Row]:
     raise BadInput(f"{path}: cannot read rows from a {path.suffix or 'nameless'} file", ", ".join(_READABLE))
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(source: Path | BinaryIO) -> Iterator[Row]:
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingExtra("parquet files", "data") from error
     try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH):
-                yield from batch.to_pylist()
+        with parquet.ParquetFile(source) as file:
+            for group in range(file.num_row_groups):  # one by one: a batch would be filled from the next
+                for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group]):
+                    yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
-        raise BadInput(f"{path} cannot be read as parquet: {error}") from error
+        name = getattr(source, "name", source) if not isinstance(source, Path) else source
+        raise BadInput(f"{name} cannot be read as parquet: {error}") from error
 
 
 def _json(path: Path) -> Iterator[Row]:
@@ -199,22 +221,43 @@ def _from_saved(folder: Path, split: str) -> Iterator[Row]:
     return arrow_rows(loaded, embed=False)
 
 
-def _from_hub(hub: str, config: str | None, split: str, files: str | None) -> Iterator[Row]:
-    try:
-        datasets = datasets_library(hub)
-    except MissingExtra as error:
-        raise DataMissing(f"there is no data for {hub} here", ways(hub, files)) from error
+def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit: int | None) -> Iterator[Row]:
     if not is_hub_id(hub):
         raise BadInput(f"{hub!r} is no hub id", "a hub id is Owner/Name")
     if files:
         check_in_repository(files)
     try:
-        options: dict[str, Any] = {"data_files": {split: files}} if files else {"name": config}
-        loaded = datasets.load_dataset(hub, split=split, **options)
-    except Exception as error:  # the library raises whatever its HTTP and file layers do
-        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise DataMissing(f"cannot load {hub} from the hub: {reason}", ways(hub, files)) from error
-    return arrow_rows(loaded, embed=True)
+        listing = hubs.listing(hub)
+    except ImportError as error:
+        raise DataMissing(f"there is no data for {hub} here", ways(hub, files)) from error
+    names = listing.matching(files) if files else _published(listing, config, split)
+    if not names:
+        what = files or " ".join(filter(None, (config, f"split {split!r}")))
+        raise DataMissing(
+            f"{hub} on the hub holds no {what}", f"look at {hubs.page(hub)} for what it holds, or give --data PATH"
+        )
+    if limit is None:
+        root = hubs.fetched(listing, names)
+        return (row for name in names for row in _from_file(root / name))
+    return (row for name in names for row in _from_afar(listing, name))
+
+
+def _published(listing: hubs.Listing, config: str | None, split: str) -> list[str]:
+    """The files of a split: those that the card names, else those that are named like it."""
+    if (found := listing.declared(config, split)) is not None:
+        return found
+    inside_config = [f"{config}/{pattern}" for pattern in _layouts(None, split)] if config else []
+    for pattern in [*inside_config, *_layouts(config, split)]:
+        if found := [name for name in listing.matching(pattern) if not _other_split(Path(name).name, split)]:
+            return found
+    return []
+
+
+def _from_afar(listing: hubs.Listing, name: str) -> Iterator[Row]:
+    """The rows of one file, of which no more is fetched than is read; a table of text is fetched whole."""
+    if name.endswith(".parquet"):
+        return _parquet(far.opened(listing, name))
+    return _from_file(hubs.fetched(listing, [name]) / name)
 
 
 def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:
@@ -240,18 +283,12 @@ def check_in_repository(name: str) -> None:
 
 
 def datasets_library(what: str) -> Any:
-    """The `datasets` library, which is an extra.
-
-    Without a network it would try for half a minute and fill the screen; told so beforehand, it looks into its cache
-    and fails at once.
-    """
-    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
-    if "huggingface_hub" not in sys.modules and not getproxies():
-        try:
-            socket.getaddrinfo(host, 443)
-        except OSError:
-            os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    """The `datasets` library, which is an extra."""
     try:
-        return import_module("datasets")
+        hubs.library()
+        datasets = import_module("datasets")
     except ImportError as error:
         raise MissingExtra(what, "data") from error
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
+    return datasets

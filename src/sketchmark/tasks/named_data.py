@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
-from sketchmark.files import tables
+from sketchmark.files import hub, tables
 
 _BUILDERS = {
     ".json": "json",
@@ -58,7 +58,8 @@ class NamedData:
         except Exception as error:  # the library raises whatever its file and HTTP layers do
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             hint = "check dataset_path and dataset_kwargs"
-            raise DataMissing(f"cannot load {path} ({self._split()}): {reason}", hint) from error
+            lost = DataMissing(f"cannot load {path} ({self._split()}): {reason}", hint)
+            raise hub.refused(error, path) or lost from error
 
     def rows(self) -> Iterator[tables.Row]:
         """The documents as the files hold them: `datasets` would fetch a picture from wherever a row says it is."""

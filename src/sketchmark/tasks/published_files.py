@@ -13,9 +13,10 @@ import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing
+from sketchmark.files import far, hub
 from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways
 from sketchmark.parts import Picture
 
@@ -32,55 +33,63 @@ def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
     return next((data / name for name in names if (data / name).exists()), data)
 
 
-def find_root(
-    data: Path | None, names: Sequence[str], *, repo: str = "", patterns: Sequence[str] = (), how: str = ""
-) -> Path:
-    """The folder of a set that is made of files: the user's, or a download of the files that match from the hub.
+def open_files(
+    data: Path | None,
+    names: Sequence[str],
+    *,
+    repo: str = "",
+    patterns: Sequence[str] = (),
+    how: str = "",
+    limit: int | None = None,
+) -> Files:
+    """The files of a set: the user's folder, or those of the hub's that match, each pattern at least one.
 
-    `how` is what to tell someone who has neither: what to get, from whom, and the layout expected.
+    `how` is what to tell someone who has neither: what to get, from whom, and the layout expected. With a `limit`
+    archives on the hub are read where they are: no more of them is fetched than is needed.
     """
     if data is not None:
         if not data.is_dir():
             raise DataMissing(f"no such folder: {data}", how or ways(repo))
-        return folder_of(data, names) or data
+        return Files(folder_of(data, names) or data)
     if not repo:
         raise DataMissing(f"{names[0]} is not on the hub: it is read from your own copy", how)
-    return _download(repo, patterns)
-
-
-def _download(repo: str, patterns: Sequence[str]) -> Path:
     try:
-        from huggingface_hub import snapshot_download
+        listing = hub.listing(repo)
     except ImportError as error:
         raise DataMissing(f"there is no data for {repo} here", ways(repo)) from error
-    try:
-        return Path(snapshot_download(repo, repo_type="dataset", allow_patterns=list(patterns)))
-    except Exception as error:  # the hub client raises many kinds, its own and its transport's
-        reason = str(error).strip().splitlines()
+    found = {pattern: listing.matching(pattern) for pattern in patterns}
+    if missing := [pattern for pattern, names in found.items() if not names]:
         raise DataMissing(
-            f"cannot download {repo} from the hub: {reason[0] if reason else type(error).__name__}",
-            ways(repo),
-        ) from error
+            f"{repo} on the hub holds no {missing[0]}",
+            f"look at {hub.page(repo)} for what it holds, or give --data PATH",
+        )
+    wanted = [name for names in found.values() for name in names]
+    left = [] if limit is None else [name for name in wanted if name.endswith(".zip")]
+    plain = [name for name in wanted if name not in left]
+    root = hub.fetched(listing, plain) if plain else hub.home() / repo
+    return Files(root, [far.opened(listing, name) for name in left], repo)
 
 
 class Files:
-    """The files of one data set: plain ones under its folder, and those inside the zip archives beside them."""
+    """The files of one data set: plain ones under its folder, and those inside zip archives, which lie beside them or
+    are `archives`."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, archives: Sequence[Path | BinaryIO] = (), name: str = "") -> None:
+        self.root, self._name = root, name or root.name
+        self._sources = archives
         self._archives: list[tuple[zipfile.ZipFile, dict[str, str]]] | None = None
 
     def read(self, *names: str) -> bytes:
         """The bytes of the first of `names` that is there, on disk or in an archive."""
         for name in names:
-            path = inside(self.root, name, self.root.name)
+            path = inside(self.root, name, self._name)
             if path.is_file():
                 return path.read_bytes()
         for name in names:
             for archive, members in self._opened():
                 if member := members.get(PurePosixPath(name).as_posix()):
                     return self._member(archive, member)
-        raise BadInput(f"no file {names[0]!r} in {self.root.name} or its archives")
+        raise BadInput(f"no file {names[0]!r} in {self._name} or its archives")
 
     def table(self, name: str, how: str) -> bytes:
         """The file of questions; `how` is what to tell someone whose folder does not hold it."""
@@ -108,11 +117,12 @@ class Files:
         """Archives with their members by full name and by the name below the archive's top folder."""
         if self._archives is None:
             self._archives = []
-            for path in sorted(self.root.glob("*.zip")):
+            for source in self._sources or sorted(self.root.glob("*.zip")):
                 try:
-                    archive = zipfile.ZipFile(path)
+                    archive = zipfile.ZipFile(source)
                 except (OSError, zipfile.BadZipFile) as error:
-                    raise BadInput(f"{path.name} is not a whole zip file: {error}", "download it again") from error
+                    name = Path(str(getattr(source, "name", source))).name
+                    raise BadInput(f"{name} is not a whole zip file: {error}", "download it again") from error
                 names = [name for name in archive.namelist() if not name.endswith("/")]
                 members = {name.partition("/")[2]: name for name in names if "/" in name}
                 self._archives.append((archive, members | {name: name for name in names}))

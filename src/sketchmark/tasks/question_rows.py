@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.parts import Sample
 
 
@@ -17,6 +17,8 @@ def build_all(name: str, rows: Iterable[Any], build: Callable[[int, Any], Sample
     for number, row in enumerate(rows):
         try:
             sample = build(number, row)
+        except DataMissing:  # the network is gone, not a row broken
+            raise
         except (SketchmarkError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             reason = f"no field {error}" if isinstance(error, KeyError) else str(error)
             sample = Sample(id=f"{name}-{number:06d}", fields={"broken": f"row {number}: {reason}"})

@@ -15,13 +15,12 @@ from sketchmark.tasks.medical.items import Asked, Style, groups_from, letter_of,
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol
 from sketchmark.tasks.published_files import (
-    Files,
     csv_rows,
-    find_root,
     folder_of,
     json_list,
     json_value,
     literal,
+    open_files,
     table_picture,
     text_lines,
 )
@@ -32,7 +31,12 @@ _LISTED_OPTIONS = re.compile(r"(?<!\s)\s*Answer Choices:.*\Z", re.DOTALL)
 
 
 def medframeqa(
-    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+    *,
+    seed: int,
+    data: Path | None,
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2505.16964: 2 to 5 frames of a video, all of them inputs."""
     style = Style(protocol, reasoning)
@@ -59,7 +63,7 @@ def medframeqa(
         )
         return sample_of(asked, style)
 
-    return build_all("medframeqa", rows(root, hub="SuhaoYu1020/MedFrameQA"), build)
+    return build_all("medframeqa", rows(root, hub="SuhaoYu1020/MedFrameQA", limit=limit), build)
 
 
 def medxpertqa(
@@ -70,18 +74,19 @@ def medxpertqa(
     split: str = "test",
     protocol: Protocol = "indexed",
     reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2501.18362: `MM` with pictures and 5 options, `Text` with 10 and none."""
     if subset not in ("MM", "Text"):
         raise BadInput(f"MedXpertQA has no subset {subset!r}", "there are: MM, Text")
     style = Style(protocol, reasoning)
-    root = find_root(
+    files = open_files(
         data,
         ("MedXpertQA", "medxpertqa"),
         repo="TsinghuaC3I/MedXpertQA",
         patterns=[f"{subset}/*.jsonl", *(["images.zip"] if subset == "MM" else [])],
+        limit=limit,
     )
-    files = Files(root)
 
     name = f"{subset}/{split}.jsonl"
 
@@ -110,14 +115,22 @@ def medxpertqa(
 
 
 def pmc_vqa(
-    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+    *,
+    seed: int,
+    data: Path | None,
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them."""
     style = Style(protocol, reasoning)
-    root = find_root(
-        data, ("PMC_VQA", "PMC-VQA", "pmc_vqa"), repo="RadGenome/PMC-VQA", patterns=["test_2.csv", "images_2.zip"]
+    files = open_files(
+        data,
+        ("PMC_VQA", "PMC-VQA", "pmc_vqa"),
+        repo="RadGenome/PMC-VQA",
+        patterns=["test_2.csv", "images_2.zip"],
+        limit=limit,
     )
-    files = Files(root)
 
     def build(number: int, row: list[str]) -> Sample:
         if len(row) != 10:
@@ -140,18 +153,26 @@ def pmc_vqa(
 
 
 def omnimedvqa(
-    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+    *,
+    seed: int,
+    data: Path | None,
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2402.09181, the open-access part: 42 data sets, 2 to 4 options."""
     style = Style(protocol, reasoning)
-    root = find_root(
-        data, ("OmniMedVQA", "omnimedvqa"), repo="foreverbeliever/OmniMedVQA", patterns=["OmniMedVQA.zip"]
+    files = open_files(
+        data,
+        ("OmniMedVQA", "omnimedvqa"),
+        repo="foreverbeliever/OmniMedVQA",
+        patterns=["OmniMedVQA.zip"],
+        limit=limit,
     )
-    files = Files(root)
     names = files.matching("QA_information/Open-access", ".json")
     if not names:
         raise DataMissing(
-            f"no QA_information/Open-access/*.json in {root} or its archives",
+            f"no QA_information/Open-access/*.json in {files.root} or its archives",
             ways("foreverbeliever/OmniMedVQA", "OmniMedVQA.zip"),
         )
 

@@ -16,7 +16,7 @@ from sketchmark.tasks.medical.items import Style
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol, report_prompt
 from sketchmark.tasks.medical.radiology_metrics import reference_report
-from sketchmark.tasks.published_files import Files, find_root, json_list
+from sketchmark.tasks.published_files import json_list, open_files
 from sketchmark.tasks.question_rows import build_all
 
 _LAYOUT = (
@@ -42,8 +42,7 @@ def reports(
     if name not in SOURCES:
         raise BadInput(f"no report set {name!r}", f"there are: {', '.join(SOURCES)}")
     style = Style(protocol, reasoning)
-    root = find_root(data, _FOLDERS[name], how=SOURCES[name])
-    files = Files(root)
+    files = open_files(data, _FOLDERS[name], how=SOURCES[name])
 
     def build(number: int, row: dict[str, Any]) -> Sample | None:
         findings, impression = str(row.get("findings") or ""), str(row.get("impression") or "")

@@ -17,7 +17,7 @@ from sketchmark.tasks.instructions import Kind
 from sketchmark.tasks.medical.items import Asked, Style, letter_of, lettered, sample_of
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol
-from sketchmark.tasks.published_files import Files, find_root, json_list, json_value
+from sketchmark.tasks.published_files import json_list, json_value, open_files
 from sketchmark.tasks.question_rows import build_all, checked_options, text
 
 _HOW = (
@@ -30,11 +30,10 @@ def radrestruct(
     *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
 ) -> Iterator[Sample]:
     style = Style(protocol, reasoning)
-    root = find_root(data, ("Radrestruct", "radrestruct", "rad-restruct"), how=_HOW)
-    files = Files(root)
+    files = open_files(data, ("Radrestruct", "radrestruct", "rad-restruct"), how=_HOW)
     names = files.matching("test_qa_pairs", ".json")
     if not names:
-        raise DataMissing(f"no test_qa_pairs/*.json in {root}", _HOW)
+        raise DataMissing(f"no test_qa_pairs/*.json in {files.root}", _HOW)
     mapping = json_value(
         files.read("id_to_img_mapping_frontal_reports.json"), "id_to_img_mapping_frontal_reports.json"
     )

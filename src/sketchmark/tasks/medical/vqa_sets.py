@@ -16,25 +16,35 @@ from sketchmark.tasks.instructions import Kind, Language
 from sketchmark.tasks.medical.items import Asked, Style, groups_from, sample_of
 from sketchmark.tasks.medical.medevalkit.replies import fork_key
 from sketchmark.tasks.medical.prompts import Protocol
-from sketchmark.tasks.published_files import Files, find_root, folder_of, json_list, table_picture
+from sketchmark.tasks.published_files import folder_of, json_list, open_files, table_picture
 from sketchmark.tasks.question_rows import build_all, text
 
 
 def vqa_rad(
-    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+    *,
+    seed: int,
+    data: Path | None,
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://doi.org/10.1038/sdata.2018.251."""
-    return _yes_no_or_open("vqa_rad", "flaviagiammarino/vqa-rad", data, Style(protocol, reasoning))
+    return _yes_no_or_open("vqa_rad", "flaviagiammarino/vqa-rad", data, Style(protocol, reasoning), limit)
 
 
 def path_vqa(
-    *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
+    *,
+    seed: int,
+    data: Path | None,
+    protocol: Protocol = "indexed",
+    reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2003.10286."""
-    return _yes_no_or_open("path_vqa", "flaviagiammarino/path-vqa", data, Style(protocol, reasoning))
+    return _yes_no_or_open("path_vqa", "flaviagiammarino/path-vqa", data, Style(protocol, reasoning), limit)
 
 
-def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style) -> Iterator[Sample]:
+def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style, limit: int | None) -> Iterator[Sample]:
     root = folder_of(data, (name.upper(), name, repo.partition("/")[2]))
 
     def build(number: int, row: dict[str, Any]) -> Sample:
@@ -56,7 +66,7 @@ def _yes_no_or_open(name: str, repo: str, data: Path | None, style: Style) -> It
         )
         return sample_of(asked, style)
 
-    return build_all(name, rows(root, hub=repo), build)
+    return build_all(name, rows(root, hub=repo, limit=limit), build)
 
 
 def slake(
@@ -66,13 +76,19 @@ def slake(
     language: str = "all",
     protocol: Protocol = "indexed",
     reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """https://arxiv.org/abs/2102.09542: English and Chinese together, as published; `language=en` or `zh` for one."""
     if language not in ("all", "en", "zh"):
         raise BadInput(f"SLAKE has no language {language!r}", "there are: all, en, zh")
     style = Style(protocol, reasoning)
-    root = find_root(data, ("SLAKE", "Slake", "slake"), repo="BoKelvin/SLAKE", patterns=["test.json", "imgs.zip"])
-    files = Files(root)
+    files = open_files(
+        data,
+        ("SLAKE", "Slake", "slake"),
+        repo="BoKelvin/SLAKE",
+        patterns=["test.json", "imgs.zip"],
+        limit=limit,
+    )
 
     def build(number: int, row: dict[str, Any]) -> Sample | None:
         if language not in ("all", row.get("q_lang")):

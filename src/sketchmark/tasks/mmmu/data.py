@@ -31,6 +31,7 @@ def mmmu(
     subjects: str = "all",
     protocol: Protocol = "indexed",
     reasoning: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """`subjects`: all, a domain's name, or subjects joined by `+`."""
     if split not in ("dev", "validation", "test"):
@@ -58,10 +59,12 @@ def mmmu(
             groups=groups_of(subject, row),
         )
 
-    return build_all("mmmu", _subject_rows(root, chosen_subjects(subjects), split), build)
+    return build_all("mmmu", _subject_rows(root, chosen_subjects(subjects), split, limit), build)
 
 
-def _subject_rows(root: Path | None, subjects: Sequence[str], split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _subject_rows(
+    root: Path | None, subjects: Sequence[str], split: str, limit: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows with their subject. A single file, or what `datasets` saved, may hold any subjects: their ids tell."""
     if root is not None and root.is_file():
         found = False
@@ -72,14 +75,22 @@ def _subject_rows(root: Path | None, subjects: Sequence[str], split: str) -> Ite
         if not found:
             raise BadInput(f"{root} has no question of {', '.join(subjects[:3])}…", "ids are like validation_Math_1")
         return
-    for subject in subjects:
-        for row in rows(root, hub="MMMU/MMMU", config=subject, split=split):
+    tables = (
+        (subject, rows(root, hub="MMMU/MMMU", config=subject, split=split, limit=limit)) for subject in subjects
+    )
+    for subject, table in tables if limit is not None else list(tables):  # all at once: missing data is said first
+        for row in table:
             if subject_of(str(row.get("id"))) in ("", subject):
                 yield subject, row
 
 
 def mmmu_pro(
-    *, seed: int, data: Path | None, config: str = "standard (10 options)", style: ProMode = "direct"
+    *,
+    seed: int,
+    data: Path | None,
+    config: str = "standard (10 options)",
+    style: ProMode = "direct",
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """`config` is the hub's name of the set; `style` the instruction: direct or cot."""
     if config not in _PRO_CONFIGS:
@@ -115,7 +126,7 @@ def mmmu_pro(
             groups=groups_of(str(row.get("subject") or ""), row),
         )
 
-    return build_all("mmmu_pro", rows(root, hub="MMMU/MMMU_Pro", config=config), build)
+    return build_all("mmmu_pro", rows(root, hub="MMMU/MMMU_Pro", config=config, limit=limit), build)
 
 
 def chosen_subjects(names: str) -> tuple[str, ...]:

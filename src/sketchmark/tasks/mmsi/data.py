@@ -19,11 +19,12 @@ def questions(
     data: Path | None,
     origin: Mapping[str, str],
     category: str = "",
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """The questions of one category, or of all. A file with all categories serves a task of one."""
     seen: set[str] = set()
     found = False
-    for number, row in enumerate(rows(data, **origin)):
+    for number, row in enumerate(rows(data, **origin, limit=limit)):
         name = str(row["id"]) if row.get("id") is not None else f"{number:05d}"
         where = f"row {number} (id {name})"
         kind = category_of(_text(row, "question_type", where))

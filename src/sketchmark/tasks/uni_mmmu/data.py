@@ -33,10 +33,11 @@ def mazes(
     data: Path | None,
     origin: Mapping[str, str],
     demonstration: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     found = folder.puzzles(data, "maze")
     if found is None:
-        found = _puzzles(rows(data, **origin), "steps", 6)
+        found = _puzzles(rows(data, **origin, limit=limit), "steps", 6)
     for puzzle, example in _with_example(found, MAZE_EXAMPLE if demonstration else ""):
         target = {"moves": puzzle.moves, "rows": puzzle.rows, "cols": puzzle.cols}
         yield _sample(puzzle, target, puzzle.frames or _maze_frames(puzzle), example)
@@ -50,11 +51,12 @@ def slidings(
     demonstration: bool = False,
     show_goal: bool = False,
     moves_named_by: NamedBy = "tile",
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
     found = folder.puzzles(data, "sliding", SLIDING_EXAMPLE if demonstration else "")
     if found is None:
-        found = _puzzles(rows(data, **origin), "steps_words", 3)
+        found = _puzzles(rows(data, **origin, limit=limit), "steps_words", 3)
     puzzles = list(found)
     goal = shared_goal(puzzles, moves_named_by)
     if show_goal and goal is None:
@@ -71,10 +73,11 @@ def jigsaws(
     seed: int,
     data: Path | None,
     origin: Mapping[str, str],
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     found = folder.jigsaws(data)
     if found is None:
-        found = rows(data, **origin)
+        found = rows(data, **origin, limit=limit)
     for where, name, row in _named(found):
         label = label_of(_column(row, "label", where), where)
         pictures = {
@@ -96,9 +99,10 @@ def geometry(
     seed: int,
     data: Path | None,
     origin: Mapping[str, str],
+    limit: int | None = None,
 ) -> Iterator[Sample]:
     """Where a row has them, `auxiliary_text_en` and `auxiliary_image` are the lines to draw, in words and drawn."""
-    for where, name, row in _named(rows(data, **origin)):
+    for where, name, row in _named(rows(data, **origin, limit=limit)):
         lines, drawn = row.get("auxiliary_text_en"), row.get("auxiliary_image")
         truth = as_picture(drawn, f"{where}, auxiliary_image") if drawn else None
         yield Sample(

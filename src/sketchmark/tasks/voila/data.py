@@ -53,14 +53,16 @@ def _painted(
     return _sample(id, question, pictures, kind, input, partial(_true_picture, question, seed))
 
 
-def published(*, seed: int, data: Path | None, distraction: bool, input: str) -> Iterator[Sample]:
+def published(
+    *, seed: int, data: Path | None, distraction: bool, input: str, limit: int | None = None
+) -> Iterator[Sample]:
     """The released CSV with the folder of pictures beside it, or the data set on the hub."""
     _check_input(input)
     kind = "wd" if distraction else "nd"
     if data is not None:
         yield from _from_folder(data, kind, input)
         return
-    yield from _from_hub(kind, input)
+    yield from _from_hub(kind, input, limit)
 
 
 def _from_folder(data: Path, kind: str, input: str) -> Iterator[Sample]:
@@ -95,11 +97,11 @@ def _find(folders: Sequence[Path], name: str, where: str) -> Picture:
     raise BadInput(f"{where}: the picture {name!r} is missing", "put Test_Images beside the CSV")
 
 
-def _from_hub(kind: str, input: str) -> Iterator[Sample]:
+def _from_hub(kind: str, input: str, limit: int | None) -> Iterator[Sample]:
     """Fields image1..image3 are known; the texts are found by their form, because the card does not name them."""
     from sketchmark.files.tables import as_picture, rows
 
-    for number, row in enumerate(rows(None, hub="nlylmz/VOILA", config=None, split="train")):
+    for number, row in enumerate(rows(None, hub="nlylmz/VOILA", split="train", limit=limit)):
         where = f"nlylmz/VOILA, row {number}"
         texts = [value for value in row.values() if isinstance(value, str)]
         combined = next((text for text in texts if text.startswith("Image 1:")), None)

@@ -1,0 +1,234 @@
+"""Data sets on the Hugging Face hub, by its own client: which files there are, whole files, and parts of them.
+
+A run of all samples downloads its files whole before the first call, into the hub's own cache. A run with a limit
+reads the parts it needs of the large ones (`files.far`). Both need the network once; after that they work offline.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from glob import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from sketchmark.errors import DataMissing, SketchmarkError
+from sketchmark.files.atomic import write_json
+
+_ATTEMPTS = 3
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a repository at one commit, with their sizes, and what its card says of configurations."""
+
+    repo: str
+    commit: str
+    sizes: dict[str, int]
+    configs: list[dict[str, Any]]
+
+    def matching(self, pattern: str) -> list[str]:
+        """Names that fit a glob, sorted; a star stays within one folder, two do not."""
+        fitting = [name for name in sorted(self.sizes) if fnmatchcase(name, pattern)]
+        return [name for name in fitting if "**" in pattern or name.count("/") == pattern.count("/")]
+
+    def declared(self, config: str | None, split: str) -> list[str] | None:
+        """The files that the card names for a split; None where it says nothing of files."""
+        fitting = [one for one in self.configs if one.get("config_name", "default") == (config or "default")]
+        if config is None and not fitting:
+            fitting = [one for one in self.configs if one.get("default")] or self.configs[:1]
+        fitting = [one for one in fitting if one.get("data_files")]
+        if not fitting:
+            return None
+        folder = f"{fitting[0]['data_dir'].strip('/')}/" if fitting[0].get("data_dir") else ""
+        patterns = _paths(fitting[0]["data_files"], split)
+        return [name for pattern in patterns for name in self.matching(folder + pattern)]
+
+
+def _paths(data_files: Any, split: str) -> list[str]:
+    """A card names files as a list of `{split, path}`, as a mapping by split, or plainly: then they are train."""
+    if isinstance(data_files, dict):
+        data_files = [{"split": key, "path": value} for key, value in data_files.items()]
+    if isinstance(data_files, list) and data_files and isinstance(data_files[0], dict):
+        return [path for one in data_files if one.get("split") == split for path in _listed(one.get("path"))]
+    return _listed(data_files) if split == "train" else []
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [str(one) for one in value or ()]
+
+
+def home() -> Path:
+    """Ours beside the hub's own cache: whoever moves or shares it has both."""
+    return Path(library().constants.HF_HOME) / "sketchmark"
+
+
+@lru_cache
+def listing(repo: str) -> Listing:
+    """What the repository holds. Kept beside the hub's cache, so that the next run can do without the hub."""
+    client = library()
+    kept = home() / f"{repo.replace('/', '--')}.json"
+
+    def ask() -> Listing:
+        info = client.HfApi().dataset_info(repo, files_metadata=True)
+        card = info.card_data.to_dict() if info.card_data else {}
+        sizes = {one.rfilename: one.size or 0 for one in info.siblings or ()}
+        return Listing(repo, info.sha, sizes, card.get("configs") or [])
+
+    try:
+        found = _asking(repo, ask)
+    except _Unreachable:
+        if not kept.is_file():
+            raise
+        return Listing(**json.loads(kept.read_text("utf-8")))
+    write_json(kept, asdict(found))
+    return found
+
+
+def fetched(of: Listing, names: Sequence[str]) -> Path:
+    """The folder with these files in it, all of them whole: downloaded now, or from the cache."""
+    client = library()
+    patterns = [escape(name) for name in names]
+    return _asking(
+        of.repo,
+        lambda: Path(
+            client.snapshot_download(of.repo, repo_type="dataset", revision=of.commit, allow_patterns=patterns)
+        ),
+    )
+
+
+def cached(of: Listing, name: str) -> Path | None:
+    """The file where an earlier run downloaded it whole."""
+    found = library().try_to_load_from_cache(of.repo, name, revision=of.commit, repo_type="dataset")
+    return Path(found) if isinstance(found, str) else None
+
+
+def part(of: Listing, name: str, start: int, end: int) -> bytes:
+    """Bytes `start` to `end` of a file, without the rest of it."""
+    client = library()
+    url = client.hf_hub_url(of.repo, name, repo_type="dataset", revision=of.commit)
+    headers = {**client.utils.build_hf_headers(), "Range": f"bytes={start}-{end - 1}"}
+
+    def ask() -> bytes:
+        answer = client.utils.get_session().get(url, headers=headers, timeout=60)
+        client.utils.hf_raise_for_status(answer)
+        body: bytes = answer.content
+        if len(body) != end - start:
+            raise ConnectionError(f"{len(body)} bytes instead of {end - start}")
+        return body
+
+    return _asking(of.repo, ask)
+
+
+class _Unreachable(DataMissing):
+    """There is no network, or the hub does not answer: what was kept may do."""
+
+
+def _asking(repo: str, ask: Callable[[], _Found]) -> _Found:
+    """A question to the hub: faults that pass are outwaited, all others become one line that says what to do."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return ask()
+        except Exception as error:  # the client raises many kinds, its own and its transport's
+            if isinstance(error, SketchmarkError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            failure = _explained(error, repo)
+            if attempt == _ATTEMPTS or not isinstance(failure, _Unreachable) or offline():
+                raise failure from error
+            time.sleep(attempt / 2)
+    raise AssertionError
+
+
+def _explained(error: Exception, repo: str) -> DataMissing:
+    """What the clients raised, as one line with the next thing to do."""
+    if refusal := refused(error, repo):
+        return refusal
+    status = _status(error)
+    if status and status < 500 and status not in (408, 429):
+        return DataMissing(f"the hub answers {status} for {repo}", f"look at {page(repo)}, or give --data PATH")
+    if offline():
+        return _Unreachable(
+            f"{repo} is not in the hub's cache here, and there is no network (or HF_HUB_OFFLINE is set)",
+            "run it once with a network, or give --data PATH",
+        )
+    reason = f"it answers {status}" if status else (str(error).splitlines() or [type(error).__name__])[0][:200]
+    return _Unreachable(
+        f"cannot load {repo} from the hub: {reason}", "run it again: what was downloaded is kept; or give --data PATH"
+    )
+
+
+def refused(error: BaseException, repo: str) -> DataMissing | None:
+    """What to say if the hub lets this user not have the data set, or has none of the name."""
+    client = library()
+    if _caused_by(error, client.errors.GatedRepoError) or "is a gated dataset" in str(error):
+        who = "the account of your token is not let in" if client.get_token() else "it is for those who were let in"
+        return DataMissing(
+            f"{repo} is gated: {who}",
+            f"accept its terms at {page(repo)}, then set HF_TOKEN to a token of that account",
+        )
+    if _caused_by(error, client.errors.RepositoryNotFoundError):
+        return DataMissing(
+            f"there is no data set {repo} at {client.constants.ENDPOINT}, or it is private",
+            "if it is private, set HF_TOKEN to a token that may read it; or give --data PATH",
+        )
+    if _status(error) == 401:
+        return DataMissing(f"the hub refuses the token for {repo}", "set HF_TOKEN to a valid token, or unset it")
+    return None
+
+
+def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
+    return error is not None and (isinstance(error, kind) or _caused_by(error.__cause__ or error.__context__, kind))
+
+
+def _status(error: BaseException | None) -> int:
+    """The HTTP status behind an error; 0 where there was no answer."""
+    if error is None:
+        return 0
+    found = getattr(getattr(error, "response", None), "status_code", None)
+    return found if isinstance(found, int) else _status(error.__cause__ or error.__context__)
+
+
+def page(repo: str) -> str:
+    """Where people see the data set, and ask to be let in."""
+    return f"{library().constants.ENDPOINT}/datasets/{repo}"
+
+
+def offline() -> bool:
+    return bool(library().constants.HF_HUB_OFFLINE)
+
+
+def _without_a_network() -> None:
+    """Tell the clients beforehand: they would try for half a minute and fill the screen. Told so, they look into
+    their caches and fail at once."""
+    host = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
+    if "huggingface_hub" not in sys.modules and not getproxies():
+        try:
+            socket.getaddrinfo(host, 443)
+        except OSError:
+            os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+def library() -> Any:
+    """The hub's client, which comes with the extra `data`. It shows its progress on a terminal and nowhere else, and
+    leaves it to us to say what went wrong."""
+    _without_a_network()
+    client = import_module("huggingface_hub")
+    for part_of_it in ("constants", "errors", "utils"):
+        import_module(f"huggingface_hub.{part_of_it}")
+    if not sys.stderr.isatty():
+        client.utils.disable_progress_bars()
+    if "HF_HUB_VERBOSITY" not in os.environ:
+        client.utils.logging.set_verbosity_error()
+    return client
