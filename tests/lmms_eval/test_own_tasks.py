@@ -192,7 +192,7 @@ def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(fol
 def test_what_is_not_understood_is_refused(folder: Path, tmp_path: Path, line: str, message: str) -> None:
     key = line.partition(":")[0]
     plain = (folder / "shades_plain.yaml").read_text("utf-8").splitlines()
-    kept = [one for one in plain if not one.startswith((key, "  - "))]
+    kept = [one for one in plain if not one.startswith((key, "task:", "  - "))]
     rest = [] if key == "metric_list" else ["  - {metric: exact_match}"]
     (folder / "odd.yaml").write_text("\n".join([*kept, *rest, line, "task: odd", ""]), "utf-8")
     with pytest.raises(BadInput, match=message):
