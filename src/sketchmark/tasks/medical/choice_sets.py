@@ -122,7 +122,10 @@ def pmc_vqa(
     reasoning: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them."""
+    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them.
+
+    The records of the fork have no question, so it cannot take one for another: each is filed by itself.
+    """
     style = Style(protocol, reasoning)
     files = open_files(
         data,
@@ -145,7 +148,7 @@ def pmc_vqa(
             pictures=[files.picture(f"figures/{figure}", f"images/{figure}", figure)],
             options=options,
             shown=choices,
-            target={"kind": "choice", "gold": gold, "key": fork_key(question, answer)},
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, answer, number)},
         )
         return sample_of(asked, style)
 
