@@ -55,7 +55,7 @@ def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
 
 
 def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
-    side = Side("run", "model", "maze.direct", "direct", "own", interval([0, 1]), {})
+    side = Side("run", "model", "maze.direct", "direct", "own", "strict", interval([0, 1]), {})
     gain = TableRow(
         task="maze",
         metric="maze_text_exact",

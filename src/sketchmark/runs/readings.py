@@ -61,7 +61,7 @@ def held_against(own: Sequence[ScoreRow], other: Sequence[ScoreRow], headline: s
             found.from_readings += worth
         else:
             found.scored_differently += 1
-        replies.append((abs(worth), _told(sample, names, one, two)))
+        replies.append((abs(worth), _pair(sample, names, one, two)))
     if found.n:
         found.difference = total / found.n
         found.from_readings /= found.n
@@ -101,7 +101,7 @@ def _folded(text: Any) -> str | None:
     return None if text is None else " ".join(str(text).casefold().split()).rstrip(".")
 
 
-def _told(sample: str, names: tuple[str, ...], one: _Read, two: _Read) -> TwoReadings:
+def _pair(sample: str, names: tuple[str, ...], one: _Read, two: _Read) -> TwoReadings:
     reads = dict(zip(names, (one, two), strict=True))
     return TwoReadings(
         sample,
@@ -129,7 +129,7 @@ def with_replies(folder: RunFolder, results: Results) -> Results:
 
 
 def disagreements(folder: RunFolder) -> dict[str, dict[str, Against]]:
-    """Cell → other scoring → what is read differently; without what cannot be read, for those who only look."""
+    """Cell → other scoring → what is read differently; nothing where that cannot be read, for those who only look."""
     try:
         tasks = with_replies(folder, folder.results()).tasks
     except (SketchmarkError, OSError):
@@ -138,6 +138,14 @@ def disagreements(folder: RunFolder) -> dict[str, dict[str, Against]]:
         name: {scoring: other.against for scoring, other in cell.scorings.items() if other.against}
         for name, cell in tasks.items()
     }
+
+
+def told(folder: RunFolder) -> list[str]:
+    """The sentences of a run; none where results.json cannot be read."""
+    try:
+        return list(sentences(folder.results().tasks))
+    except (SketchmarkError, OSError):
+        return []
 
 
 def sentences(cells: Mapping[str, CellSummary]) -> Iterator[str]:
