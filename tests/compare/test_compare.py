@@ -147,8 +147,8 @@ def test_trouble_is_counted_beside_the_scores(tmp_path: Path) -> None:
 
 def test_every_format_names_the_scoring(tmp_path: Path) -> None:
     cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN), "maze.visual_cot.blank": rows(DIRECT)}
-    for row in (row for found in cells.values() for row in found):
-        row["scoring"] = "lenient"
+    for one in (one for cell in cells.values() for one in cell):
+        one["scoring"] = "lenient"
     found = compare([write_run(tmp_path / "a", cells)])
     assert "scored by lenient" in to_markdown(found) and "lenient)" in to_markdown(found)
     lines = list(csv.DictReader(io.StringIO(to_csv(found))))

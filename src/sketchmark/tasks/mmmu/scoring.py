@@ -45,7 +45,9 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -
     if scoring == "strict":
         return _strict(target, reply)
     letter = _letter(target, reply, _program(program, scoring), None)
-    notes = {"reply": reply, "item": {key: target[key] for key in ("kind", "gold", "options")}}
+    notes: dict[str, Any] = {"reply": reply, "item": {key: target[key] for key in ("kind", "gold", "options")}}
+    if target["kind"] == "choice":
+        notes["answer"] = letter
     if target["kind"] == "choice" and letter is None:
         return Scores({"correct": 1 / len(target["options"])}, {**notes, "by_lot": True}, unparsed=True)
     right = _published_right(target, reply, _program(program, scoring), letter)
