@@ -47,7 +47,9 @@ def test_a_choice_is_noted_as_its_letter(said: str, strict: str | None, publishe
     assert _read("radrestruct", rad, said, "code-upstream", answer_type="multi_choice") == published
 
 
-@pytest.mark.parametrize("said", ["B", "b.", "left", "A. left", "both", "", "C\n\nso", "x: right", "I do not know"])
+@pytest.mark.parametrize(
+    "said", ["B", "b.", "left", "A. left", "both", "", "C\n\nso", "x: right", "right. Both sides", "I do not know"]
+)
 def test_the_letter_noted_is_the_one_that_the_published_judge_takes_a_reply_for(said: str) -> None:
     for options in (SHOWN, ["left", "right", "both sides"]):
         right = [letter for letter in "ABC" if judge_choice(options, letter, said)]
