@@ -33,4 +33,4 @@ def count(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """The scorer sees what is true; the model never does. An answer without a number is wrong, and counted."""
     found = re.search(r"\d+", episode.answer)
     right = found is not None and int(found[0]) == sample.target["count"]
-    return Scores({"right": float(right)}, unparsed=found is None)
+    return Scores({"right": float(right)}, {"answer": found and found[0]}, unparsed=found is None)

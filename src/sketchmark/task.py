@@ -29,7 +29,7 @@ _GENERATION = ("max_new_tokens", "temperature", "seed")
 @dataclass(frozen=True)
 class Scores:
     """What a scorer says of one episode: named numbers (None: does not apply here), notes for the reader, and
-    whether an answer could be read at all."""
+    whether an answer could be read at all. The note `answer` is what was read: two scorings are told apart by it."""
 
     values: Mapping[str, float | None]
     notes: Mapping[str, Any] = field(default_factory=dict)

@@ -1,5 +1,7 @@
 """Which cells are compared, and what the rows say."""
 
+import csv
+import io
 import json
 import time
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.comparison import as_json, compare
+from sketchmark.comparison.formats import to_csv, to_json, to_markdown
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.stats import holm, mcnemar_exact
@@ -140,6 +143,20 @@ def test_trouble_is_counted_beside_the_scores(tmp_path: Path) -> None:
     assert found.rows[0].before.trouble == {}
     assert found.rows[0].after.trouble == {"no_picture": 1, "unparsed": 2}
     assert "Trouble in maze.visual_cot of a: no_picture 1, unparsed 2." in to_terminal(found)
+
+
+def test_every_format_names_the_scoring(tmp_path: Path) -> None:
+    cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN), "maze.visual_cot.blank": rows(DIRECT)}
+    for one in (one for cell in cells.values() for one in cell):
+        one["scoring"] = "lenient"
+    found = compare([write_run(tmp_path / "a", cells)])
+    assert "scored by lenient" in to_markdown(found) and "lenient)" in to_markdown(found)
+    lines = list(csv.DictReader(io.StringIO(to_csv(found))))
+    assert {(line["table"], line["scoring_before"], line["scoring_after"]) for line in lines} >= {
+        ("difference", "lenient", "lenient"),
+        ("canvas", "lenient", "lenient"),
+    }
+    assert json.loads(to_json(found))["rows"][0]["after"]["scoring"] == "lenient"
 
 
 def test_a_sample_scored_again_counts_by_its_newest_line(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_lmms_eval_results_have_its_names_and_our_means(folder: RunFolder, tmp_p
     assert results["n-samples"]["maze_visual_cot"] == {"original": 9, "effective": 8}
     assert {"configs", "versions", "n-shot", "higher_is_better", "config", "task_hashes"} <= set(results)
     assert results["config"]["model"] == "player/te:st"
+    assert visual["sketchmark_scoring"] == "strict" and visual["sketchmark_cut"] == 0
+    assert results["results"]["maze"]["sketchmark_unparsed"] == pytest.approx(1 / 9)
 
 
 def test_lmms_eval_samples_hold_answers_scores_and_what_they_were_asked(folder: RunFolder, tmp_path: Path) -> None:
@@ -72,6 +74,7 @@ def test_inspect_reads_its_log_with_messages_pictures_and_scores(folder: RunFold
     log = read_eval_log(str(paths["maze-visual-cot"]), resolve_attachments=True)
     assert log.status == "success" and log.eval.task == "maze_visual_cot" and log.eval.model == "player/te:st"
     assert log.results is not None and log.samples is not None
+    assert log.eval.metadata is not None and log.eval.metadata["sketchmark_scoring"] == "strict"
     assert log.results.scores[0].name == HEADLINE
     assert log.results.scores[0].metrics["mean"].value == pytest.approx(mean_of(folder, "maze.visual_cot"))
     record = next(iter(folder.episodes("maze.visual_cot")))

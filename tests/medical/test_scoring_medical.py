@@ -64,6 +64,7 @@ def test_every_kind_of_closed_item_is_read_by_its_own_rule(target: dict[str, Any
     assert scores.values == {"correct": float(right)}
     assert not scores.unparsed
     assert scores.notes == {
+        "answer": scores.notes["answer"],
         "graded": {"right": right, "closed": True, "judged": None, "stopped": False},
         "with_judge": False,
         "gold": target["gold"],

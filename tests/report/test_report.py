@@ -54,8 +54,14 @@ def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
     assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\]\.", text)
 
 
+def test_the_scores_say_by_which_rules_and_what_was_cut_or_unparsed(tmp_path: Path) -> None:
+    text = Outline(write_report(Maker(tmp_path / "run").fill(4).finish("blind")).read_text("utf-8")).text
+    assert "Headline score of each task in each mode, by strict" in text and "Cut" in text and "Unparsed" in text
+    assert re.search(r"maze.direct: blind .* all from 2 replies read differently \(2 unparsed by blind\)", text)
+
+
 def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
-    side = Side("run", "model", "maze.direct", "direct", "own", interval([0, 1]), {})
+    side = Side("run", "model", "maze.direct", "direct", "own", "strict", interval([0, 1]), {})
     gain = TableRow(
         task="maze",
         metric="maze_text_exact",

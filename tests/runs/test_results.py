@@ -53,6 +53,8 @@ def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None
             "right": {"mean": 2 / 3, "ci95": [wilson.low, wilson.high], "n": 3, "method": "wilson"},
         },
         "failures": {"connection": 1},
+        "cut": 0.0,
+        "unparsed": 0.0,
         "left_out": 0,
         "calls_left_out": 0,
         "usage": {},

@@ -92,6 +92,31 @@ def test_samples_are_filtered_and_the_address_keeps_the_filter(page: Page) -> No
     expect(page.get_by_text("No episode matches")).to_be_visible()
 
 
+def test_replies_that_scorings_read_differently_are_filtered_and_both_readings_shown(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    Maker(tmp_path / "run").fill(4).finish("blind")
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        expect(page.get_by_text(re.compile("Headline score of each task and mode, by strict"))).to_be_visible()
+        expect(page.get_by_role("columnheader", name="Unparsed")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"maze.direct: .*2 unparsed by blind"))).to_be_visible()
+        page.get_by_role("link", name="Replies that scorings read differently").click()
+        expect(page.get_by_text("4 episodes")).to_be_visible()
+        page.get_by_label("Read differently").select_option("")
+        expect(page.get_by_text("8 episodes")).to_be_visible()
+        page.get_by_label("Read differently").select_option("blind")
+        expect(page.get_by_text("4 episodes")).to_be_visible()
+        page.locator(".grid .card").first.click()
+        readings = page.get_by_role("region", name="Read differently")
+        expect(readings.get_by_role("row", name=re.compile("^strict <ANSWER_JSON>"))).to_be_visible()
+        expect(readings.get_by_role("row", name=re.compile("^blind unparsed 0"))).to_be_visible()
+        expect(page.get_by_text("1 of 4")).to_be_visible()
+        assert not watch.troubles
+
+
 def test_an_episode_shows_the_strip_the_difference_and_the_exact_context(page: Page) -> None:
     page.goto(f"{home(page)}/samples?run=alpha&mode=visual_cot&canvas=own&outcome=wrong&sort=steps:down")
     page.locator(".grid .card").first.click()

@@ -108,6 +108,30 @@ def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
     assert north["total"] == 30 and all(item["groups"]["region"] == "north" for item in north["items"])
 
 
+def test_replies_that_scorings_read_differently_are_a_filter_and_show_both_readings(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(4)
+    maker.finish()
+    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        assert ask(client, "samples", run="run")["facets"]["read"] == {}
+        version = ask(client, "version", run="run")["version"]
+        maker.finish("blind")
+        assert ask(client, "version", run="run")["version"] != version, "a page that is open shows it"
+        found = ask(client, "samples", run="run", read="blind", mode="direct")
+        assert found["facets"]["read"] == {"blind": 4}
+        assert [item["sample"] for item in found["items"]] == ["maze-00001", "maze-00003"]
+        assert ask(client, "samples", run="run", read="any")["total"] == 4
+        assert ask(client, "samples", run="run", read="nobody")["total"] == 0
+        shown = ask(client, "episode", run="run", cell="maze.direct", sample="maze-00001", read="blind")
+        (reading,) = shown["readings"]
+        assert reading["readings"]["blind"] is None and reading["readings"]["strict"].startswith("<ANSWER_JSON>")
+        assert shown["total"] == 4 and shown["position"] == 1
+        assert ask(client, "episode", run="run", cell="maze.direct", sample="maze-00000")["readings"] == []
+        whole = ask(client, "run", run="run")
+        assert [line.partition(":")[0] for line in whole["readings"]] == ["maze.direct", "maze.visual_cot"]
+        assert {cell["scoring"] for cell in whole["cells"]} == {"strict"} and whole["cells"][0]["unparsed"] == 0
+
+
 def test_text_search_finds_words_in_prompts_replies_and_failures_but_not_in_the_format(client: TestClient) -> None:
     assert ask(client, "samples", run="alpha", text="THE MOON fell")["total"] == 1
     assert ask(client, "samples", run="alpha", text="maze-00007")["total"] == 3

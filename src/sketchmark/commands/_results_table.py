@@ -9,6 +9,7 @@ from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 _MOST_GROUPS = 12
@@ -16,50 +17,68 @@ _MOST_GROUPS = 12
 
 
 def print_results(results: Results) -> None:
-    """Every score with its interval and its count of failures, other scorings beside; then what drawing changed."""
-    from rich.table import Table
-
+    """Every score with its interval, by each scoring, beside it how many replies were cut or could not be read; then
+    other trouble, and what drawing changed."""
     from sketchmark.terminal.console import console
 
     out = console()
-    beside = list(dict.fromkeys(name for cell in results.tasks.values() for name in cell.scorings))
-    table = Table(title=f"{results.model}: scores with 95 % intervals", title_justify="left")
-    table.add_column("task.mode")
-    table.add_column("score")
-    table.add_column("mean", justify="right")
-    table.add_column("95 %")
-    for scoring in beside:
-        table.add_column(scoring, justify="right")
-    table.add_column("n", justify="right")
-    table.add_column("trouble", style="red")
+    out.print(_scores(results))
     for name, cell in results.tasks.items():
-        label, trouble = name, _trouble(cell)
-        others = [cell.scorings[scoring].metrics if scoring in cell.scorings else {} for scoring in beside]
-        own = _own_numbers(cell)
-        first, then = (own, cell.metrics) if cell.headline in own else (cell.metrics, own)
-        metrics: dict[str, Metric | None] = {**first, **then}
-        for other in others:
-            metrics |= {metric: None for metric in other if metric not in metrics}
-        nothing: dict[str, Metric | None] = {f"({cell.problem or 'nothing scored'})": None}
-        for metric, found in (metrics or nothing).items():
-            table.add_row(
-                label,
-                metric,
-                _mean(found),
-                _bounds(found),
-                *(_mean(other.get(metric)) for other in others),
-                str(found.n) if found else "",
-                trouble,
-                style="bold" if metric == cell.headline else None,
-            )
-            label = trouble = ""
-        table.add_section()
-    out.print(table)
+        if trouble := _trouble(cell):
+            out.print(f"{name}: {trouble}", style="red")
     _print_groups(out, results.tasks)
     for warning in results.warnings:
         out.print(f"warning: {warning}", style="yellow")
     if results.gains:
         _print_gains(out, results.gains)
+
+
+def _scores(results: Results) -> Table:
+    """Names may fold in a narrow terminal, numbers never. The scoring is in the title, or a column where there are
+    several."""
+    from rich import box
+    from rich.table import Table
+
+    scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
+    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95 % intervals"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for name in ("task.mode", "score", *["scoring"] * bool(scorings)):
+        table.add_column(name, overflow="fold")
+    for name in ("mean", "95 %", "n", "cut", "unparsed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for label, cell in results.tasks.items():
+        ways = _by_scoring(cell)
+        numbers = {name: _numbers(one, cell.headline) for name, one in ways.items()}
+        told: set[str] = set()
+        for metric in dict.fromkeys(metric for found in numbers.values() for metric in found):
+            score = metric
+            for name, of in numbers.items():
+                found = of.get(metric)
+                shares = ("", "") if name in told else (_share(ways[name].cut), _share(ways[name].unparsed))
+                told.add(name)
+                table.add_row(
+                    *(label, score, *[name] * bool(scorings), _mean(found), _bounds(found)),
+                    *(str(found.n) if found else "", *shares),
+                    style="bold" if metric == cell.headline else None,
+                )
+                label = score = ""
+        if label:
+            table.add_row(label, f"({cell.problem or 'nothing scored'})")
+        table.add_section()
+    return table
+
+
+def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
+    return {cell.scoring or "strict": cell, **cell.scorings}
+
+
+def _numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
+    own = _own_numbers(cell, headline)
+    return {**own, **cell.metrics} if headline in own else {**cell.metrics, **own}
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %" if share else "0 %"
 
 
 def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
@@ -107,10 +126,10 @@ def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
     out.print(table)
 
 
-def _own_numbers(cell: CellSummary) -> dict[str, Metric]:
+def _own_numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
     """Scores that only the task's own aggregation makes: a number without an interval. A count is one only where
     there is no headline score."""
-    kinds = float if cell.headline in cell.metrics else (int, float)
+    kinds = float if headline in cell.metrics else (int, float)
     numbers = {
         name: value for name, value in cell.aggregate.items() if isinstance(value, kinds) and name not in cell.metrics
     }
@@ -131,7 +150,8 @@ def _bounds(found: Metric | Gain | None, style: str = ".3f") -> str:
 
 
 def _trouble(cell: CellSummary) -> str:
-    counts = [f"{kind} {count}" for kind, count in cell.failures.items()]
+    """What the table has no column for."""
+    counts = [f"{kind} {count}" for kind, count in cell.failures.items() if kind not in ("truncated", "unparsed")]
     if cell.left_out:
         counts.append(f"context left out {cell.left_out} ({cell.calls_left_out} calls)")
     return ", ".join(counts)

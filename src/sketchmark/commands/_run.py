@@ -34,10 +34,11 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
 def _print(folder: RunFolder, run: PreparedRun) -> None:
     if run.quiet:
         return
-    from sketchmark.commands._results_table import print_results
+    from sketchmark.commands._printed import print_all
+    from sketchmark.runs.readings import with_replies
 
-    results, budget = folder.results(), run.options.budget
-    print_results(results)
+    results, budget = with_replies(folder, folder.results()), run.options.budget
+    print_all(results, f"the viewer shows them (sketchmark view {folder.path})")
     tell(f"run folder: {folder.path}")
     tell(f"report:     {folder.path / 'report.html'}")
     for cell in run.cells:

@@ -19,11 +19,14 @@ from sketchmark.terminal import tell
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--json", "as_json", is_flag=True, help="Print results.json and every reply that is read differently.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
 @click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
-def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple[Path, ...], trust_code: bool) -> int:
+def command(
+    run: Path, scoring: str, judge: str, judge_args: str, as_json: bool, include: tuple[Path, ...], trust_code: bool
+) -> int:
     """Score the episodes of RUN again and print the table. The model is not asked, and the old scores stay until all
-    new ones are there.
+    new ones are there. Of several scorings it also says which replies they read differently.
 
     \b
     sketchmark score runs/my-run --scoring lenient
@@ -32,12 +35,12 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     import asyncio
 
     from sketchmark.catalog import Catalog, parse_arguments
-    from sketchmark.commands._results_table import print_results
-    from sketchmark.commands._scorings_table import print_scorings
+    from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
     from sketchmark.runs.lock import RunLock
+    from sketchmark.runs.readings import with_replies
     from sketchmark.runs.rescore import aggregate, rescore, results_before
     from sketchmark.runs.store import RunFolder
     from sketchmark.task import Grading
@@ -67,6 +70,9 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
         write_report(folder)
     finally:
         lock.release()
-    print_results(folder.results())
-    print_scorings(folder.results())
-    return 1 if tell_unscored(folder.results().tasks, "the same command tries again") else 0
+    results = with_replies(folder, folder.results())
+    if as_json:
+        print_json(results)
+    else:
+        print_all(results, f"--json lists them, and the viewer shows them (sketchmark view {folder.path})")
+    return 1 if tell_unscored(results.tasks, "the same command tries again") else 0

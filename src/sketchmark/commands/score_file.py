@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal import tell
 
 
 @click.command()
@@ -27,23 +27,16 @@ def command(**options: Any) -> int:
       sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
       sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
     """
+    from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.runs.score_file import score_files
 
     results = score_files(**{name: value for name, value in options.items() if name != "as_json"})
     code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
     if options["as_json"]:
-        import json
-
-        from sketchmark.files.plain import plain
-
-        tell_all(json.dumps(plain(results), indent=1, ensure_ascii=False))
+        print_json(results)
         return code
-    from sketchmark.commands._results_table import print_results
-    from sketchmark.commands._scorings_table import print_scorings
-
-    print_results(results)
-    print_scorings(results)
+    print_all(results, "--json lists them")
     for name, cell in results.tasks.items():
         for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
             if ids:

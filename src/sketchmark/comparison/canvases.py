@@ -32,7 +32,7 @@ def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> C
         found = interval([value for _, value in scored], [row.cluster for row, _ in scored])
         scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(rows)))
     first = next(iter(ordered.values()))[0]
-    return CanvasTable(first.task, metric, first.run, first.model, tuple(scores), _sentence(scores))
+    return CanvasTable(first.task, metric, first.run, first.model, first.scoring, tuple(scores), _sentence(scores))
 
 
 def _sentence(scores: list[CanvasScore]) -> str:

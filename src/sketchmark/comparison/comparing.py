@@ -214,7 +214,7 @@ def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tu
 
 
 def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, score, trouble(rows))
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
 
 
 def _played(cell: ScoredCell) -> str:

@@ -21,6 +21,7 @@ class Side:
     cell: str
     mode: str
     canvas: str
+    scoring: str
     score: Interval
     trouble: Mapping[str, int]
 
@@ -112,6 +113,7 @@ class CanvasTable:
     metric: str
     run: str
     model: str
+    scoring: str
     scores: tuple[CanvasScore, ...]
     sentence: str
 

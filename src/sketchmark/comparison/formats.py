@@ -97,7 +97,8 @@ def _flat_text(text: str) -> str:
 _SCORE = ("mean", "low", "high", "n", "method")
 _DIFFERENCE = ("mean", "low", "high", "p", "helped", "hurt", "same", "n", "method")
 CSV_COLUMNS = (
-    *("table", "task", "compared", "score", "key", "value", "run_before", "run_after"),
+    *("table", "task", "compared", "score", "key", "value"),
+    *("run_before", "run_after", "scoring_before", "scoring_after"),
     *(f"before_{name}" for name in _SCORE),
     *(f"after_{name}" for name in _SCORE),
     *(f"difference_{name}" for name in _DIFFERENCE),
@@ -122,7 +123,7 @@ Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference, floa
 
 def _flat(comparison: Comparison) -> Iterator[Flat]:
     for row in comparison.rows:
-        sides = (row.before.run, row.after.run)
+        sides = (row.before.run, row.after.run, row.before.scoring, row.after.scoring)
         name = (row.task, row.label, row.metric)
         yield ("difference", *name, "", "", *sides), row.before.score, row.after.score, row.difference, row.p_holm
         for found in row.breakdowns:
@@ -140,7 +141,7 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
         for one in table.scores:
             if one.own_minus_this:
                 name = (table.task, f"own − {one.canvas}", table.metric)
-                labels = ("canvas", *name, "canvas", one.canvas, table.run, table.run)
+                labels = ("canvas", *name, "canvas", one.canvas, *[table.run] * 2, *[table.scoring] * 2)
                 yield labels, one.score, own, one.own_minus_this, one.p_holm
 
 

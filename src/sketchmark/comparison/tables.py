@@ -37,8 +37,9 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _differences(rows: tuple[TableRow, ...]) -> Table:
+    scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
     return Table(
-        "Differences on the same samples, with 95 % intervals",
+        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95 % intervals",
         ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n"),
         tuple(
             (
@@ -153,7 +154,7 @@ def _score(found: Interval) -> tuple[str, str]:
 
 def _canvases(found: CanvasTable) -> Table:
     return Table(
-        f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric})",
+        f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric}, {found.scoring})",
         ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n", "trouble"),
         tuple(
             (

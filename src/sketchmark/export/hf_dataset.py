@@ -22,7 +22,10 @@ from sketchmark.runs.record import drawn_names, input_names, said
 _ROWS = 32
 """A row group: few enough that its pictures fit in memory."""
 _PICTURES = ("inputs", "drawings", "true_frames")
-_TEXTS = ("sample", "task", "mode", "canvas", "model", "answer", "fields", "groups", "target", "scores", "transcript")
+_TEXTS = (
+    *("sample", "task", "mode", "canvas", "model", "answer", "fields", "groups", "target"),
+    *("scoring", "scores", "transcript"),
+)
 
 
 def write(run: RunIndex, out: Path) -> list[Path]:
@@ -90,6 +93,7 @@ def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | No
         "score": score.value(cell.headline) if score else None,
         "scored": bool(score and score.scored),
         "scores": _json(score.values if score else {}),
+        "scoring": score.scoring if score else "",
         "flags": score.flags if score else [],
         "failure": line.failure.kind if line.failure else None,
         "seconds": line.seconds,

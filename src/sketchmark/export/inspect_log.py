@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, episodes, means, names_of, problem, started
+from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of, started
 from sketchmark.files.pictures import PictureStore
 from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
@@ -72,7 +72,7 @@ def _spec(run: RunIndex, cell: CellIndex, name: str, begun: str, identity: str) 
         "model_args": run.about.model.args,
         "config": {},
         "packages": {"sketchmark": run.about.sketchmark},
-        "metadata": {"mode": cell.mode, "canvas": cell.canvas, "headline": cell.headline, **problem(cell)},
+        "metadata": {"mode": cell.mode, "canvas": cell.canvas, "headline": cell.headline, **how_scored(cell)},
     }
 
 

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, asked, episodes, means, names_of, problem, started
+from sketchmark.export.played import answer_of, asked, episodes, how_scored, means, names_of, started
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import encode
 from sketchmark.files.names import file_name
@@ -75,7 +75,7 @@ def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str])
 
 def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
     """`metric,filter` keys; the filter is `none`, as for every task without one."""
-    scores: dict[str, Any] = {"alias": name, **problem(cell)}
+    scores: dict[str, Any] = {"alias": name, **how_scored(cell)}
     for metric, (mean, error, _) in means(cell).items():
         scores[f"{metric},none"] = mean
         scores[f"{metric}_stderr,none"] = "N/A" if error is None else error

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from sketchmark.files.names import file_names
+from sketchmark.runs import summary
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import said
@@ -58,10 +59,12 @@ def means(cell: CellIndex) -> dict[str, tuple[float, float | None, int]]:
     return found
 
 
-def problem(cell: CellIndex) -> dict[str, str]:
-    """Why there are no means, under the key it is exported by; empty where there are."""
-    reason = withheld(cell.rows.values())
-    return {"sketchmark_problem": reason} if reason else {}
+def how_scored(cell: CellIndex) -> dict[str, str | float]:
+    """What belongs beside the means, under the keys it is exported by: by what rules, how many replies were cut or
+    could not be read, and why there are no means."""
+    found = summary.of_cell(cell)
+    told = {"scoring": found.scoring, "cut": found.cut, "unparsed": found.unparsed, "problem": found.problem}
+    return {f"sketchmark_{name}": value for name, value in told.items() if value not in (None, "")}
 
 
 def answer_of(line: EpisodeLine) -> str | None:

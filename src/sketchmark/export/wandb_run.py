@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes, means, names_of, problem
+from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of
 from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.runs import summary
@@ -42,8 +42,8 @@ def write(run: RunIndex, out: Path) -> list[Path]:
     )
     with upload:
         for cell, name in zip(run.cells.values(), names_of(run).values(), strict=True):
-            for what, reason in problem(cell).items():
-                upload.summary[f"{name}/{what}"] = reason
+            for what, value in how_scored(cell).items():
+                upload.summary[f"{name}/{what}"] = value
             for metric, (mean, spread, n) in means(cell).items():
                 upload.summary[f"{name}/{metric}"] = mean
                 upload.summary[f"{name}/{metric}_stderr"] = spread

@@ -17,6 +17,7 @@ from sketchmark.report.numbers import bracket, p_value, percent, points
 from sketchmark.runs import summary
 from sketchmark.runs.format import RunAbout
 from sketchmark.runs.index import RunIndex
+from sketchmark.runs.readings import told
 from sketchmark.runs.results_format import CellSummary, Mean
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -37,7 +38,7 @@ _MEANING = {
 def page(run: RunIndex) -> str:
     cells, found = [summary.of_cell(cell) for cell in run.cells.values()], compared(run.folder)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows),
+        "Scores": _scores(cells, found.rows, told(run.folder)),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
@@ -100,7 +101,7 @@ def _label(cell: CellSummary | summary.CurveLine) -> str:
     return cell.mode if cell.canvas == "own" else f"{cell.mode}, {cell.canvas} canvas"
 
 
-def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> Html:
+def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow], readings: Sequence[str]) -> Html:
     gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
     rows: list[list[Child]] = []
     for cell in cells:
@@ -114,24 +115,32 @@ def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> Html:
                 if metric
                 else _none(cell),
                 metric.n if metric else cell.n,
+                _share(cell.cut),
+                _share(cell.unparsed),
                 _gain_mark(gain) if gain else "",
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
             ]
         )
-    columns = ("Task", "Mode", "Score [95 %]", "n", "Gain over direct", "Trouble")
+    columns = ("Task", "Mode", "Score [95 %]", "n", "Cut", "Unparsed", "Gain over direct", "Trouble")
+    scorings = ", ".join(dict.fromkeys(cell.scoring for cell in cells if cell.scoring)) or "no scoring yet"
     every: list[list[Child]] = [
         [cell.task, _label(cell), name, f"{percent(value.mean)} {bracket(value.ci95)}", value.n]
         for cell in cells
         for name, value in cell.metrics.items()
     ]
     return join(
-        _table("Headline score of each task in each mode", columns, rows),
+        _table(f"Headline score of each task in each mode, by {scorings}", columns, rows),
+        tag("ul", *(tag("li", line) for line in readings)) if readings else None,
         tag(
             "details",
             tag("summary", f"Every score ({len(every)})"),
             _table("Every score", ("Task", "Mode", "Score", "Mean [95 %]", "n"), every),
         ),
     )
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{percent(share)} %"
 
 
 def _none(cell: CellSummary) -> str:

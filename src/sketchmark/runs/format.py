@@ -295,4 +295,4 @@ class ScoreRow(ScoreNumbers, kw_only=True):
     """The scores of one episode."""
 
     notes: dict[str, Any] = {}
-    """What the scorers say beside the numbers: the answer as it was read, what was expected…"""
+    """What the scorers say beside the numbers: `answer`, what was read as the answer, and anything else."""

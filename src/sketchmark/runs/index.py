@@ -111,11 +111,15 @@ class RunIndex:
         self.cells: dict[str, CellIndex] = {}
         self._stamp: tuple[int, int] | None = None
         self._summed = Path()
+        self._summed_at = 0.0
         self._replaced = 0
 
     def refresh(self) -> None:
         """What can be refused about the folder is refused here, where whoever shows many runs expects it."""
         self._summed = self.folder.results_file
+        if (summed := _changed(self._summed)) != self._summed_at:  # another scoring may stand beside now
+            self._summed_at = summed
+            self._replaced += 1
         file = self.folder.run_file.stat()
         stamp = (file.st_ino, file.st_mtime_ns)
         if stamp != self._stamp:

@@ -15,6 +15,7 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.runs.format import EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
+from sketchmark.runs.readings import of_cell
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
@@ -145,6 +146,10 @@ def aggregate(
             own, *others = scorings or ["strict"]
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+            for other, beside in summary.scorings.items():
+                if summary.metrics and beside.metrics:
+                    beside.against = of_cell(folder, name, other, cell.headline)
+                    beside.against.replies = []
         elif before is None:  # nothing is known of it but its scores
             rows = folder.scored(name)
             summary = summarise(rows.values(), None, seed)

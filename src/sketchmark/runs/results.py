@@ -63,12 +63,18 @@ def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) ->
         episodes=len(rows),
         metrics=_metrics(shown, seed),
         failures=dict(sorted(failures.items())),
+        cut=_share("truncated", scored),
+        unparsed=_share("unparsed", scored),
         left_out=sum("left_out" in row.flags for row in rows),
         calls_left_out=sum(row.calls_left_out for row in rows),
         usage=dict(usage),
         by={key: _by(key, shown, seed) for key in (task.breakdown if task else ())},
         problem=problem,
     )
+
+
+def _share(flag: str, scored: Sequence[ScoreNumbers]) -> float | None:
+    return sum(flag in row.flags for row in scored) / len(scored) if scored else None
 
 
 def _by(key: str, scored: Sequence[ScoreNumbers], seed: int) -> dict[str, GroupSummary]:

@@ -46,6 +46,51 @@ class GroupSummary(Struct):
     """Score → mean."""
 
 
+class TwoReadings(Struct, omit_defaults=True):
+    """One reply that two scorings read differently, or read alike and scored differently."""
+
+    sample: str
+    """The sample's id."""
+
+    values: dict[str, float | None]
+    """Scoring → the headline score; null where it gives none."""
+
+    readings: dict[str, str | None] = {}
+    """Scoring → what it read (the note `answer`, in words), null: nothing. Absent: its scorer does not say."""
+
+
+class Against(Struct, kw_only=True, omit_defaults=True):
+    """The cell's own scoring minus the one that this stands under, on the replies that both score."""
+
+    difference: float | None
+    """Of the means of the headline score; null where it is no mean of rows."""
+
+    n: int
+    """Over how many replies."""
+
+    read_differently: int
+    """Replies that the two read differently: the next three together."""
+
+    unparsed: int
+    """Of these, read by the cell's own scoring alone."""
+
+    unparsed_own: int
+    """Of these, read by the other scoring alone."""
+
+    read_otherwise: int
+    """Of these, read by both, as different answers."""
+
+    from_readings: float
+    """How much of the difference they make."""
+
+    scored_differently: int
+    """Replies that are read alike, as far as can be told, and scored differently; they make the rest."""
+
+    replies: list[TwoReadings] = []
+    """All of both kinds, those that make the greatest difference first. With `--json` only: in a run folder they are
+    in the lines of scores."""
+
+
 class CellSummary(Struct, kw_only=True, omit_defaults=True):
     """The numbers of one cell. What stands in `scorings` has no `task`, `mode`, `canvas` or `steps` of its own."""
 
@@ -76,6 +121,12 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     failures: dict[str, int]
     """Kind of trouble → episodes."""
 
+    cut: float | None = None
+    """Share of the scored episodes with a reply that the token limit cut (`truncated`); absent: not known."""
+
+    unparsed: float | None = None
+    """Share of the scored episodes whose answer could not be read."""
+
     reasons: dict[str, str] = {}
     """`judge_failed` and `scorer_failed` → what the first such row says."""
 
@@ -102,6 +153,9 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
 
     scorings: dict[str, CellSummary] = {}
     """The same episodes by other rules."""
+
+    against: Against | None = None
+    """In `scorings` only: what the cell's own scoring reads and scores differently."""
 
     unanswered: list[str] | None = None
     """`sketchmark score-file` only: samples without a reply."""

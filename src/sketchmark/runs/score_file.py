@@ -14,6 +14,7 @@ from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade
+from sketchmark.runs.readings import held_against
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
 from sketchmark.runs.results import summed_up
 from sketchmark.runs.results_format import CellSummary, Results
@@ -45,9 +46,12 @@ def score_files(
     results: dict[str, CellSummary] = {}
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
-        first, *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
+        (first, own), *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
+        for other, scored in others:
+            if first.metrics and other.metrics:
+                other.against = held_against(own, scored, first.headline)
         if others:
-            first.scorings = {summary.scoring: summary for summary in others}
+            first.scorings = {other.scoring: other for other, _ in others}
         results[f"{task}.{name}"] = first
     return Results(model=predictions.name, tasks=results, gains=[])
 
@@ -70,7 +74,7 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
     return match(samples(), rows)
 
 
-async def _summary(task: Task, matched: Matched, grading: Grading) -> CellSummary:
+async def _summary(task: Task, matched: Matched, grading: Grading) -> tuple[CellSummary, list[ScoreRow]]:
     free = asyncio.Semaphore(_AT_ONCE)
 
     stopped: list[CallFailed] = []
@@ -93,5 +97,6 @@ async def _summary(task: Task, matched: Matched, grading: Grading) -> CellSummar
     rows = settled([row for one in found for row in one], task, grading.scoring)
     summary = summed_up(rows, lambda: rows, task, grading.scoring)
     summary.headline = task.headline
+    summary.cut = None  # a file of replies does not say how they ended
     summary.unanswered, summary.unknown = matched.unanswered, matched.unknown
-    return summary
+    return summary, rows

@@ -59,7 +59,9 @@ def of_cell(cell: CellIndex) -> CellSummary:
     """Means with intervals, failures and usage; made anew only when lines were added."""
     known = _made.get(cell)
     if known is None or known[0] != cell.version:
-        summary = summarise(cell.scored().values(), None)
+        rows = cell.scored().values()
+        summary = summarise(rows, None)
+        summary.scoring = next((row.scoring for row in rows), "")
         summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
         summary.steps, summary.headline = cell.about.steps, cell.headline
         known = (cell.version, summary)

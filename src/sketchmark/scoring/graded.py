@@ -24,3 +24,5 @@ class Graded:
     unparsed: bool = False
     stopped: bool = False
     groups: Mapping[str, str] = field(default_factory=dict)
+    answer: str | list[str] | bool | None = None
+    """What was read, for the note `answer`."""

@@ -8,12 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
+from sketchmark.runs.readings import disagreements
+from sketchmark.runs.results_format import TwoReadings
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.view.search import matching
 
 PAGE = 48
 MANY = 60
 """A way of filing with more groups than this is no filter but an id."""
+
+
+Readings = Mapping[str, Mapping[str, Mapping[str, TwoReadings]]]
+"""Cell → scoring beside its own → sample → what the two read: of the replies that they disagree on."""
+
+
+def readings_of(run: RunIndex) -> Readings:
+    return {
+        cell: {scoring: {one.sample: one for one in found.replies} for scoring, found in of_cell.items()}
+        for cell, of_cell in disagreements(run.folder).items()
+    }
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,7 @@ class Query:
     outcome: str = ""
     change: str = ""
     flag: str = ""
+    read: str = ""
     groups: str = ""
     text: str = ""
     sort: str = ""
@@ -43,8 +57,9 @@ class Query:
     def of(cls, parameters: Mapping[str, str]) -> Query:
         return cls(**{name: parameters.get(name, "")[:400] for name in cls.__dataclass_fields__})
 
-    def hits(self, run: RunIndex) -> list[Hit]:
-        found = [hit for cell in run.cells.values() if self._wants(cell) for hit in self._of_cell(run, cell)]
+    def hits(self, run: RunIndex, readings: Readings) -> list[Hit]:
+        wanted = [cell for cell in run.cells.values() if self._wants(cell)]
+        found = [hit for cell in wanted for hit in self._of_cell(run, cell, self._disagreed(readings, cell))]
         if self.sort:
             name, _, direction = self.sort.partition(":")
             found.sort(key=lambda hit: _order(hit, name), reverse=direction == "down")
@@ -54,13 +69,22 @@ class Query:
         wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
         return all(not want or want == have for want, have in wanted)
 
-    def _of_cell(self, run: RunIndex, cell: CellIndex) -> Iterator[Hit]:
+    def _disagreed(self, readings: Readings, cell: CellIndex) -> set[str] | None:
+        """The samples that the filter on readings leaves; None: it is not set."""
+        if not self.read:
+            return None
+        of_cell = readings.get(cell.name, {})
+        return {sample for name in of_cell if self.read in ("any", name) for sample in of_cell[name]}
+
+    def _of_cell(self, run: RunIndex, cell: CellIndex, disagreed: set[str] | None) -> Iterator[Hit]:
         base = run.baseline(cell)
         spoken = matching(cell, self.text) if self.text else None
         key, _, group = self.groups.partition("=")
         for sample in cell.order():
             row = cell.rows.get(sample)
             if spoken is not None and sample not in spoken:
+                continue
+            if disagreed is not None and sample not in disagreed:
                 continue
             if self.groups and (row is None or str(row.groups.get(key)) != group):
                 continue
@@ -89,7 +113,7 @@ def _order(hit: Hit, name: str) -> tuple[Any, ...]:
     return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
 
 
-def facets(run: RunIndex) -> dict[str, Any]:
+def facets(run: RunIndex, readings: Readings) -> dict[str, Any]:
     """What the filters of a run can be set to, with counts."""
     flags: Counter[str] = Counter()
     groups: dict[str, Counter[str]] = {}
@@ -103,12 +127,17 @@ def facets(run: RunIndex) -> dict[str, Any]:
                     counts[str(value)] += 1
                 if isinstance(value, (int, float)):
                     numeric.add(key)
+    read: Counter[str] = Counter()
+    for name, of_cell in readings.items():
+        if name in run.cells:
+            read.update({scoring: len(samples) for scoring, samples in of_cell.items()})
     cells = run.cells.values()
     return {
         "task": sorted({cell.task for cell in cells}),
         "mode": list(dict.fromkeys(cell.mode for cell in cells)),
         "canvas": list(dict.fromkeys(cell.canvas for cell in cells)),
         "flag": dict(flags.most_common()),
+        "read": {scoring: count for scoring, count in read.items() if count},
         "groups": {
             key: dict(sorted(counts.items(), key=lambda item: _number_first(item[0])))
             for key, counts in sorted(groups.items())

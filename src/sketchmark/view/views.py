@@ -12,12 +12,12 @@ from typing import Any
 from sketchmark.errors import BadInput
 from sketchmark.files.plain import plain
 from sketchmark.parts import Picture
-from sketchmark.runs import summary
+from sketchmark.runs import readings, summary
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.record import drawn_names, input_names, said
 from sketchmark.view import differences
 from sketchmark.view.pictures import Thumbnails, original
-from sketchmark.view.query import PAGE, Hit, Query, facets
+from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
 from sketchmark.view.recent import Recent
 from sketchmark.view.run_list import RunList
 
@@ -66,12 +66,17 @@ class Views:
 
     def _hits(self, run: RunIndex, asked: Asked) -> list[Hit]:
         query = Query.of(asked)
-        return self._recent.get(run, query, lambda: query.hits(run))
+        return self._recent.get(run, query, lambda: query.hits(run, self._readings(run)))
+
+    def _readings(self, run: RunIndex) -> Readings:
+        """Read from the lines of scores, of a run with several scorings alone."""
+        return self._recent.get(run, "readings", lambda: readings_of(run))
 
     def samples(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
-            hits, filters = self._hits(run, asked), self._recent.get(run, "facets", lambda: facets(run))
+            hits = self._hits(run, asked)
+            filters = self._recent.get(run, "facets", lambda: facets(run, self._readings(run)))
             version = run.version
         pages = max(1, -(-len(hits) // PAGE))
         page = min(max(1, _number(asked, "page", 1)), pages)
@@ -94,6 +99,7 @@ class Views:
         cell = run.cell(asked.get("cell", ""))
         with self._lock:
             hits = [(hit.cell.name, hit.sample) for hit in self._hits(run, asked)]
+            read = self._readings(run).get(cell.name, {})
         here = (cell.name, sample)
         at = hits.index(here) if here in hits else -1
         base = run.baseline(cell)
@@ -107,6 +113,7 @@ class Views:
             "headline": cell.headline,
             "record": plain(cell.episode(sample)),
             "score": plain(cell.score(sample)),
+            "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
             "change": change(base.value(sample), cell.value(sample)) if base else None,
             "siblings": [
@@ -183,7 +190,11 @@ class Views:
 
 def _charts(run: RunIndex) -> dict[str, Any]:
     drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
-    return {"curves": plain(summary.curves(run)), "drawing_and_answer": plain(drawn)}
+    return {
+        "curves": plain(summary.curves(run)),
+        "drawing_and_answer": plain(drawn),
+        "readings": readings.told(run.folder),
+    }
 
 
 def _run_row(run: RunIndex) -> dict[str, Any]:

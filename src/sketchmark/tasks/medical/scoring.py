@@ -16,7 +16,7 @@ from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_a
 from sketchmark.scoring.yesno import read_yes_no
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.medical.medevalkit import Code
-from sketchmark.tasks.medical.medevalkit.judges import judge_choice, judge_yes_no
+from sketchmark.tasks.medical.medevalkit.judges import chosen, judge_choice, judge_yes_no, yes_or_no
 from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared
 from sketchmark.tasks.medical.open_judge import judge_open
 from sketchmark.tasks.medical.radiology_metrics import has_words, report_scores
@@ -63,6 +63,7 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
     notes: dict[str, Any] = {
         "graded": {"right": graded.right, "closed": graded.closed, "judged": judged, "stopped": graded.stopped},
         "with_judge": with_judge,
+        "answer": graded.answer,
         "gold": target["gold"],
         "reply": reply,
     }
@@ -81,43 +82,45 @@ def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], re
         closed = target["kind"] != "open" if dataset == "slake" else None
         return grade_vqa(dataset, str(target["gold"]), reply, code=code, closed=closed)  # type: ignore[arg-type]
     if dataset == "radrestruct":
-        return Graded(right=_radrestruct_published(target, groups, reply))
+        return _radrestruct_published(target, groups, reply)
     if dataset in _TAGS_FIRST:
         reply = tagged(reply, "answer")
-    return Graded(right=judge_choice(target["shown"], str(target["gold"]), reply))
+    right = judge_choice(target["shown"], str(target["gold"]), reply)
+    return Graded(right, answer=chosen(target["shown"], reply))
 
 
 def _strict(target: Mapping[str, Any], reply: str) -> Graded:
     kind, gold = target["kind"], target["gold"]
     if kind == "open":
-        metrics = open_scores(gold, reply)
-        return Graded(metrics["em"] == 1.0, False, metrics, unparsed=read_answer(reply).value is None)
+        metrics, said = open_scores(gold, reply), read_answer(reply).value
+        return Graded(metrics["em"] == 1.0, False, metrics, unparsed=said is None, answer=said)
     read: Parsed[Any]
+    answer: Any
     if kind == "choice":
         read = read_choice(reply, target["options"])
-        right = read.value == gold
+        right, answer = read.value == gold, read.value
     elif kind == "choices":
         read = read_choices(reply, target["options"])
-        right = read.value == frozenset(gold)
+        right, answer = read.value == frozenset(gold), sorted(read.value or ())
     elif kind == "yes_no" or plain(gold) in _YES_NO_WORDS:
         read = read_yes_no(reply)
-        right = read.value is not None and read.value == read_yes_no(gold).value
+        right, answer = read.value is not None and read.value == read_yes_no(gold).value, read.value
     else:
         read = closed_is_right(gold, reply)
-        right = read.value is True
-    return Graded(right=right, unparsed=read.value is None)
+        right, answer = read.value is True, read_answer(reply).value
+    return Graded(right=right, unparsed=read.value is None, answer=answer)
 
 
-def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any], reply: str) -> bool:
+def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any], reply: str) -> Graded:
     """Single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
     alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
     gold, reply = prepared("radrestruct", str(target["first_gold"]), reply)
     if groups["answer_type"] == "single_choice":
-        return judge_yes_no(gold, reply)
+        return Graded(judge_yes_no(gold, reply), answer=yes_or_no(reply))
     options, shown = list(target["options"]), list(target["shown"])
     if shown != options:
         gold = shown[options.index(target["first_gold"])].partition(".")[0]
-    return judge_choice(shown, gold, reply)
+    return Graded(judge_choice(shown, gold, reply), answer=chosen(shown, reply))
 
 
 def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[str, str]:

@@ -46,7 +46,9 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -
     if scoring == "strict":
         return _strict(target, reply)
     letter = _letter(target, reply, _program(program, scoring), None)
-    notes = {"reply": reply, "item": {key: target[key] for key in ("kind", "gold", "options")}}
+    notes: dict[str, Any] = {"reply": reply, "item": {key: target[key] for key in ("kind", "gold", "options")}}
+    if target["kind"] == "choice":
+        notes["answer"] = letter
     if target["kind"] == "choice" and letter is None:
         expected = 1 / len(target["options"]) if has_gold(target) else 0.0
         return Scores({"correct": expected}, {**notes, "by_lot": True}, unparsed=True)

@@ -66,7 +66,7 @@ function picker(letter, chosen, runs, change) {
 function result({ summary, difference, differs }) {
   const told = (cell) => {
     const metric = cell.metrics[cell.headline];
-    return metric ? `${percent(metric.mean)} ${bracket(metric.ci95)}` : noScore(cell);
+    return metric ? `${percent(metric.mean)} ${bracket(metric.ci95)} by ${cell.scoring}` : noScore(cell);
   };
   return el(
     "div",

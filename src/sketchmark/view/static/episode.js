@@ -80,7 +80,7 @@ function details(data) {
   ];
 }
 
-function scores({ score, headline }) {
+function scores({ score, headline, readings }) {
   if (!score) return el("p", { class: "quiet" }, "Not scored yet.");
   const rows = Object.entries(score.values).map(([metric, value]) => [
     metric === headline ? el("strong", {}, metric) : metric,
@@ -91,10 +91,19 @@ function scores({ score, headline }) {
     "div",
     {},
     rows.length ? table("Of this episode", ["Score", "Value"], rows) : el("p", { class: "quiet" }, "Not scored: what failed says nothing about the model."),
+    readings.map((one) => table("Read differently", ["Scoring", "Read", "Score"], readingRows(one))),
     Object.keys(score.notes).length ? json("Notes of the scorer", score.notes) : null,
     table("What it took", ["Cost", "In all"], [...usage, ["time", seconds(score.seconds)]]),
   );
 }
+
+/** What each of two scorings read: null is nothing, and a scorer that does not say has no entry. */
+const readingRows = ({ readings, values }) =>
+  Object.entries(values).map(([scoring, value]) => [
+    scoring,
+    readings?.[scoring] === undefined ? "?" : readings[scoring] === null ? "unparsed" : words(readings[scoring]),
+    value === null ? "–" : Number(value.toFixed(4)),
+  ]);
 
 function truth({ record }) {
   const { sample } = record;

@@ -21,6 +21,10 @@ export function verdict(gain) {
   return low !== null && low > 0 ? "good" : high !== null && high < 0 ? "bad" : "";
 }
 
+export const share = (value) => (value === null || value === undefined ? "–" : `${percent(value)} %`);
+/** By which rules these cells were scored, to be said beside their scores. */
+export const scoredBy = (cells) => [...new Set(cells.map((cell) => cell.scoring).filter(Boolean))].join(", ");
+
 /** What stands in place of a score that is not there. */
 export const noScore = (cell) => (cell.problem ? `–, ${cell.problem}; sketchmark score RUN` : "–");
 

@@ -3,7 +3,7 @@
 import { address, get } from "./api.js";
 import { bars, curve, forest, legend } from "./charts.js";
 import { el, empty, name, pill, table } from "./dom.js";
-import { bracket, chance, count, noScore, percent, played, points, seconds, verdict } from "./format.js";
+import { bracket, chance, count, noScore, percent, played, points, scoredBy, seconds, share, verdict } from "./format.js";
 
 export async function showRun({ run, task = "", mode = "" }, go) {
   const content = el("div");
@@ -95,6 +95,8 @@ function scores(data, samples) {
       played(cell),
       metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : noScore(cell),
       metric?.n ?? cell.n,
+      share(cell.cut),
+      share(cell.unparsed),
       gain ? pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)) : "",
       Object.values(cell.failures).reduce((sum, n) => sum + n, 0) || "–",
       cell.usage.calls ? `${(cell.usage.tokens_in ?? 0).toLocaleString()} / ${(cell.usage.tokens_out ?? 0).toLocaleString()}` : "–",
@@ -114,10 +116,13 @@ function scores(data, samples) {
     "section",
     {},
     table(
-      "Headline score of each task and mode",
-      ["Task", "Mode", "Score", "n", "Gain over direct", "Trouble", "Tokens in / out", "Mean time"],
+      `Headline score of each task and mode, by ${scoredBy(data.cells) || "no scoring yet"}`,
+      ["Task", "Mode", "Score", "n", "Cut", "Unparsed", "Gain over direct", "Trouble", "Tokens in / out", "Mean time"],
       rows,
     ),
+    data.readings.length
+      ? el("div", {}, data.readings.map((line) => el("p", {}, line)), el("p", {}, el("a", { href: samples({ read: "any" }) }, "Replies that scorings read differently")))
+      : null,
     el(
       "details",
       {},

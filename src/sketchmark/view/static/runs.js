@@ -2,7 +2,7 @@
 
 import { address, get } from "./api.js";
 import { el, empty, name, pill, table } from "./dom.js";
-import { bracket, count, noScore, percent, points, verdict } from "./format.js";
+import { bracket, count, noScore, percent, points, scoredBy, verdict } from "./format.js";
 
 export async function showRuns(parameters, go) {
   const data = await get("runs");
@@ -76,6 +76,8 @@ function leaderboard(runs, sort, go) {
         button.disabled = chosen.size !== 2;
       },
     });
+  const scorings = scoredBy(runs.flatMap((run) => run.cells));
+  const mixed = scorings.includes(",");
   const columns = [
     "Run",
     ...tasks.map((task) =>
@@ -84,20 +86,20 @@ function leaderboard(runs, sort, go) {
   ];
   const rows = ordered.map((run) => [
     el("label", { class: "choose" }, choose(run), el("span", {}, name(run.model), el("br"), el("span", { class: "quiet" }, name(run.run)))),
-    ...tasks.map((task) => standing(run, task)),
+    ...tasks.map((task) => standing(run, task, mixed)),
   ]);
   return el(
     "section",
     {},
     el("div", { class: "bar" }, el("h2", {}, "Leaderboard"), button),
-    table("Headline score of each task, in percent with 95 % intervals", columns, rows),
+    table(`Headline score of each task, in percent with 95 % intervals, by ${scorings || "no scoring yet"}`, columns, rows),
   );
 }
 
 const cells = (run, task) => run.cells.filter((cell) => cell.task === task && cell.canvas === "own");
 const score = (cell) => cell.metrics[cell.headline];
 
-function standing(run, task) {
+function standing(run, task, mixed) {
   const shown = cells(run, task).filter((cell) => score(cell) || cell.problem);
   if (!shown.length) return el("span", { class: "quiet" }, "–");
   return shown.map((cell) => {
@@ -106,7 +108,7 @@ function standing(run, task) {
     return el(
       "div",
       { class: "standing" },
-      el("span", { class: "quiet" }, cell.mode),
+      el("span", { class: "quiet" }, mixed ? `${cell.mode}, ${cell.scoring}` : cell.mode),
       el("a", { href: address("/samples", { run: run.run, task, mode: cell.mode }) }, `${percent(score(cell).mean)}`),
       el("span", { class: "quiet" }, bracket(score(cell).ci95)),
       gain ? pill(points(gain.gain), verdict(gain)) : null,

@@ -4,7 +4,7 @@ import { address, get, thumbnail } from "./api.js";
 import { el, empty, name, pill } from "./dom.js";
 import { count, played } from "./format.js";
 
-export const FILTERS = ["task", "mode", "canvas", "outcome", "change", "flag", "groups", "text", "sort"];
+export const FILTERS = ["task", "mode", "canvas", "outcome", "change", "flag", "read", "groups", "text", "sort"];
 
 export const filtersOf = (parameters) =>
   Object.fromEntries(FILTERS.filter((key) => parameters[key]).map((key) => [key, parameters[key]]));
@@ -106,6 +106,7 @@ function filters(facets, asked, change, search, clear) {
     Object.entries(groups).map(([group, n]) => [`${key}=${group}`, `${key}: ${group} (${n})`]),
   );
   const flags = Object.entries(facets.flag).map(([flag, n]) => [flag, `${flag} (${n})`]);
+  const read = Object.entries(facets.read).map(([scoring, n]) => [scoring, `not as ${scoring} (${n})`]);
   const sorts = [
     ["score:up", "worst first"],
     ["score:down", "best first"],
@@ -126,6 +127,7 @@ function filters(facets, asked, change, search, clear) {
     choice("outcome", "Answer", [["right"], ["partly"], ["wrong"], ["unscored"]]),
     choice("change", "Against direct", [["helped"], ["hurt"], ["same"]]),
     choice("flag", "Trouble", flags.length ? [["any", "any trouble"], ...flags] : []),
+    choice("read", "Read differently", read.length ? [["any", "by any scoring"], ...read] : []),
     choice("groups", "Category", categories),
     choice("sort", "Order", sorts, "as in the task"),
     clear,

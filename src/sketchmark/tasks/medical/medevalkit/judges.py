@@ -19,8 +19,7 @@ def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
     letters = list(ascii_lowercase[: len(options)])
     shown = [option.lower() for option in options]
     wanted = gold.strip().lower()
-    reply = parse_response(_paragraph_letter(response.lower(), letters)).strip().lower().replace("\n", "")
-    short = reply.partition(".")[0].rpartition(":")[2]
+    reply, short = _cut_down(response, letters)
     if short == wanted:
         return True
     if short in letters:
@@ -29,6 +28,22 @@ def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
         return wanted in letters and shown[letters.index(wanted)] == short
     closest = _most_similar(shown, reply)
     return wanted in (letters[closest], shown[closest])
+
+
+def chosen(options: Sequence[str], response: str) -> str:
+    """The letter that `judge_choice` takes a reply for."""
+    letters = list(ascii_lowercase[: len(options)])
+    shown = [option.lower() for option in options]
+    reply, short = _cut_down(response, letters)
+    if short in letters:
+        return short.upper()
+    return letters[shown.index(short) if short in shown else _most_similar(shown, reply)].upper()
+
+
+def _cut_down(response: str, letters: Sequence[str]) -> tuple[str, str]:
+    """The reply as it is compared by similarity, and the short form of it that is looked up first."""
+    reply = parse_response(_paragraph_letter(response.lower(), letters)).strip().lower().replace("\n", "")
+    return reply, reply.partition(".")[0].rpartition(":")[2]
 
 
 def _paragraph_letter(reply: str, letters: Sequence[str]) -> str:
@@ -47,11 +62,21 @@ def _most_similar(options: Sequence[str], reply: str) -> int:
 
 def judge_yes_no(gold: str, response: str) -> bool:
     """By substring, so `normal` is a no and `The eyes` a yes (docs/benchmarks/medical.md, "The yes/no judge")."""
-    reply = parse_response(response).replace("\n", "").replace(".", "")
-    return ("yes" in reply) != ("no" in reply) and gold.lower() in reply
+    return yes_or_no(response) is not None and gold.lower() in bare(response)
+
+
+def yes_or_no(response: str) -> str | None:
+    """What `judge_yes_no` takes a reply for; None where it has both in it, or neither."""
+    found = [word for word in ("yes", "no") if word in bare(response)]
+    return found[0] if len(found) == 1 else None
 
 
 def judge_closed(gold: str, response: str) -> bool:
     """Exact equality without stripping, so `Answer: CT` and `是。` are wrong
     (docs/benchmarks/medical.md, "The close-ended judge")."""
-    return parse_response(response).replace("\n", "").replace(".", "") == gold.lower()
+    return bare(response) == gold.lower()
+
+
+def bare(response: str) -> str:
+    """What the yes/no and the close-ended judge look at."""
+    return parse_response(response).replace("\n", "").replace(".", "")

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from sketchmark.scoring.graded import Graded
 from sketchmark.tasks.medical.medevalkit import Code
-from sketchmark.tasks.medical.medevalkit.extract import box_or_tag
-from sketchmark.tasks.medical.medevalkit.judges import judge_closed, judge_yes_no
+from sketchmark.tasks.medical.medevalkit.extract import box_or_tag, parse_response
+from sketchmark.tasks.medical.medevalkit.judges import bare, judge_closed, judge_yes_no, yes_or_no
 from sketchmark.tasks.medical.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
 
 VqaSet = Literal["vqa_rad", "path_vqa", "slake"]
@@ -31,11 +31,12 @@ def grade_vqa(
         closed = wanted in ("yes", "no")
     if closed:
         # SLAKE's golds are `Yes` and `No`, so the yes/no rule never runs there
-        rule = judge_yes_no if wanted in ("yes", "no") else judge_closed
-        return Graded(right=rule(wanted, reply), closed=True, judged=judged)
+        rule, read = (judge_yes_no, yes_or_no) if wanted in ("yes", "no") else (judge_closed, bare)
+        return Graded(right=rule(wanted, reply), closed=True, judged=judged, answer=read(reply))
     try:
         metrics = open_metrics(wanted, reply, code=code)
     except UpstreamStops:
         zeros = dict.fromkeys(METRICS, 0.0)
         return Graded(right=False, closed=False, metrics=zeros, judged=judged, stopped=True)
-    return Graded(right=metrics["em"] == 1.0, closed=False, metrics=metrics, judged=judged)
+    right, answer = metrics["em"] == 1.0, parse_response(reply)
+    return Graded(right=right, closed=False, metrics=metrics, judged=judged, answer=answer)
