@@ -165,14 +165,19 @@ async def test_a_score_is_a_plain_number_whoever_made_it(value: Any) -> None:
     [
         *(Scores({"right": 1.0, "else": value}) for value in NO_NUMBERS),
         Scores({"else": 1.0}),
-        Scores({"right": 1.0}, {"far": math.nan}),
-        Scores({"right": 1.0}, {"thing": object()}),
     ],
 )
-async def test_a_score_that_is_no_number_or_cannot_be_written_is_the_scorers_failure(scores: Scores) -> None:
+async def test_a_score_that_is_no_number_is_the_scorers_failure(scores: Scores) -> None:
     row = await _row(make_episode(None, Reply("yes")), lambda *_: scores)
     assert (row.scored, row.values, row.flags) == (False, {}, ["scorer_failed"])
     assert row.notes["scorer_failed"] and encode(row)
+
+
+async def test_a_note_that_json_cannot_say_is_written_as_text() -> None:
+    row = await _row(
+        make_episode(None, Reply("yes")), lambda *_: Scores({"right": 1.0}, {"far": math.nan, "thing": object})
+    )
+    assert row.scored and json.loads(encode(row))["notes"] == {"far": "NaN", "thing": "<class 'object'>"}
 
 
 async def test_a_headline_that_does_not_apply_is_none_and_no_failure() -> None:

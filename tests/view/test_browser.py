@@ -295,7 +295,8 @@ def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Bro
         folder = Maker(tmp_path / name).fill(4).finish()
     broken = folder.scores_file("maze.visual_cot")
     lines = broken.read_text("utf-8").splitlines(keepends=True)
-    broken.write_text(lines[0].replace('"flags":[', '"flags":["scorer_failed"') + "".join(lines[1:]), "utf-8")
+    failed = lines[0].partition(',"crc":')[0].replace('"flags":[', '"flags":["scorer_failed"') + "}\n"
+    broken.write_text(failed + "".join(lines[1:]), "utf-8")
     words = "–, no score is shown: 1 scorer failure; sketchmark score RUN"
     with serving(tmp_path) as address, window(chromium) as context:
         page = context.new_page()

@@ -64,9 +64,10 @@ def command(
     lock = RunLock(folder.path)
     try:
         asyncio.run(anew())
-        if results_before(folder) is None:
-            tell(f"sketchmark: {folder.path / 'results.json'} could not be read and is made again", err=True)
+        unreadable = results_before(folder) is None
         aggregate(folder, tasks, about.seed, scorings)
+        if unreadable:
+            tell(f"sketchmark: {folder.path / 'results.json'} could not be read and was made again", err=True)
         write_report(folder)
     finally:
         lock.release()

@@ -136,7 +136,10 @@ def remember_environment() -> None:
 
 def without_credentials(url: str) -> str:
     """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadInput(f"{url!r} is no address: {error}") from error
     for secret in (parts.password or "", *(value for name, value in parse_qsl(parts.query) if name != "api-version")):
         remember(secret)
     host = parts.netloc.rpartition("@")[2]

@@ -8,7 +8,6 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, SketchmarkError
-from sketchmark.files.lines import encode
 from sketchmark.runs.format import ScoreRow
 from sketchmark.task import Grading, Scores, Task
 
@@ -73,7 +72,6 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
             unparsed = unparsed or scores.unparsed
         if task.headline and task.headline not in values and not broken and not task.declared.aggregate:
             raise ValueError(f"no score {task.headline!r}, the task's headline (None where it does not apply)")
-        encode(notes)
     except CallFailed:
         raise
     except Exception as error:  # a scorer's bug must not end a run that has cost money

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from sketchmark.files.lines import encode
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import ScoreNumbers, ScoreRow
 from sketchmark.runs.grading import one_line
@@ -41,7 +41,7 @@ def summed_up(
     if task.aggregate and summary.n and not summary.problem:
         try:
             summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
-            encode(summary.aggregate)
+            json.dumps(summary.aggregate, allow_nan=False, default=str)  # a total that is no number is none
         except Exception as error:  # the task's code: anything may come
             summary.aggregate, summary.problem = {}, f"its own totals failed: {one_line(error)}"
     return summary
