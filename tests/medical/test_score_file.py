@@ -172,7 +172,7 @@ def test_a_judge_without_a_verdict_is_counted_and_makes_the_exit_code_1(tmp_path
     asked = ["score-file", "--task", "vqa_rad", "--data", str(data), "--predictions", str(tmp_path / "replies.json")]
     done = CliRunner().invoke(cli, [*asked, "--judge", "player/solver"], standalone_mode=False)
     assert done.return_value == 1, done.exception
-    assert "vqa_rad.replies: judge_failed 1, the first: no verdict in:" in done.stderr
+    assert "vqa_rad.replies: judge_failed 1, the first: vqa_rad-000002: no verdict in:" in done.stderr
     assert "1 episodes could not be scored; the same command tries again" in done.stderr
 
 

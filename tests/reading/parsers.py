@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from sketchmark.models import combined_prompt, failures, openai_replies
+from sketchmark.models import combined_prompt, failures, openai_replies, secrets
 from sketchmark.models.base import Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Sample, of
+from sketchmark.parts import Sample, of, well_formed
 from sketchmark.protocols import says_done
 from sketchmark.runs import leaks, store
 from sketchmark.scoring import (
@@ -47,6 +47,7 @@ from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.uni_mmmu import geometry, values
 from sketchmark.tasks.voila import judge, judge_scores, rules
+from sketchmark.terminal import telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
 
@@ -81,6 +82,9 @@ def _yaml(text: str) -> object:
 PARSERS: Mapping[str, Read] = {
     "scoring.choices: one": lambda text: choices.read_choice(text, _OPTIONS),
     "scoring.final_answer": final_answer.said,
+    "parts": well_formed,
+    "models.secrets": secrets.redact,
+    "terminal.telling": telling.shown,
     "scoring.thinking": thinking.without_thinking,
     "scoring.numbers": numbers.read_number,
     "scoring.numbers: one": numbers.number,
@@ -148,6 +152,7 @@ PARSERS: Mapping[str, Read] = {
 
 _FILE = "JSON of a whole file, no pattern; a test of its own has it broken"
 _OURS = "reads what Sketchmark wrote, or one kind of character at a time"
+_READER = "reads for scoring.choices, scoring.numbers and scoring.phrases, which are in the table"
 _USERS = "reads what the user typed"
 
 WITHOUT: Mapping[str, str] = {
@@ -155,14 +160,21 @@ WITHOUT: Mapping[str, str] = {
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
+    "files.hub": "a name of bounded length",
+    "files.names": _OURS,
     "files.pictures": "a name of bounded length",
     "files.tables": _FILE,
     "models.batch.files": _OURS,
     "models.gemini": _USERS,
     "models.openai": _USERS,
+    "models.weights": _USERS,
     "report.charts": _OURS,
     "report.markup": _OURS,
     "runs.replies_file": _FILE,
+    "scoring.languages": _READER,
+    "scoring.mentions": _READER,
+    "scoring.reader": _READER,
+    "scoring.statements": _READER,
     "serve.faults": _USERS,
     "tasks.uni_mmmu.folder": _FILE,
     "tasks.voila.results_file": _FILE,

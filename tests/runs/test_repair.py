@@ -198,7 +198,7 @@ async def test_results_that_cannot_be_read_are_set_aside_and_made_again(tmp_path
     results = folder.results_file.read_bytes()
     folder.results_file.write_bytes(results[:100])
     told = _repair(tmp_path)
-    assert told[0].startswith("results.json: not ") and not any("again:" in line for line in told)
+    assert told[0] == "results.json: cannot be read" and not any("again:" in line for line in told)
     assert (tmp_path / "set-aside/results.json").read_bytes() == results[:100]
     await run(tmp_path, cells, model)
     assert model.asked == [] and folder.results_file.read_bytes() == results
@@ -269,4 +269,4 @@ async def test_names_from_a_strangers_folder_do_nothing_to_the_terminal(tmp_path
     cells: list[Cell] = [make_cell(make_task([make_sample("\x1b]0;owned\x07")]))]
     folder: RunFolder = await run(tmp_path, cells, Speaker())
     folder.pictures.path(f"{colour('red').digest}.png").unlink()
-    assert r"to be played again: shades.direct: '\x1b]0;owned\x07'" in _repair(tmp_path)
+    assert r"to be played again: shades.direct: \u001b]0;owned\u0007" in _repair(tmp_path)

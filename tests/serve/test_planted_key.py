@@ -77,7 +77,7 @@ def test_after_failure(tmp_path: Path, fail: str) -> None:
 def test_after_a_key_that_the_server_refuses(tmp_path: Path) -> None:
     with serving(load_model("player/solver"), key="another") as url:
         done = subprocess.run(_command(url, tmp_path, 1), env=_environment(), capture_output=True, text=True)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert _found(tmp_path, done.stdout, done.stderr) == []
 
 

@@ -80,8 +80,8 @@ def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
             found.faults[path.relative_to(folder.path).as_posix()] = [f"line {n}: {faults[n]}" for n in faults]
     try:
         folder.results()
-    except BadInput as error:
-        found.faults["results.json"] = [str(error.args[0]).removeprefix(f"{folder.path / 'results.json'}: ")]
+    except BadInput:
+        found.faults["results.json"] = ["cannot be read"]
     if not dry_run:
         _set_aside(folder, files, [name for name in found.faults if not name.endswith(".jsonl")])
     return found

@@ -37,7 +37,7 @@ def summed_up(
     if summary.failures.keys() & NO_VERDICT:
         for row in whole():
             for kind in NO_VERDICT & row.notes.keys():
-                summary.reasons.setdefault(kind, str(row.notes[kind]))
+                summary.reasons.setdefault(kind, f"{row.sample}: {row.notes[kind]}")
     if task.aggregate and summary.n and not summary.problem:
         try:
             summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
