@@ -110,7 +110,9 @@ async def test_exports_have_no_mean_and_say_why(tmp_path: Path, to: str) -> None
     if to == "lmms-eval":
         found = json.loads(files[0].read_text("utf-8"))["results"]
         about = {"alias", "sketchmark_problem", "sketchmark_scoring", "sketchmark_cut", "sketchmark_unparsed"}
-    assert found["shades_visual_cot"].keys() == about and found["shades_visual_cot"]["sketchmark_problem"] == WORDS
+        assert (
+            found["shades_visual_cot"].keys() == about and found["shades_visual_cot"]["sketchmark_problem"] == WORDS
+        )
         assert "right,none" in found["shades"]
     else:
         logs = [json.loads(path.read_text("utf-8")) for path in files]
