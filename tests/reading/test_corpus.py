@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.reading import corpus
-from tests.reading.reading import Tally, tally
+from tests.reading import corpus, mmsi_style
+from tests.reading.reading import Tally, read_mmsi, tally
 
 Record = Callable[[str, object], None]
 
@@ -48,3 +48,18 @@ def test_a_reader_that_takes_the_first_letter_would_be_found_out() -> None:
     for case in (*corpus.meant_choices(), *corpus.unclear_choices()):
         hasty.add(case, first_letter(case))
     assert len(hasty.wrong) > hasty.replies / 3
+
+
+def test_mmsi_replies_are_read_as_meant_by_strict_and_by_the_published_programs_as_they_do(
+    record_property: Record,
+) -> None:
+    cases = list(mmsi_style.cases())
+    assert len({case.key for case in cases}) >= 500
+    tallies = {name: Tally() for name in ("strict", "official", "lenient")}
+    for name, read in tallies.items():
+        for case in cases:
+            read.add(case, read_mmsi(case, name))
+        record_property(f"MMSI-Bench, {name}", read.told())
+    strict, official, lenient = tallies.values()
+    assert not strict.wrong and len(strict.unread) <= len(cases) / 100
+    assert min(len(official.wrong), len(lenient.wrong)) > 50, "the corpus can tell them apart"
