@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from tests.reading import corpus, mmsi_style
+from tests.reading.cases import Case
 from tests.reading.reading import Tally, read, read_mmsi
 
-Reading = Callable[[corpus.Case], object]
+Reading = Callable[[Case], object]
 
 
 def main() -> None:
@@ -26,7 +27,7 @@ def _by(scoring: str) -> Reading:
     return lambda case: read_mmsi(case, scoring)
 
 
-def _table(title: str, cases: Iterable[corpus.Case], reading: Reading) -> None:
+def _table(title: str, cases: Iterable[Case], reading: Reading) -> None:
     families: dict[str, Tally] = defaultdict(Tally)
     whole = Tally()
     for case in cases:

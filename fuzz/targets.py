@@ -159,6 +159,8 @@ TARGETS: dict[str, Target] = {
             lambda text: choices.read_choice(text, OPTIONS),
             lambda text: choices.read_choices(text, OPTIONS),
             yesno.read_yes_no,
+            lambda text: yesno.read_yes_no(text, "Is there a pneumothorax in the left lung?"),
+            lambda text: yesno.read_yes_no("There is no heart. The heart is large.", text),
             open_answers.read_answer,
             lambda text: open_answers.open_scores("3.5 cm", text),
             lambda text: open_answers.closed_is_right("yes", text),

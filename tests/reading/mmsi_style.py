@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from tests.reading.corpus import Case
+from tests.reading.cases import Case
 from tests.reading.filling import Family, filled
 
 OPTION_SETS: tuple[tuple[str, ...], ...] = (

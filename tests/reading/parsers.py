@@ -21,6 +21,7 @@ from sketchmark.runs import leaks, store
 from sketchmark.scoring import (
     choices,
     final_answer,
+    findings,
     listed,
     marked,
     meteor,
@@ -87,6 +88,8 @@ PARSERS: Mapping[str, Read] = {
     "scoring.marked: tagged": lambda text: marked.tagged(text, "answer"),
     "scoring.open_answers": open_answers.read_answer,
     "scoring.yesno": yesno.read_yes_no,
+    "scoring.findings": lambda text: yesno.read_yes_no(text, "Is there a heart in the left lung?"),
+    "scoring.findings: question": lambda text: findings.read_finding("There is no heart. The heart is large.", text),
     "scoring.tagged: moves": tagged.moves,
     "scoring.tagged: moves, lenient": lambda text: tagged.moves(text, "lenient"),
     "scoring.tagged: choice": tagged.choice,

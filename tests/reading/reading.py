@@ -12,7 +12,7 @@ from sketchmark.task import Grading
 from sketchmark.tasks.mmmu.open_answers import open_verdict
 from sketchmark.tasks.mmsi.scoring import accuracy
 from tests.episodes import episode
-from tests.reading.corpus import Case
+from tests.reading.cases import Case
 
 
 @dataclass
@@ -41,7 +41,7 @@ def read(case: Case) -> object:
     if case.kind == "choice":
         return read_choice(case.text, case.options).value
     if case.kind == "yes/no":
-        return read_yes_no(case.text).value
+        return read_yes_no(case.text, case.question).value
     return open_verdict(case.options[0], case.text).value
 
 

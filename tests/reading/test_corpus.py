@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.reading import corpus, mmsi_style
+from tests.reading.cases import Case
 from tests.reading.reading import Tally, read_mmsi, tally
 
 Record = Callable[[str, object], None]
@@ -41,7 +42,7 @@ def test_the_corpora_are_as_large_as_promised_and_say_what_they_mean() -> None:
 def test_a_reader_that_takes_the_first_letter_would_be_found_out() -> None:
     """The corpora can tell a bad reader from a good one."""
 
-    def first_letter(case: corpus.Case) -> object:
+    def first_letter(case: Case) -> object:
         return next((sign for sign in case.text if sign in "ABCDEFGHIJ"), None)
 
     hasty = Tally()

@@ -88,19 +88,19 @@ def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], re
 
 
 def _strict(target: Mapping[str, Any], reply: str) -> Graded:
-    kind, gold = target["kind"], target["gold"]
+    kind, gold, question = target["kind"], target["gold"], str(target.get("asked", ""))
     if kind == "open":
         metrics = open_scores(gold, reply)
         return Graded(metrics["em"] == 1.0, False, metrics, unparsed=read_answer(reply).value is None)
     read: Parsed[Any]
     if kind == "choice":
-        read = read_choice(reply, target["options"])
+        read = read_choice(reply, target["options"], question)
         right = read.value == gold
     elif kind == "choices":
         read = read_choices(reply, target["options"])
         right = read.value == frozenset(gold)
     elif kind == "yes_no" or plain(gold) in _YES_NO_WORDS:
-        read = read_yes_no(reply)
+        read = read_yes_no(reply, question)
         right = read.value is not None and read.value == read_yes_no(gold).value
     else:
         read = closed_is_right(gold, reply)
