@@ -48,6 +48,9 @@ Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]
 Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 """(score rows, scoring) -> a data set's own summary, beside the means that every task gets."""
 
+Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
+"""(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
+
 SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 """(episodes, folder) -> the files it wrote."""
 
@@ -216,6 +219,10 @@ class Task:
     @property
     def aggregate(self) -> Aggregator | None:
         return self._code.bound(self.declared.aggregate) if self.declared.aggregate else None
+
+    @property
+    def settle(self) -> Settler | None:
+        return self._code.bound(self.declared.settle) if self.declared.settle else None
 
     @property
     def submission(self) -> SubmissionWriter | None:

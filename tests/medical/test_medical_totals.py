@@ -12,7 +12,7 @@ from sketchmark.scoring.graded import Graded, Scoring
 from sketchmark.scoring.open_answers import open_scores
 from sketchmark.scoring.yesno import read_yes_no
 from sketchmark.tasks.medical.medevalkit import Code
-from sketchmark.tasks.medical.medevalkit.replies import fork_key, fork_replies
+from sketchmark.tasks.medical.medevalkit.replies import fork_key, fork_records
 from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared
 from sketchmark.tasks.medical.set_totals import choice_totals, radrestruct_totals, vqa_totals
 
@@ -164,8 +164,8 @@ def test_radrestruct_files_fixed_choice_under_multiple_choice() -> None:
     assert totals["multiple_choice"]["total"] == 2
 
 
-def test_the_fork_gives_duplicates_the_last_ones_reply() -> None:
+def test_the_fork_scores_duplicates_by_the_last_record() -> None:
     same = fork_key("is this a ct?", "yes")
-    assert fork_replies([same, same], ["yes", "no"]) == ["no", "no"]
+    assert fork_records([same, same], ["yes", "no"]) == ["no", "no"]
     named = [fork_key("is this a ct?", "yes", own_id) for own_id in (1, 2)]
-    assert fork_replies(named, ["yes", "no"]) == ["yes", "no"]
+    assert fork_records(named, ["yes", "no"]) == ["yes", "no"]

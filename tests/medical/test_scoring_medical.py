@@ -181,9 +181,8 @@ def test_paper_needs_a_judge_where_open_answers_are_judged_and_only_there() -> N
 
 def test_the_fork_keeps_what_it_needs_to_mix_its_replies_up() -> None:
     target = {**CHOICE, "first_gold": "right", "key": "k", "asked": "which?"}
-    kept = _score(target, "B", "code-fork", dataset="pmc_vqa").notes["item"]
-    assert kept == {key: target[key] for key in ("kind", "gold", "options", "shown", "first_gold", "key")}
-    assert _score(CHOICE, "B", "code-fork", dataset="pmc_vqa").notes["item"]["key"] is None
+    scores = _score(target, "B", "code-fork", dataset="pmc_vqa")
+    assert scores.notes["item"] == {"key": "k", "values": scores.values}
     assert "item" not in _score(target, "B", "code-upstream", dataset="pmc_vqa").notes
 
 
@@ -259,5 +258,6 @@ def test_radrestruct_read_strictly_wants_the_whole_set() -> None:
 def test_the_names_of_the_scorings_are_checked() -> None:
     for name in ("strict", "code-upstream", "code-fork", "paper"):
         assert checked_scoring(name) == name
-    with pytest.raises(UnknownName, match="strict, code-upstream, code-fork, paper"):
+    assert checked_scoring("official") == "code-upstream"
+    with pytest.raises(UnknownName, match="strict, code-upstream, code-fork, paper, official"):
         checked_scoring("exact")

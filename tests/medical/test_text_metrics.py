@@ -8,6 +8,7 @@ from pytest import approx
 from sketchmark.scoring.bleu import bleu
 from sketchmark.scoring.meteor import meteor, wordnet
 from sketchmark.scoring.text_metrics import Overlap, cider, rouge, token_overlap, words
+from sketchmark.tasks.medical.medevalkit import Code
 from sketchmark.tasks.medical.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
 
 SPEC_TABLE = [
@@ -31,14 +32,21 @@ def test_open_metrics_of_the_spec_with_their_rotated_names(row: tuple[str, str, 
         assert [metrics[key] for key in SPEC_KEYS] == approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("response", ["", "."])
+@pytest.mark.parametrize("response", ["", " ", "\n \n"])
 def test_an_empty_open_answer_stops_the_main_branch_and_scores_zero_in_the_fork(response: str) -> None:
-    with pytest.raises(UpstreamStops, match="Hypothesis is empty"):
+    with pytest.raises(UpstreamStops, match="stops at this item"):
         open_metrics("x", response)
     assert all(value < 1e-100 for value in open_metrics("x", response, code="fork").values())
 
 
+@pytest.mark.parametrize("code", ["upstream", "fork"])
+def test_full_stops_alone_stop_both_codes(code: Code) -> None:
+    with pytest.raises(UpstreamStops, match="Hypothesis is empty"):
+        open_metrics("x", "..", code=code)
+
+
 def test_the_fork_reads_500_words_for_rouge() -> None:
+    assert open_metrics("mass", "  ".join(["lung"] * 300) + " mass", code="fork")["rouge1"] > 0, "words, not spaces"
     long = "lung " * 600 + "mass"
     assert open_metrics("mass", long, code="fork")["rouge1"] == 0
     assert open_metrics("mass", long, code="upstream")["rouge1"] > 0

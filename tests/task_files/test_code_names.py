@@ -24,6 +24,7 @@ from tests.task_files.test_checking import GOOD, refused
         'scorers: [{use: "evil:f", x: 1}]',
         'aggregate: "evil:f"',
         'aggregate: {use: "evil:f"}',
+        'settle: "evil:f"',
         'submission: "evil:f"',
         'replies: "evil:f"',
         'modes: {direct: {protocol: "evil:f"}}',

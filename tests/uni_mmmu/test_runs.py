@@ -163,7 +163,7 @@ def test_an_echo_of_the_template_is_noted() -> None:
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("exact", UnknownName, r"no scoring 'exact' \(there are: strict, lenient"),
+        ("exact", UnknownName, r"no scoring 'exact' \(there are: strict, official, lenient"),
         ("strict+dreamsim", MissingExtra, r"sketchmark\[dreamsim\]"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What counts as an answer in a reply to Uni-MMMU, read strictly and leniently."""
+"""What counts as an answer in a reply to Uni-MMMU, read strictly, as the official evaluator does, and leniently."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from sketchmark.scoring import tagged
 
 UP = '<ANSWER_JSON>["up"]</ANSWER_JSON>'
 DOWN = '<ANSWER_JSON>["down"]</ANSWER_JSON>'
-BOTH = pytest.mark.parametrize("scoring", ["strict", "lenient"])
+EVERY = pytest.mark.parametrize("scoring", ["strict", "official", "lenient"])
 
 
-@BOTH
+@EVERY
 def test_the_last_list_counts_not_the_first(scoring: str) -> None:
     assert tagged.moves(f"{UP} or rather {DOWN}", scoring) == ["down"]
     assert tagged.moves(f"{DOWN} or rather {UP}", scoring) == ["up"]
 
 
-@BOTH
+@EVERY
 def test_a_last_list_that_cannot_be_read_is_not_replaced_by_an_earlier_one(scoring: str) -> None:
     assert tagged.moves(f"{UP}<ANSWER_JSON>[up, down]</ANSWER_JSON>", scoring) is None
 
 
-@BOTH
+@EVERY
 def test_entries_are_trimmed_and_lower_cased_and_tags_may_be_too(scoring: str) -> None:
     reply = '<answer_json>\n [" Up ",\n "LEFT"] \n</Answer_Json>'
     assert tagged.moves(reply, scoring) == ["up", "left"]
 
 
-@BOTH
+@EVERY
 def test_an_empty_list_is_an_answer_and_entries_that_are_no_texts_are_kept_as_such(scoring: str) -> None:
     assert tagged.moves("<ANSWER_JSON>[]</ANSWER_JSON>", scoring) == []
     assert tagged.moves('<ANSWER_JSON>[1, "up"]</ANSWER_JSON>', scoring) == ["1", "up"]
@@ -59,7 +59,7 @@ def test_a_tagged_list_counts_before_any_other_for_lenient() -> None:
     assert tagged.moves(f"{UP} and not ['down']", "lenient") == ["up"]
 
 
-@BOTH
+@EVERY
 def test_the_answer_of_an_interleaved_model_is_unwrapped_from_its_json(scoring: str) -> None:
     wrapped = ' {"text": "<ANSWER_JSON>[\\"up\\"]</ANSWER_JSON>", "images": []}\n'
     assert tagged.moves(wrapped, scoring) == ["up"]
@@ -86,18 +86,18 @@ def _tagged(value: str, tag: str = "FINAL_ANSWER_JSON") -> str:
     return f'<{tag}>\n{{"choice": {value},\n "rationale": "it fits"}} </{tag}>'
 
 
-@BOTH
+@EVERY
 def test_the_first_choice_counts(scoring: str) -> None:
     assert tagged.choice(_tagged("0") + _tagged("1"), scoring) == 0
     assert tagged.choice(_tagged("1") + _tagged("0"), scoring) == 1
 
 
-@BOTH
+@EVERY
 def test_words_around_the_tagged_choice_do_not_matter(scoring: str) -> None:
     assert tagged.choice('It fits ("choice": 0 does not).\n' + _tagged("1") + "\nThat is all.", scoring) == 1
 
 
-@BOTH
+@EVERY
 def test_a_choice_is_zero_or_one_and_the_number_itself(scoring: str) -> None:
     found = tagged.choice(_tagged("1", "final_answer_json"), scoring)
     assert found == 1 and type(found) is int
@@ -108,6 +108,23 @@ def test_a_choice_is_zero_or_one_and_the_number_itself(scoring: str) -> None:
 @pytest.mark.parametrize("value", ["true", "false", "1.0", "0.0", '"1"', '"0"'])
 def test_strict_takes_nothing_that_only_equals_zero_or_one(value: str) -> None:
     assert tagged.choice(_tagged(value)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("true", 1), ("false", 0), ("1.0", 1), ("0.0", 0), ('"1"', None), ("1.5", None), ("null", None), ("[1]", None)],
+)
+def test_official_takes_what_equals_zero_or_one_in_python(value: str, found: int | None) -> None:
+    read = tagged.choice(_tagged(value), "official")
+    assert read == found and type(read) is type(found)
+
+
+def test_official_reads_what_strict_reads_and_nothing_of_lenient() -> None:
+    for tag in ("FINAL_ANSWER JSON", "FINAL_ANSWER_ JSON"):
+        assert tagged.choice(_tagged("1", tag), "official") is None
+    assert tagged.choice('So "choice": 1', "official") is None
+    assert tagged.moves("<ANSWER_JSON>['up', 'down']</ANSWER_JSON>", "official") is None
+    assert tagged.moves('["up"]', "official") is None
 
 
 @pytest.mark.parametrize(("value", "found"), [('"1"', 1), ('"0"', 0), ("true", None), ("1.0", None), ('"2"', None)])

@@ -57,6 +57,23 @@ def test_an_extent_that_is_not_squared_is_only_grown() -> None:
     assert _found(_page(100, 120, (1, 0, 99, 119)), square=False) == (0, 0, 100, 120)
 
 
+@pytest.mark.parametrize(
+    ("ends", "found"),
+    [
+        (None, (0, 7, 100, 181)),
+        ((100, 200), (-74, 7, 100, 181)),
+        ((200, 100), (0, -74, 174, 100)),
+    ],
+)
+def test_where_the_published_evaluators_look_on_a_wide_page(
+    ends: tuple[int, int] | None, found: tuple[int, int, int, int]
+) -> None:
+    """Worked out on paper from their rules: that of sliding puzzles, and that of mazes, which swaps the ends. A
+    negative beginning is counted from the far end."""
+    wide = _page(100, 200, (20, 10, 60, 180))
+    assert boards.find_board(wide, BLACK, WHITE, 0.003, published=ends) == found
+
+
 def test_the_extent_reaches_from_the_first_content_to_the_last() -> None:
     spread = _page(100, 100, (10, 50, 13, 53), (40, 10, 43, 13), (88, 70, 91, 73))
     assert _found(spread, square=False) == (8, 8, 93, 75)

@@ -135,9 +135,9 @@ def test_cells_too_small_to_read_are_refused() -> None:
 
 def test_expected_grids_start_from_what_was_read() -> None:
     seen = maze.MazeReading([["#", "?", "S"], [" ", "G", " "]], (0, 2), (1, 1))
-    assert maze.expected_grid(seen, (1, 2)) == [["#", "?", " "], [" ", "G", "S"]]
-    assert maze.expected_grid(seen, (1, 1)) == [["#", "?", " "], [" ", "SG", " "]]
-    assert maze.expected_grid(seen, (0, 2)) == seen.grid
+    assert maze.expected_grid(seen, (1, 2)) == [["#", " ", " "], [" ", "G", "S"]]
+    assert maze.expected_grid(seen, (1, 1)) == [["#", " ", " "], [" ", "SG", " "]]
+    assert maze.expected_grid(seen, (0, 2)) == [["#", " ", "S"], [" ", "G", " "]]
     assert maze.to_maze(seen) is None
 
 

@@ -195,7 +195,7 @@ def test_the_grid_expected_of_a_maze_and_of_its_reading_are_the_same() -> None:
     ):
         assert maze.expected_grid(known, place) == maze.expected_grid(seen, place) == grid
     lost = MazeReading([["S", "?", " "]], (0, 0), None)
-    assert maze.expected_grid(lost, (0, 2)) == [[" ", "?", "S"]]
+    assert maze.expected_grid(lost, (0, 2)) == [[" ", " ", "S"]]
 
 
 def test_moves_lead_to_the_neighbouring_cell_and_never_off_the_board() -> None:

@@ -1,8 +1,8 @@
 """Replies that were produced elsewhere: reading them, and finding the sample each belongs to.
 
 Forms: JSON (a list of objects, or an object of id -> reply) and JSONL, each object with `id` and `response`; a folder
-of `<subject>/output.json`; a folder of `*.jsonl`. Rows that hold their questions too need no data set, where the task
-names a reader for them (`replies:` in its YAML).
+of `<subject>/output.json`, or of such folders, one per model; a folder of `*.jsonl`. Rows that hold their questions
+too need no data set, where the task names a reader for them (`replies:` in its YAML).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Matched:
 
 
 def reply_sets(path: Path) -> dict[str, list[Row]]:
-    """The replies by set: a file is one, a folder of subjects is one, a folder of `*.jsonl` is one per file."""
+    """The replies by set: a file is one, a folder of subjects is one, a folder of such folders is one per folder, a
+    folder of `*.jsonl` is one per file."""
     sets = _read_sets(path)
     for name, rows in sets.items():
         counts = Counter(str(row["id"]) for row in rows if "id" in row)
@@ -48,11 +49,17 @@ def _read_sets(path: Path) -> dict[str, list[Row]]:
         return {path.stem: list(_rows(path))}
     if not path.is_dir():
         raise BadInput(f"no such file or folder: {path}")
-    if subjects := sorted(path.glob("*/output.json")):
-        return {path.name: [row | {"subject": file.parent.name} for file in subjects for row in _rows(file)]}
+    models = {file.parents[1] for file in (*path.glob("*/output.json"), *path.glob("*/*/output.json"))}
+    if models:
+        return {model.name: list(_of_subjects(model)) for model in sorted(models)}
     if files := sorted(path.glob("*.jsonl")):
         return {file.stem: list(_rows(file)) for file in files}
     raise BadInput(f"{path} holds neither <subject>/output.json nor *.jsonl", "give a JSON or JSONL file of replies")
+
+
+def _of_subjects(folder: Path) -> Iterator[Row]:
+    for file in sorted(folder.glob("*/output.json")):
+        yield from (row | {"subject": file.parent.name} for row in _rows(file))
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -89,7 +96,8 @@ def episodes_of(rows: Iterable[Row], sample_of: RepliesReader) -> Matched | None
 
 
 def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
-    """Episodes of a data set's samples. Samples without a reply stand as unanswered: they stay in the denominator.
+    """Episodes of a data set's samples, in the order of the replies: published programs know no other, and what they
+    draw at random depends on it. Samples without a reply come last; they stay in the denominator.
 
     Rows without any `id` are taken in the order of the data set, when there are as many.
     """
@@ -101,7 +109,8 @@ def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
         if len(known) != len(rows):
             raise BadInput(f"{len(rows)} replies without `id` for {len(known)} samples", "give every reply its id")
         replies = {sample.id: row["response"] for sample, row in zip(known, rows, strict=True)}
-    for sample in known:
+    order = {name: number for number, name in enumerate(replies)}
+    for sample in sorted(known, key=lambda sample: order.get(sample.id, len(order))):
         if sample.id not in replies:
             matched.unanswered.append(sample.id)
         matched.episodes.append(_episode(sample, replies.pop(sample.id, None)))

@@ -19,6 +19,7 @@ from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.rows import newest
+from sketchmark.runs.settling import settle_file
 from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
 from sketchmark.task import Grading, Task
 
@@ -175,5 +176,6 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:
+    settle_file(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix).values()
     return summed_up(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)

@@ -17,6 +17,7 @@ from sketchmark.runs.grading import grade
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
 from sketchmark.runs.results import summed_up
 from sketchmark.runs.results_format import CellSummary, Results
+from sketchmark.runs.settling import settled
 from sketchmark.task import Grading, Task
 
 _AT_ONCE = 16
@@ -89,7 +90,7 @@ async def _summary(task: Task, matched: Matched, grading: Grading) -> CellSummar
     found = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
     if stopped:
         raise stopped[0]
-    rows = [row for one in found for row in one]
+    rows = settled([row for one in found for row in one], task, grading.scoring)
     summary = summed_up(rows, lambda: rows, task, grading.scoring)
     summary.headline = task.headline
     summary.unanswered, summary.unknown = matched.unanswered, matched.unknown

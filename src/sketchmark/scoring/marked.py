@@ -21,18 +21,15 @@ def boxed(text: str) -> str:
 
 
 def tagged(text: str | None, tag: str) -> str:
-    """All contents of `<tag>…</tag>` joined by spaces; the whole text when there is no such pair.
+    """All contents of `<tag>…</tag>` joined by spaces; the whole text when there is no such pair, or nothing in it.
 
     Two answers become one string, `A B`.
     """
     if not text:
         return ""
-    found = []
-    _, opened, rest = text.partition(f"<{tag}>")
-    while opened:
-        inside, closed, rest = rest.partition(f"</{tag}>")
-        if not closed:
-            break
-        found.append(inside)
-        _, opened, rest = rest.partition(f"<{tag}>")
-    return " ".join(found).strip() if found else text
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    found, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        found.append(text[start + len(opening) : end])
+        at = end + len(closing)
+    return " ".join(found).strip() or text

@@ -1,7 +1,8 @@
 """Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
 
-`strict` is the official evaluator's reading and the default; `lenient` is the public port's
-(docs/benchmarks/uni-mmmu.md, "Reading answers"). No answer is no answer, never a guess.
+`official` is the official evaluator's reading, `strict`, the default, the same but for choices that only equal a
+number; `lenient` is the public port's (docs/benchmarks/uni-mmmu.md, "Reading answers"). No answer is no answer, never
+a guess.
 """
 
 from __future__ import annotations
@@ -59,15 +60,18 @@ def moves(response: str, scoring: str = "strict") -> list[str] | None:
 
 
 def choice(response: str, scoring: str = "strict") -> int | None:
-    """The FIRST tagged object's `choice`, 0 or 1.
+    """The FIRST tagged object's `choice`, 0 or 1; for `official` also what Python takes for equal to them, `true` and
+    `1.0`.
 
     `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
     `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`).
     """
     text = unwrap(response)
-    if scoring == "strict":
+    if scoring != "lenient":
         value = _choice_in(text, _CHOICE)
-        return value if value in (0, 1) and not isinstance(value, (bool, float, str)) else None
+        if scoring == "strict" and isinstance(value, (bool, float)):
+            return None
+        return int(value) if value in (0, 1) else None
     ends = _CHOICE if next(_between(text, _CHOICE), None) else _CHOICE_LENIENT
     value = _choice_in(text, ends)
     if value is None or isinstance(value, bool):

@@ -141,6 +141,10 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     aggregate: Annotated[
         Code | Call | None, Meta(description="(score rows, scoring) -> a summary of the task's own.")
     ] = None
+    settle: Annotated[
+        Code | Call | None,
+        Meta(description="(score rows, scoring) -> sample -> its values, where the other rows decide them too."),
+    ] = None
     headline: Annotated[str, Meta(description="The score that tables and comparisons show first.")] = ""
     breakdown: Annotated[list[str], Meta(description="The sample's groups that results are broken down by.")] = []
     submission: Annotated[

@@ -65,14 +65,24 @@ def nearest(pixels: Pixels, colours: Pixels) -> NDArray[np.intp]:
     return np.repeat(_distances(colours, distinct).argmin(axis=0), lengths).reshape(pixels.shape[:2])
 
 
-def find_board(pixels: Pixels, content: Pixels, page: Pixels, share: float, square: bool = True) -> Box:
+def find_board(
+    pixels: Pixels,
+    content: Pixels,
+    page: Pixels,
+    share: float,
+    square: bool = True,
+    published: tuple[int, int] | None = None,
+) -> Box:
     """Where the board is: the extent of the content colours, grown by two pixels and made square.
 
     A row or column counts when more than `share` of its pixels are nearer to a content colour than to a page colour.
-    The published evaluator clips rows by the picture's width and columns by its height. The two agree on square
-    pictures, the only ones it was made for; here each axis is clipped by its own length, and a side longer than an
-    axis takes the whole axis, so that a wide or tall picture is read like the same board on a square page.
-    `square=False` keeps the extent as it is, for boards with unequal numbers of rows and columns.
+    Each axis is clipped by its own length, and a side longer than an axis takes the whole axis, so that a wide or
+    tall picture is read like the same board on a square page. `square=False` keeps the extent as it is, for boards
+    with unequal numbers of rows and columns.
+
+    `published` is where the published evaluator ends rows and columns. It knows square pictures only, on which the
+    two agree; of a side longer than an axis it makes a negative beginning, which numpy counts from the far end
+    (docs/benchmarks/uni-mmmu.md, "Wide and tall pictures").
     """
     height, width, _ = pixels.shape
     distinct, lengths = _runs(pixels)
@@ -83,9 +93,10 @@ def find_board(pixels: Pixels, content: Pixels, page: Pixels, share: float, squa
     if not square:
         return Box(first_row, first_column, last_row + 1, last_column + 1)
     side = max(last_row - first_row, last_column - first_column) + 1
-    top, bottom = _centred(first_row, last_row, side, height)
-    left, right = _centred(first_column, last_column, side, width)
-    return Box(top, left, bottom, right)
+    end_of_rows, end_of_columns = published or (height, width)
+    top, bottom = _centred(first_row, last_row, side, end_of_rows)
+    left, right = _centred(first_column, last_column, side, end_of_columns)
+    return Box(top, left, bottom, right) if published else Box(max(0, top), max(0, left), bottom, right)
 
 
 def _extent(counts: NDArray[np.bool_]) -> tuple[int, int]:
@@ -99,7 +110,7 @@ def _extent(counts: NDArray[np.bool_]) -> tuple[int, int]:
 def _centred(first: int, last: int, side: int, length: int) -> tuple[int, int]:
     begin = max(0, (first + last) // 2 - side // 2)
     end = min(length, begin + side)
-    return max(0, end - side), end
+    return end - side, end
 
 
 def cells(box: Box, rows: int, cols: int) -> tuple[list[int], list[int]]:

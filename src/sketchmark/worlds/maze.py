@@ -30,6 +30,7 @@ __all__ = [
     "frames",
     "generate",
     "legal",
+    "published_grids",
     "read",
     "render",
     "replay",
@@ -149,15 +150,16 @@ class MazeReading:
     goal: Position | None
 
 
-def read(picture: Picture, rows: int = 6, cols: int = 6) -> MazeReading:
+def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = False) -> MazeReading:
     """Read a picture of a maze, whatever made it, by the rules (docs/benchmarks/uni-mmmu.md, "Reading a maze").
 
     Every cell that passes a threshold is labelled; the last one in reading order is the start (goal) position. The
     published evaluator knows boards with as many rows as columns; others are read without squaring the board.
+    `published` looks for the board where it looks, also in a wide or tall picture.
     """
     boards.check_grid(rows, cols, most=200)
     pixels = boards.pixels_of(picture)
-    box = _find(pixels, rows, cols)
+    box = _find(pixels, rows, cols, published)
     board = pixels[box.top : box.bottom, box.left : box.right]
     labels = boards.nearest(board, boards.rgb01(FLOOR, WALL, START, GOAL))
     inner = boards.Box(0, 0, *labels.shape)
@@ -169,9 +171,11 @@ def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]
     return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
 
 
-def _find(pixels: boards.Pixels, rows: int, cols: int) -> boards.Box:
+def _find(pixels: boards.Pixels, rows: int, cols: int, published: bool = False) -> boards.Box:
     content, page = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
-    return boards.find_board(pixels, content, page, 0.003, square=rows == cols)
+    height, width, _ = pixels.shape
+    ends = (width, height) if published else None  # the evaluator of mazes has them the wrong way round
+    return boards.find_board(pixels, content, page, 0.003, square=rows == cols, published=ends)
 
 
 def _judge(shares: boards.Pixels) -> MazeReading:
@@ -219,13 +223,23 @@ def to_maze(reading: MazeReading) -> Maze | None:
 def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:
     """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input.
 
-    Cells that were unclear in the input stay `?`, as in the published evaluator, where they match nothing else.
+    Whatever is no wall there is floor, also a cell that was unclear, as in the published evaluator.
     """
     if isinstance(seen, Maze):
         grid = [["#" if wall else " " for wall in row] for row in seen.walls]
     else:
-        grid = [[label if label in "#?" else " " for label in row] for row in seen.grid]
+        grid = [["#" if label == "#" else " " for label in row] for row in seen.grid]
     if seen.goal is not None:
         grid[seen.goal[0]][seen.goal[1]] = "G"
     grid[position[0]][position[1]] = "SG" if position == seen.goal else "S"
     return grid
+
+
+def published_grids(seen: MazeReading, moves: Iterable[str]) -> list[list[list[str]]]:
+    """What the published evaluator expects to be drawn, from its reading of the input: it needs to find the agent
+    there and nothing else (docs/benchmarks/uni-mmmu.md, "Reading a maze")."""
+    if seen.start is None:
+        return []
+    walls = tuple(tuple(label == "#" for label in row) for row in seen.grid)
+    places = replay(Maze(walls, seen.start, seen.goal or seen.start), moves)
+    return [expected_grid(seen, place) for place in places]

@@ -152,13 +152,14 @@ def frames(state: State, moves: Iterable[str]) -> list[Picture]:
     return pictures
 
 
-def read(picture: Picture, n: int = 3) -> list[list[int | str]]:
+def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[int | str]]:
     """The number of each cell's colour, or `?` where no colour covers 80 % of it
-    (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle")."""
+    (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle"). `published` looks for the board where the published
+    evaluator looks, also in a wide or tall picture."""
     boards.check_grid(n, n, most=5)
     colours = boards.rgb01(*COLOURS[: n * n])
     pixels = boards.pixels_of(picture)
-    box = _find(pixels, n)
+    box = _find(pixels, n, published)
     labels = boards.nearest(pixels[box.top : box.bottom, box.left : box.right], colours)
     shares = boards.cell_shares(labels, boards.cells(boards.Box(0, 0, *labels.shape), n, n), n * n)
     numbers, sure = shares.argmax(axis=-1) + 1, shares.max(axis=-1) >= np.float32(TOLERANCE)
@@ -173,8 +174,10 @@ def edges(picture: Picture, n: int) -> tuple[list[int], list[int]]:
     return boards.cells(_find(boards.pixels_of(picture), n), n, n)
 
 
-def _find(pixels: boards.Pixels, n: int) -> boards.Box:
-    return boards.find_board(pixels, boards.rgb01(*COLOURS[: n * n]), boards.rgb01("#ffffff"), 0.002)
+def _find(pixels: boards.Pixels, n: int, published: bool = False) -> boards.Box:
+    colours, white = boards.rgb01(*COLOURS[: n * n]), boards.rgb01("#ffffff")
+    height, width, _ = pixels.shape
+    return boards.find_board(pixels, colours, white, 0.002, published=(height, width) if published else None)
 
 
 def to_state(reading: list[list[int | str]]) -> State | None:

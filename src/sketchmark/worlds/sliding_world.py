@@ -109,7 +109,7 @@ def _size_of(target: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
-    return BoardReading(sliding.read(picture, **_sized(rows, cols)))
+    return BoardReading(sliding.read(picture, _sized(rows, cols)["n"]))
 
 
 def _edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:

@@ -112,7 +112,10 @@ def medxpertqa(
 def pmc_vqa(
     *, seed: int, data: Path | None, protocol: Protocol = "indexed", reasoning: bool = False
 ) -> Iterator[Sample]:
-    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them."""
+    """https://arxiv.org/abs/2305.10415, version 2 (`test_2.csv`). Options are shown as the cells have them.
+
+    The records of the fork have no question, so it cannot take one for another: each is filed by itself.
+    """
     style = Style(protocol, reasoning)
     root = find_root(
         data, ("PMC_VQA", "PMC-VQA", "pmc_vqa"), repo="RadGenome/PMC-VQA", patterns=["test_2.csv", "images_2.zip"]
@@ -132,7 +135,7 @@ def pmc_vqa(
             pictures=[files.picture(f"figures/{figure}", f"images/{figure}", figure)],
             options=options,
             shown=choices,
-            target={"kind": "choice", "gold": gold, "key": fork_key(question, answer)},
+            target={"kind": "choice", "gold": gold, "key": fork_key(question, answer, number)},
         )
         return sample_of(asked, style)
 

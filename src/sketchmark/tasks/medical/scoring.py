@@ -30,10 +30,13 @@ _YES_NO_WORDS = ("yes", "no", "是", "否", "不是")
 
 
 def checked_scoring(name: str) -> Scoring:
+    """`official` is the name that every family has for its published program: here MedEvalKit's main branch."""
     for scoring in get_args(Scoring):
         if name == scoring:
             return scoring  # type: ignore[no-any-return]
-    raise UnknownName(f"no scoring {name!r}", f"there are: {', '.join(get_args(Scoring))}")
+    if name == "official":
+        return "code-upstream"
+    raise UnknownName(f"no scoring {name!r}", f"there are: {', '.join((*get_args(Scoring), 'official'))}")
 
 
 async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: str) -> Scores:
@@ -63,13 +66,10 @@ async def score(sample: Sample, episode: Episode, grading: Grading, *, dataset: 
         "gold": target["gold"],
         "reply": reply,
     }
-    if scoring == "code-fork":
-        notes["item"] = {key: target.get(key) for key in _ITEM}
-    return Scores({"correct": float(correct), **graded.metrics}, notes, unparsed=graded.unparsed)
-
-
-_ITEM = ("kind", "gold", "options", "shown", "first_gold", "key")
-"""What the fork's mix-up of replies needs to grade an item again (docs/benchmarks/medical.md, "Shared replies")."""
+    values: dict[str, float | None] = {"correct": float(correct), **graded.metrics}
+    if scoring == "code-fork":  # what its mix-up of records needs (docs/benchmarks/medical.md, "Shared replies")
+        notes["item"] = {"key": target.get("key"), "values": values}
+    return Scores(values, notes, unparsed=graded.unparsed)
 
 
 def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], reply: str, scoring: Scoring) -> Graded:
@@ -111,11 +111,12 @@ def _strict(target: Mapping[str, Any], reply: str) -> Graded:
 def _radrestruct_published(target: Mapping[str, Any], groups: Mapping[str, Any], reply: str) -> bool:
     """Single choices by the yes/no rule whatever their options, the others by the choice rule; the first gold
     alone counts. Options that were shown lettered are judged by letter, since a bare text equals none of them."""
-    first = str(target["first_gold"])
+    gold, reply = prepared("radrestruct", str(target["first_gold"]), reply)
     if groups["answer_type"] == "single_choice":
-        return judge_yes_no(first, reply)
+        return judge_yes_no(gold, reply)
     options, shown = list(target["options"]), list(target["shown"])
-    gold = first if shown == options else shown[options.index(first)].partition(".")[0]
+    if shown != options:
+        gold = shown[options.index(target["first_gold"])].partition(".")[0]
     return judge_choice(shown, gold, reply)
 
 
@@ -123,7 +124,7 @@ def _for_judge(dataset: str, gold: str, reply: str, scoring: Scoring) -> tuple[s
     """What the judge is sent: what the code sends under the published scorings, else the answer read."""
     if scoring == "strict":
         return gold, read_answer(reply).value or ""
-    return prepared(dataset, gold, reply)  # type: ignore[arg-type]
+    return prepared(dataset, gold, reply)
 
 
 def score_report(sample: Sample, episode: Episode, grading: Grading) -> Scores:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sketchmark.scoring.graded import Graded
 from sketchmark.tasks.medical.medevalkit.open_end import METRICS
-from sketchmark.tasks.medical.medevalkit.replies import fork_replies
+from sketchmark.tasks.medical.medevalkit.replies import fork_records
 from sketchmark.tasks.medical.radiology_metrics import report_totals
-from sketchmark.tasks.medical.scoring import VQA_SETS, checked_scoring, grade
+from sketchmark.tasks.medical.scoring import VQA_SETS, checked_scoring
 from sketchmark.tasks.medical.set_totals import choice_totals, radrestruct_totals, vqa_totals
 
 GROUPINGS = {
@@ -25,7 +24,7 @@ def totals(rows: Sequence[Row], scoring: str, *, dataset: str) -> dict[str, Any]
     """The tables under the keys that MedEvalKit's metrics.json has."""
     how = checked_scoring(scoring)
     scored = [row for row in rows if row["scored"]]
-    items = _mixed_up(dataset, scored) if how == "code-fork" else [_graded(row) for row in scored]
+    items = [_graded(row) for row in (_last_records(scored) if how == "code-fork" else scored)]
     if dataset in VQA_SETS:
         with_judge = any(row["notes"].get("with_judge") for row in scored)
         return vqa_totals(items, dataset, how, with_judge=with_judge)  # type: ignore[arg-type]
@@ -50,21 +49,25 @@ def _graded(row: Row) -> Graded:
         closed=known["closed"],
         judged=known["judged"],
         stopped=known["stopped"],
-        metrics={name: row["values"][name] for name in METRICS if name in row["values"]},
+        metrics={name: value for name, value in _values(row).items() if name in METRICS and value is not None},
         unparsed="unparsed" in row["flags"],
         groups={name: str(value) for name, value in row["groups"].items()},
     )
 
 
-def _mixed_up(dataset: str, rows: Sequence[Row]) -> list[Graded]:
-    """The fork's items: those stored under one key are all graded on the last one's reply
-    (docs/benchmarks/medical.md, "Shared replies")."""
-    notes = [row["notes"] for row in rows]
-    items = []
-    for row, own, shared in zip(rows, notes, fork_replies([n["item"]["key"] for n in notes], notes), strict=True):
-        graded = _graded(row)
-        if shared["reply"] != own["reply"]:
-            again = grade(dataset, own["item"], row["groups"], shared["reply"], "code-fork")
-            graded = replace(graded, right=again.right, metrics=again.metrics, judged=shared["graded"]["judged"])
-        items.append(graded)
-    return items
+def settle(rows: Sequence[Row], scoring: str) -> dict[str, dict[str, float | None]]:
+    """The fork scores an item by the record that it files last under the same key."""
+    if scoring != "code-fork":
+        return {}
+    filed = [row for row in rows if row["notes"].get("item", {}).get("key")]
+    return {row["sample"]: _values(last) for row, last in zip(filed, _last_records(filed), strict=True)}
+
+
+def _last_records(rows: Sequence[Row]) -> list[Row]:
+    return fork_records([row["notes"]["item"]["key"] for row in rows], rows)
+
+
+def _values(row: Row) -> dict[str, float | None]:
+    """What the item is worth by itself, also where `settle` has given the row another's values."""
+    values: dict[str, float | None] = row["notes"].get("item", row).get("values", row["values"])
+    return values

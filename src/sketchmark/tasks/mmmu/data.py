@@ -131,7 +131,11 @@ def chosen_subjects(names: str) -> tuple[str, ...]:
 
 
 def target_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is true of a row. `gold` is None where the benchmark keeps the answer to itself."""
+    """What is true of a row. `gold` is None where the benchmark keeps the answer to itself.
+
+    The options of one row of MMMU-Pro are a list within the list, and its gold is the letter of none of them
+    (docs/benchmarks/mmmu.md, "A list in a list").
+    """
     listed = literal(row.get("options") or "[]")
     if not isinstance(listed, (list, tuple)):
         raise BadInput("options are not a list")
@@ -140,7 +144,14 @@ def target_of(row: Mapping[str, Any]) -> dict[str, Any]:
     if not listed:
         return {"kind": "open", "options": [], "gold": None if withheld else _open_gold(answer)}
     options = checked_options(listed)
-    return {"kind": "choice", "options": options, "gold": None if withheld else checked_letter(answer, options)}
+    if all(isinstance(option, str) for option in listed):
+        return {"kind": "choice", "options": options, "gold": None if withheld else checked_letter(answer, options)}
+    return {"kind": "choice", "options": options, "gold": None if withheld else str(answer).strip().upper()}
+
+
+def has_gold(target: Mapping[str, Any]) -> bool:
+    """Whether what is right can be told: nobody can where the gold is no letter of the options."""
+    return target["gold"] is not None and (target["kind"] == "open" or target["gold"] in lettering(target))
 
 
 def lettering(target: Mapping[str, Any]) -> dict[str, str]:

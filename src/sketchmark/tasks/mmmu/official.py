@@ -30,11 +30,10 @@ def parse_choice(response: str, options: Mapping[str, str], rng: random.Random |
 
 
 def parse_choice_medevalkit(response: Any, options: Mapping[str, str], rng: random.Random | None) -> str | None:
-    """MedEvalKit's: MMMU's on the tag's or the box's content, stripped; a null reply is an empty one."""
-    text = response if isinstance(response, str) else ""
-    if "<answer>" in text:
-        text = tagged(text, "answer")
-    elif "\\boxed" in text:
+    """MedEvalKit's: MMMU's on what the tag and then the box hold, stripped; a box that was cut off is the word None.
+    A null reply is an empty one."""
+    text = tagged(response if isinstance(response, str) else "", "answer")
+    if "\\boxed" in text:
         text = boxed(text)
     return parse_choice(text.strip(), options, rng)
 

@@ -16,7 +16,7 @@ from sketchmark.parts import Sample
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.graded import Graded
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.mmmu.data import lettering
+from sketchmark.tasks.mmmu.data import has_gold, lettering
 from sketchmark.tasks.mmmu.official import (
     open_is_right,
     open_is_right_medevalkit,
@@ -34,20 +34,22 @@ SEED = 42
 
 
 def score(sample: Sample, episode: Episode, grading: Grading, *, program: str) -> Scores:
-    """Grade one episode; an item whose answer is withheld gets no score.
+    """Grade one episode; an item whose answer is withheld gets no score, and neither does, in `strict`, one whose
+    options cannot be read: the published programs count it as wrong.
 
     Under the published scorings an unreadable choice is drawn at random. The row then holds the expected value, 1/n;
     the tables (`totals`) hold what the seeded draw gives, which depends on all the items before.
     """
     scoring, target, reply = _checked(grading.scoring), sample.target, episode.answer
-    if target["gold"] is None:
+    if target["gold"] is None or (scoring == "strict" and not has_gold(target)):
         return Scores({"correct": None}, {"reply": reply}, unparsed=not reply.strip())
     if scoring == "strict":
         return _strict(target, reply)
     letter = _letter(target, reply, _program(program, scoring), None)
     notes = {"reply": reply, "item": {key: target[key] for key in ("kind", "gold", "options")}}
     if target["kind"] == "choice" and letter is None:
-        return Scores({"correct": 1 / len(target["options"])}, {**notes, "by_lot": True}, unparsed=True)
+        expected = 1 / len(target["options"]) if has_gold(target) else 0.0
+        return Scores({"correct": expected}, {**notes, "by_lot": True}, unparsed=True)
     right = _published_right(target, reply, _program(program, scoring), letter)
     return Scores({"correct": float(right)}, notes)
 
@@ -82,10 +84,11 @@ def _graded(row: Mapping[str, Any]) -> Graded:
 
 
 def _replayed(rows: Sequence[Mapping[str, Any]], program: str) -> list[Graded]:
-    """All items again, in order, with one seeded stream of chance for what cannot be read."""
+    """All items again, with one seeded stream of chance for what cannot be read, in the order in which the published
+    programs come to them: subject by subject, by name, each as its file has it."""
     rng = random.Random(SEED)
     items = []
-    for row in rows:
+    for row in sorted(rows, key=lambda row: str(row["groups"]["subject"])):
         target, reply = row["notes"]["item"], row["notes"]["reply"]
         letter = _letter(target, reply, program, rng)
         right = _published_right(target, reply, program, letter)

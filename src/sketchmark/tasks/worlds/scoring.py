@@ -1,10 +1,13 @@
 """Uni-MMMU's scores (docs/benchmarks/uni-mmmu.md, "Picture scores"), of texts and of pictures, and fair ones beside.
 
-Published, kept to the letter: `*_text_exact`, `*_text_frame_acc` (extra moves go unpunished), `*_img_*`, `*_parse_*`.
-Fair: `*_solved` (legal moves that reach the goal, whichever way) and `*_img_legal` (drawn frames that follow from the
-one before by one legal move). Picture scores apply only to episodes that were asked to draw, text scores only to
-items with a ground truth. `--scoring` is `strict` or `lenient`, how answers are read; `+dreamsim` after it adds the
-published picture score of the jigsaw, which needs downloaded weights.
+Published: `*_text_exact`, `*_text_frame_acc` (extra moves go unpunished), `*_img_exact`, `*_img_frame_acc`,
+`maze_parse_*`. Ours: `*_solved` (legal moves that reach the goal, whichever way), `*_img_legal` (drawn frames that
+follow from the one before by one legal move), `sliding_parse_*`. Picture scores apply only to episodes that were
+asked to draw, text scores only to items with a ground truth.
+
+`--scoring` is how answers and boards are read: `official` as the published evaluator does, `strict` fairly, `lenient`
+with the public port's reading of answers; boards are read our way for our own scores in all of them. `+dreamsim` adds
+the published picture score of the jigsaw, which needs downloaded weights.
 """
 
 from __future__ import annotations
@@ -20,37 +23,50 @@ from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
 
 DREAMSIM = "+dreamsim"
+OFFICIAL = "official"
+_OURS = ("maze_solved", "maze_img_legal")
 
 
 def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
+    official = _rules(grading) == OFFICIAL
     answer = tagged.moves(episode.answer, _rules(grading))
-    seen = mazes.read(_picture(sample, "initial"), rows, cols)
-    board = mazes.to_maze(seen)
+
+    def read(picture: Picture) -> tuple[mazes.MazeReading, mazes.MazeReading]:
+        """Our reading, and the one that the published scores are made of."""
+        ours = mazes.read(picture, rows, cols)
+        return ours, mazes.read(picture, rows, cols, published=True) if official else ours
+
+    ours, seen = read(_picture(sample, "initial"))
+    board = mazes.to_maze(ours)
     values = _moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
     notes: dict[str, Any] = {"answer": answer, "expected": truth}
     if board is None:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
-        drawn = [mazes.read(picture, rows, cols) for picture in episode.drawings]
-        places = mazes.replay(board, truth or ()) if board else []
-        expected = [mazes.expected_grid(seen, place) for place in places]
-        exact, share, right = frames.compare([reading.grid for reading in drawn], expected)
-        parsed = [_maze_parses(reading, seen) for reading in drawn]
+        expected = mazes.published_grids(seen, truth or ()) if board or official else []
+        drawn = [read(picture) for picture in episode.drawings]
+        exact, share, right = frames.compare([published.grid for _, published in drawn], expected)
+        parsed = [_maze_parses(published, seen) for _, published in drawn]
+        states = [mazes.to_maze(ours) for ours, _ in drawn]
         values |= {
             "maze_img_exact": exact,
             "maze_img_frame_acc": share,
-            "maze_img_legal": frames.share_legal(board, [mazes.to_maze(reading) for reading in drawn], _maze_follows),
+            "maze_img_legal": frames.share_legal(board, states, _maze_follows),
             "maze_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
             "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
+    if official and seen.start is None:
+        notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
+        values = {name: value if name in _OURS else None for name, value in values.items()}
     return Scores(_with_truth(values, truth, notes), notes, unparsed=answer is None)
 
 
 def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
+    official = _rules(grading) == OFFICIAL
     answer = tagged.moves(episode.answer, _rules(grading))
     first = slidings.to_state(slidings.read(_picture(sample, "initial"), n))
     expected = _slides(first, truth or ()) if first else []
@@ -62,8 +78,10 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
         drawn = [slidings.read(picture, n) for picture in episode.drawings]
+        published = [slidings.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
         true_frames = sample.frames() if sample.frames else []
-        exact, share, right = frames.compare(drawn, [slidings.read(frame, n) for frame in true_frames])
+        expected_frames = [slidings.read(frame, n, published=official) for frame in true_frames]
+        exact, share, right = frames.compare(published, expected_frames)
         parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
         values |= {
             "sliding_img_exact": exact,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sketchmark.scoring.marked import boxed, tagged
+from sketchmark.scoring.marked import NO_BOX, boxed, tagged
 
 _PATTERNS = (
     "**answer**:",
@@ -33,6 +33,10 @@ def parse_response(response: str) -> str:
 
 
 def box_or_tag(response: Any) -> str:
-    """What the run loops of VQA_RAD, SLAKE and PATH_VQA hand to their judges: box, else tag, else all."""
+    """What the run loops of VQA_RAD, SLAKE, PATH_VQA and Radrestruct hand to their judges: box, else tag, else all.
+
+    A box that was cut off is no box: the reply goes on as it is, and not as the word None, in which there is a `no`.
+    """
     text = response if isinstance(response, str) else ""
-    return boxed(text) if "\\boxed" in text else tagged(text, "answer")
+    found = boxed(text)
+    return found if found != NO_BOX else tagged(text, "answer")

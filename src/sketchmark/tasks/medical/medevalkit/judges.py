@@ -16,25 +16,25 @@ def judge_choice(options: Sequence[str], gold: str, response: str) -> bool:
     What cannot be read is compared by similarity, and what resembles nothing becomes the first option: silence is
     credited as A. A letter counts only before a full stop or after a colon without a space.
     """
-    letters = ascii_lowercase[: len(options)]
+    letters = list(ascii_lowercase[: len(options)])
     shown = [option.lower() for option in options]
     wanted = gold.strip().lower()
-    reply = parse_response(_paragraph_letter(response.lower(), letters)).strip().replace("\n", "")
+    reply = parse_response(_paragraph_letter(response.lower(), letters)).strip().lower().replace("\n", "")
     short = reply.partition(".")[0].rpartition(":")[2]
     if short == wanted:
         return True
-    if len(short) == 1 and short in letters:
+    if short in letters:
         return shown[letters.index(short)] == wanted
     if short in shown:
-        return letters[shown.index(short)] == wanted
+        return wanted in letters and shown[letters.index(wanted)] == short
     closest = _most_similar(shown, reply)
     return wanted in (letters[closest], shown[closest])
 
 
-def _paragraph_letter(reply: str, letters: str) -> str:
+def _paragraph_letter(reply: str, letters: Sequence[str]) -> str:
     paragraphs = reply.split("\n\n")
     for candidate in (paragraphs[0], paragraphs[-1].partition(".")[0]):
-        if len(candidate) == 1 and candidate in letters:
+        if candidate in letters:
             return candidate
     return reply
 

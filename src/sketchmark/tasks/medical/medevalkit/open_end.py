@@ -36,8 +36,8 @@ def open_metrics(gold: str, response: str, *, code: Code = "upstream") -> dict[s
     (docs/benchmarks/medical.md, "Rotated names").
     """
     wanted, reply = gold.lower(), parse_response(response)
-    overlap = token_overlap(wanted.split(), reply.split())
     rouges = _rouge(wanted, reply, code)
+    overlap = token_overlap(wanted.split(), reply.split())
     return dict(
         zip(
             METRICS,
@@ -62,14 +62,22 @@ def _bleu_tokens(text: str) -> list[str]:
 
 
 def _rouge(wanted: str, reply: str, code: Code) -> Rouge:
-    """An answer without words stops the main branch; the fork gives 0, and reads 500 words at most
+    """The fork gives 0 for white space, which stops the main branch (in its ROUGE, or, where SLAKE leaves the spaces
+    on, in its overlap), and reads 500 words at most. Full stops alone stop both
     (docs/benchmarks/medical.md, "Answers without words")."""
+    blank = not (wanted.strip() and reply.strip())
+    if blank and code == "upstream":
+        raise UpstreamStops("MedEvalKit stops at this item: an answer without words")
+    if blank:
+        return Rouge()
     if code == "fork":
-        reply_words = reply.split(" ")
-        reply = " ".join(reply_words[:_FORK_ROUGE_WORDS])
+        wanted, reply = _first_words(wanted), _first_words(reply)
     try:
         return rouge(wanted, reply)
     except ValueError as error:
-        if code == "fork":
-            return Rouge()
         raise UpstreamStops(f"MedEvalKit stops at this item: {error}") from error
+
+
+def _first_words(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:_FORK_ROUGE_WORDS]) if len(words) > _FORK_ROUGE_WORDS else text

@@ -1,4 +1,4 @@
-"""The fork's mix-up of replies (docs/benchmarks/medical.md, "Shared replies")."""
+"""The fork's mix-up of records (docs/benchmarks/medical.md, "Shared replies")."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ T = TypeVar("T")
 
 
 def fork_key(question: str, answer: str, own_id: Any = None) -> str:
-    """What the fork files a reply under: the item's `id`, or else its question and answer, whatever the pictures."""
+    """What the fork files a record under: the item's `id`, or else its question and answer, whatever the pictures."""
     if own_id is not None:
         return f"id:{own_id}"
     return hashlib.sha256(f"{question}{answer}".encode()).hexdigest()
 
 
-def fork_replies(keys: Sequence[str], replies: Sequence[T]) -> list[T]:
-    """The replies as the fork scores them: items under one key all get the last one's.
+def fork_records(keys: Sequence[str], records: Sequence[T]) -> list[T]:
+    """The records that the fork scores: where several have one key, the last of them, as often as there are items.
 
-    Two CT questions about different pictures, answered `yes` and `no`, both become `no`.
+    Two CT questions about different pictures, answered `yes` and `no`, are both scored as the second.
     """
-    last = dict(zip(keys, replies, strict=True))
+    last = dict(zip(keys, records, strict=True))
     return [last[key] for key in keys]

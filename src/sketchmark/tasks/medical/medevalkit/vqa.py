@@ -13,7 +13,7 @@ from sketchmark.tasks.medical.medevalkit.open_end import METRICS, UpstreamStops,
 VqaSet = Literal["vqa_rad", "path_vqa", "slake"]
 
 
-def prepared(dataset: VqaSet, gold: str, response: Any) -> tuple[str, str]:
+def prepared(dataset: str, gold: str, response: Any) -> tuple[str, str]:
     """Gold and reply as the rules and the LLM judge get them: SLAKE's as they are, others lowercased and stripped."""
     reply = box_or_tag(response)
     return (gold, reply) if dataset == "slake" else (gold.lower().strip(), reply.lower().strip())
