@@ -36,6 +36,7 @@ from sketchmark.tasks.medical.medevalkit import extract, judges, open_end
 from sketchmark.tasks.mmmu import official
 from sketchmark.tasks.mmsi import published
 from sketchmark.tasks.voila import judge, rules
+from sketchmark.tasks.worlds import answers
 
 OPTIONS = ("left atrium", "right ventricle", "Yes", "3.5 cm")
 LETTERS = dict(zip("ABCD", OPTIONS, strict=True))
@@ -170,10 +171,12 @@ TARGETS: dict[str, Target] = {
     "tagged": Target(
         "readers",
         _reading(
-            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("strict", "lenient")),
-            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("strict", "lenient")),
+            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("official", "lenient")),
+            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("official", "lenient")),
             *(lambda text, scoring=scoring: published.letter(text, scoring) for scoring in ("official", "lenient")),
             tagged.echoes_template,
+            answers.choice,
+            answers.moves,
             marked.boxed,
         ),
         REPLIES,

@@ -49,6 +49,7 @@ from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.mmsi import published as mmsi_published
 from sketchmark.tasks.uni_mmmu import geometry, values
 from sketchmark.tasks.voila import judge, judge_scores, rules
+from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
 
@@ -90,9 +91,9 @@ PARSERS: Mapping[str, Read] = {
     "scoring.yesno": yesno.read_yes_no,
     "scoring.findings": lambda text: yesno.read_yes_no(text, "Is there a heart in the left lung?"),
     "scoring.findings: question": lambda text: findings.read_finding("There is no heart. The heart is large.", text),
-    "scoring.tagged: moves": tagged.moves,
+    "scoring.tagged: moves": lambda text: tagged.moves(text, "official"),
     "scoring.tagged: moves, lenient": lambda text: tagged.moves(text, "lenient"),
-    "scoring.tagged: choice": tagged.choice,
+    "scoring.tagged: choice": lambda text: tagged.choice(text, "official"),
     "scoring.tagged: choice, lenient": lambda text: tagged.choice(text, "lenient"),
     "scoring.tagged: echo": tagged.echoes_template,
     "scoring.text_metrics: words": metrics.words,
@@ -125,6 +126,8 @@ PARSERS: Mapping[str, Read] = {
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
     "tasks.lmms_eval: columns": _columns,
     "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "tasks.worlds.answers: choice": world_answers.choice,
+    "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),
     "worlds.jigsaw_world": lambda text: jigsaw_world._asked_candidate(of(text)),
     "worlds.voila.statement": statement.read_statement,
