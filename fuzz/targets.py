@@ -23,10 +23,10 @@ from sketchmark.models.failures import BadReply
 from sketchmark.models.openai_replies import read_chat, read_image
 from sketchmark.parts import Picture
 from sketchmark.runs.index import RunIndex
-from sketchmark.runs.leaks import options_of
 from sketchmark.runs.replies_file import reply_sets
 from sketchmark.runs.store import EPISODES, SCORES, RunFolder
-from sketchmark.scoring import choices, letters, marked, numbers, open_answers, phrases, tagged, yesno
+from sketchmark.scoring import choices, marked, numbers, open_answers, phrases, tagged, yesno
+from sketchmark.scoring.listed import options_of
 from sketchmark.serve import batch_lines, bodies, chat_request
 from sketchmark.serve.wire_errors import WireError
 from sketchmark.task_files.reading import checked_config
@@ -34,7 +34,9 @@ from sketchmark.task_files.yaml_text import load
 from sketchmark.tasks.medical import radiology_metrics
 from sketchmark.tasks.medical.medevalkit import extract, judges, open_end
 from sketchmark.tasks.mmmu import official
+from sketchmark.tasks.mmsi import published
 from sketchmark.tasks.voila import judge, rules
+from sketchmark.tasks.worlds import answers
 
 OPTIONS = ("left atrium", "right ventricle", "Yes", "3.5 cm")
 LETTERS = dict(zip("ABCD", OPTIONS, strict=True))
@@ -158,6 +160,8 @@ TARGETS: dict[str, Target] = {
             lambda text: choices.read_choice(text, OPTIONS),
             lambda text: choices.read_choices(text, OPTIONS),
             yesno.read_yes_no,
+            lambda text: yesno.read_yes_no(text, "Is there a pneumothorax in the left lung?"),
+            lambda text: yesno.read_yes_no("There is no heart. The heart is large.", text),
             open_answers.read_answer,
             lambda text: open_answers.open_scores("3.5 cm", text),
             lambda text: open_answers.closed_is_right("yes", text),
@@ -167,10 +171,12 @@ TARGETS: dict[str, Target] = {
     "tagged": Target(
         "readers",
         _reading(
-            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("strict", "lenient")),
-            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("strict", "lenient")),
-            *(lambda text, scoring=scoring: letters.letter(text, scoring) for scoring in ("strict", "lenient")),
+            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("official", "lenient")),
+            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("official", "lenient")),
+            *(lambda text, scoring=scoring: published.letter(text, scoring) for scoring in ("official", "lenient")),
             tagged.echoes_template,
+            answers.choice,
+            answers.moves,
             marked.boxed,
         ),
         REPLIES,

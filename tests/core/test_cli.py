@@ -165,7 +165,7 @@ def test_a_run_may_be_scored_by_several_rules_at_once(tmp_path: Path) -> None:
         "from sketchmark import Model, Reply\n\nclass Loose(Model):\n"
         "    async def say(self, context, options):\n        return Reply(text='up it is: [\"up\"]')\n"
     )
-    arguments = "run --include loose.py --model loose --tasks maze --limit 2 --scoring strict,lenient -o out"
+    arguments = "run --include loose.py --model loose --tasks maze --limit 2 --scoring official,lenient -o out"
     done = sketchmark(*arguments.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     cell = json.loads((tmp_path / "out/results.json").read_text())["tasks"]["maze.direct"]

@@ -141,7 +141,7 @@ def test_a_planted_import_against_the_map_is_found(path: str, source: str) -> No
         ("runs/runner.py", "from sketchmark import __version__"),
         ("runs/runner.py", "from sketchmark.runs.store import RunFolder"),
         ("stats/power.py", "from .paired import pairs\nimport numpy"),
-        ("tasks/mmsi/data.py", "from sketchmark.scoring import letters\nfrom sketchmark.tasks.mmsi import scoring"),
+        ("tasks/mmsi/data.py", "from sketchmark.scoring import choices\nfrom sketchmark.tasks.mmsi import scoring"),
         ("tasks/mmsi/data.py", "from sketchmark.tasks.image_index import get_image_index_info"),
         ("tasks/uni_mmmu/data.py", "from sketchmark.tasks.worlds import data"),
     ],

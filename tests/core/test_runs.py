@@ -228,8 +228,8 @@ def test_scores_that_were_not_written_before_the_process_died_are_filled_in(tmp_
 def test_another_scoring_or_a_judge_given_later_scores_what_was_played_before(tmp_path: Path) -> None:
     loose = Recorder(answer=lambda i, c: 'I choose {"choice": 1}')
     settings: dict[str, Any] = {"tasks": "jigsaw", "mode": "direct", "limit": 12}
-    strict = _run(loose, tmp_path / "run", **settings).results().tasks["jigsaw.direct"]
-    assert strict.failures == {"unparsed": 12} and strict.metrics["jigsaw_text_acc"].mean == 0
+    cell = _run(loose, tmp_path / "run", scoring="official", **settings).results().tasks["jigsaw.direct"]
+    assert cell.failures == {"unparsed": 12} and cell.metrics["jigsaw_text_acc"].mean == 0
     cell = _run(loose, tmp_path / "run", scoring="lenient", **settings).results().tasks["jigsaw.direct"]
     assert cell.scoring == "lenient" and cell.failures == {} and cell.metrics["jigsaw_text_acc"].mean > 0
     assert len(loose.calls) == 12, "nothing was played again"

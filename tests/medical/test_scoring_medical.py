@@ -78,6 +78,23 @@ def test_a_reply_that_cannot_be_read_is_wrong_and_unparsed(target: dict[str, Any
     assert scores.unparsed and scores.values["correct"] == 0.0
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        {**YES, "kind": "yes_no", "gold": "no"},
+        {**YES, "gold": "No"},
+        {**CHOICE, "options": ["Yes", "No"], "shown": ["A. Yes", "B. No"]},
+    ],
+)
+def test_what_a_reply_says_is_there_answers_the_question_that_asks_for_it(target: dict[str, Any]) -> None:
+    asked = {**target, "asked": "Is there a pneumothorax?"}
+    assert _score(asked, "There is no pneumothorax.").values["correct"] == 1.0
+    other = _score({**target, "asked": "Is there a fracture?"}, "There is no pneumothorax.")
+    assert other.unparsed and other.values["correct"] == 0.0
+    assert not _score(asked, "There is a small pneumothorax.").unparsed
+    assert _score(asked, "There is a small pneumothorax.").values["correct"] == 0.0
+
+
 def test_a_yes_no_item_whose_gold_is_neither_is_never_right() -> None:
     assert _score({**YES, "kind": "yes_no", "gold": "perhaps"}, "perhaps").values["correct"] == 0.0
 

@@ -16,7 +16,8 @@ from sketchmark.errors import BadInput, CannotPlay, DataMissing
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import make
 from sketchmark.parts import Context
-from sketchmark.runs.leaks import _holds, options_of
+from sketchmark.runs.leaks import _holds
+from sketchmark.scoring.listed import options_of
 from sketchmark.tasks.mmsi.data import category_of
 from tests.golden.recording import Recorder
 from tests.mmsi.published import five_files, row, scene, write

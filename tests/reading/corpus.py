@@ -8,33 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from tests.reading import meant, meant_later, meant_otherwise, unclear, unclear_later
+from tests.reading import asked, meant, meant_later, meant_otherwise, unclear, unclear_later
+from tests.reading.cases import Case
 from tests.reading.filling import Family, replies
 
 _NUMBERS = ("36", "7.5", "128", "64", "19")
 _WORDS = ("pneumonia", "osteosarcoma", "aortic stenosis", "exploitation", "Red-green blindness")
 _OTHER_WORDS = ("measles", "asthma", "mitral valve prolapse")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One reply. `kind`: choice, yes/no or open; `options`: those of a choice, or the gold of an open question.
-
-    `meant`: the letter, yes or no, True for an open reply that gives the gold; None where nothing may be credited.
-    """
-
-    kind: str
-    text: str
-    options: tuple[str, ...]
-    meant: object
-    family: str
-    template: str
-
-    @property
-    def key(self) -> tuple[str, str, tuple[str, ...]]:
-        return self.kind, self.text, self.options
 
 
 def meant_choices() -> Iterator[Case]:
@@ -101,8 +82,18 @@ def unclear_open() -> Iterator[Case]:
 
 
 Corpus = Mapping[str, Callable[[], Iterator[Case]]]
-MEANT: Corpus = {"options": meant_choices, "yes and no": meant_yes_no, "open answers": meant_open}
-UNCLEAR: Corpus = {"options": unclear_choices, "yes and no": unclear_yes_no, "open answers": unclear_open}
+MEANT: Corpus = {
+    "options": meant_choices,
+    "yes and no": meant_yes_no,
+    "what was asked": asked.meant,
+    "open answers": meant_open,
+}
+UNCLEAR: Corpus = {
+    "options": unclear_choices,
+    "yes and no": unclear_yes_no,
+    "what was asked": asked.unclear,
+    "open answers": unclear_open,
+}
 
 
 def _swapped(families: Family, marks: str) -> Family:

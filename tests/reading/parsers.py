@@ -21,7 +21,8 @@ from sketchmark.runs import leaks, store
 from sketchmark.scoring import (
     choices,
     final_answer,
-    letters,
+    findings,
+    listed,
     marked,
     meteor,
     numbers,
@@ -45,8 +46,10 @@ from sketchmark.tasks.mmmu import official
 from sketchmark.tasks.mmmu import open_answers as mmmu_open
 from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
+from sketchmark.tasks.mmsi import published as mmsi_published
 from sketchmark.tasks.uni_mmmu import geometry, values
 from sketchmark.tasks.voila import judge, judge_scores, rules
+from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.terminal import telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
@@ -61,10 +64,6 @@ _REPORT = "The heart is normal. No effusion."
 
 def _template(text: str) -> str:
     return FilledPrompts(Sample("1"), {"ask": text, "x": "y"}).text("ask")
-
-
-def _leaks(text: str) -> object:
-    return leaks.options_of(text), leaks._holds(text, text[: len(text) // 2])
 
 
 def _columns(text: str) -> object:
@@ -89,15 +88,16 @@ PARSERS: Mapping[str, Read] = {
     "scoring.numbers": numbers.read_number,
     "scoring.numbers: one": numbers.number,
     "scoring.phrases": lambda text: phrases.answers_with(["left lung", "heart"], text),
-    "scoring.letters: strict": letters.letter,
-    "scoring.letters: lenient": lambda text: letters.letter(text, "lenient"),
+    "scoring.listed": listed.options_of,
     "scoring.marked: boxed": marked.boxed,
     "scoring.marked: tagged": lambda text: marked.tagged(text, "answer"),
     "scoring.open_answers": open_answers.read_answer,
     "scoring.yesno": yesno.read_yes_no,
-    "scoring.tagged: moves": tagged.moves,
+    "scoring.findings": lambda text: yesno.read_yes_no(text, "Is there a heart in the left lung?"),
+    "scoring.findings: question": lambda text: findings.read_finding("There is no heart. The heart is large.", text),
+    "scoring.tagged: moves": lambda text: tagged.moves(text, "official"),
     "scoring.tagged: moves, lenient": lambda text: tagged.moves(text, "lenient"),
-    "scoring.tagged: choice": tagged.choice,
+    "scoring.tagged: choice": lambda text: tagged.choice(text, "official"),
     "scoring.tagged: choice, lenient": lambda text: tagged.choice(text, "lenient"),
     "scoring.tagged: echo": tagged.echoes_template,
     "scoring.text_metrics: words": metrics.words,
@@ -121,6 +121,8 @@ PARSERS: Mapping[str, Read] = {
     "tasks.voila.judge": lambda text: judge.read_verdict(1, 1, text),
     "tasks.voila.judge_scores": judge_scores.question_number,
     "tasks.mmsi.data": mmsi_data.category_of,
+    "tasks.mmsi.published: official": lambda text: mmsi_published.letter(text, "official"),
+    "tasks.mmsi.published: lenient": lambda text: mmsi_published.letter(text, "lenient"),
     "tasks.uni_mmmu.geometry": geometry._VERDICT.findall,
     "tasks.uni_mmmu.values: moves": lambda text: values.moves_of(text, "row"),
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
@@ -128,12 +130,14 @@ PARSERS: Mapping[str, Read] = {
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
     "tasks.lmms_eval: columns": _columns,
     "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "tasks.worlds.answers: choice": world_answers.choice,
+    "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),
     "worlds.jigsaw_world": lambda text: jigsaw_world._asked_candidate(of(text)),
     "worlds.voila.statement": statement.read_statement,
     "worlds.voila.words": lambda text: statement._value("action", text),
     "worlds.voila.checker": checker._FILE_TAIL.search,
-    "runs.leaks": _leaks,
+    "runs.leaks": lambda text: leaks._holds(text, text[: len(text) // 2]),
     "runs.store": store._CELL.fullmatch,
     "task_files.prompts": _template,
     "task_files.checking: code": lambda text: checked({"scorers": [text]}, TaskFile, "file"),

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from sketchmark.parts import Sample
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.task import Grading
 from sketchmark.tasks.mmmu.open_answers import open_verdict
-from tests.reading.corpus import Case
+from sketchmark.tasks.mmsi.scoring import accuracy
+from tests.episodes import episode
+from tests.reading.cases import Case
 
 
 @dataclass
@@ -37,7 +41,7 @@ def read(case: Case) -> object:
     if case.kind == "choice":
         return read_choice(case.text, case.options).value
     if case.kind == "yes/no":
-        return read_yes_no(case.text).value
+        return read_yes_no(case.text, case.question).value
     return open_verdict(case.options[0], case.text).value
 
 
@@ -46,3 +50,10 @@ def tally(cases: Iterable[Case]) -> Tally:
     for case in cases:
         result.add(case, read(case))
     return result
+
+
+def read_mmsi(case: Case, scoring: str) -> object:
+    """As MMSI-Bench's scorer reads it, the options within the question."""
+    listed = ", ".join(f"{letter}: {words}" for letter, words in zip("ABCD", case.options, strict=True))
+    sample = Sample("x", fields={"question": f"Which one?\nOptions: {listed}"}, target={"answer": case.meant})
+    return accuracy(sample, episode(case.text), Grading(scoring)).notes["answer"]

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.reading import corpus
-from tests.reading.reading import Tally, tally
+from tests.reading import corpus, mmsi_style
+from tests.reading.cases import Case
+from tests.reading.reading import Tally, read_mmsi, tally
 
 Record = Callable[[str, object], None]
 
@@ -41,10 +42,25 @@ def test_the_corpora_are_as_large_as_promised_and_say_what_they_mean() -> None:
 def test_a_reader_that_takes_the_first_letter_would_be_found_out() -> None:
     """The corpora can tell a bad reader from a good one."""
 
-    def first_letter(case: corpus.Case) -> object:
+    def first_letter(case: Case) -> object:
         return next((sign for sign in case.text if sign in "ABCDEFGHIJ"), None)
 
     hasty = Tally()
     for case in (*corpus.meant_choices(), *corpus.unclear_choices()):
         hasty.add(case, first_letter(case))
     assert len(hasty.wrong) > hasty.replies / 3
+
+
+def test_mmsi_replies_are_read_as_meant_by_strict_and_by_the_published_programs_as_they_do(
+    record_property: Record,
+) -> None:
+    cases = list(mmsi_style.cases())
+    assert len({case.key for case in cases}) >= 500
+    tallies = {name: Tally() for name in ("strict", "official", "lenient")}
+    for name, read in tallies.items():
+        for case in cases:
+            read.add(case, read_mmsi(case, name))
+        record_property(f"MMSI-Bench, {name}", read.told())
+    strict, official, lenient = tallies.values()
+    assert not strict.wrong and len(strict.unread) <= len(cases) / 100
+    assert min(len(official.wrong), len(lenient.wrong)) > 50, "the corpus can tell them apart"

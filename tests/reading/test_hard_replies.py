@@ -45,6 +45,7 @@ TEN = dict.fromkeys("ABCDEFGHIJ", "")
         "B\n\n(I also considered A and C, but they do not fit.)",
         "Looking at the four options, the one which describes the picture correctly is B.",
         "Between A and B, B is the better answer.",
+        "B fits better than C.",
         "To sum up: B",
         "In conclusion, B.",
         "答案選B",

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sketchmark.runs import leaks
-from sketchmark.scoring import tagged
+from sketchmark.scoring import listed, tagged
 from sketchmark.tasks.medical import choice_sets
 from sketchmark.tasks.mmmu import official
 from sketchmark.tasks.mmsi.data import category_of
@@ -79,7 +78,7 @@ def test_a_code_block_is_opened_as_it_was() -> None:
 
 
 def _options_by_trying_all(question: str) -> list[tuple[str, str]]:
-    marks = list(leaks._MARK.finditer(question))
+    marks = list(listed._MARK.finditer(question))
     found: list[tuple[str, str]] = []
     for start in (place for place, mark in enumerate(marks) if mark[1] == "A"):
         chain = [marks[start]]
@@ -89,10 +88,10 @@ def _options_by_trying_all(question: str) -> list[tuple[str, str]]:
         ends = [mark.start() for mark in chain[1:]] + [len(question)]
         if len(chain) >= len(found):
             pairs = zip(chain, ends, strict=True)
-            found = [(mark[1], leaks._trimmed(question[mark.end() : end])) for mark, end in pairs]
+            found = [(mark[1], listed._trimmed(question[mark.end() : end])) for mark, end in pairs]
     return found if len(found) > 1 else []
 
 
 def test_options_are_the_longest_list_and_of_equal_ones_the_last() -> None:
     for text in _texts("A. ", "A: one ", "\nA: ", "B: two, ", "\nB. x", " C) ", " (C) y", "D: ", "point A: ", "z"):
-        assert leaks.options_of(text) == _options_by_trying_all(text), text
+        assert listed.options_of(text) == _options_by_trying_all(text), text

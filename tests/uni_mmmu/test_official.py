@@ -44,7 +44,7 @@ def test_the_choice_may_be_true_or_one_point_nought() -> None:
         said = episode(choice_answer(choice))
         assert scoring.jigsaw(_sample(1), said, Grading("official")).values == {"jigsaw_text_acc": 1.0}
         assert scoring.jigsaw(_sample(1), said, Grading("official+dreamsim")).values == {"jigsaw_text_acc": 1.0}
-        assert scoring.jigsaw(_sample(1), said, Grading()).unparsed
+    assert scoring.jigsaw(_sample(1), episode(choice_answer(True)), Grading()).unparsed
 
 
 def test_on_a_clear_square_board_official_and_strict_agree() -> None:

@@ -146,11 +146,22 @@ def answered(text: str, *drawings: Picture) -> Episode:
     return Episode(Sample("x"), (*turns, Turn("say", reply=Reply(text=text))))
 
 
-def test_strict_and_lenient_read_answers_differently() -> None:
-    sample = Sample("x", target={"label": 1})
-    loose = answered('I choose "choice": 1.')
-    assert scoring.jigsaw(sample, loose, Grading("strict")).unparsed
-    assert scoring.jigsaw(sample, loose, Grading("lenient")).values["jigsaw_text_acc"] == 1.0
+@pytest.mark.parametrize(
+    ("said", "strict", "official", "lenient"),
+    [
+        ('<FINAL_ANSWER_JSON>{"choice": 1}</FINAL_ANSWER_JSON>', 1, 1, 1),
+        ("The answer is candidate 1.", 1, None, None),
+        ('<FINAL_ANSWER_JSON>{"choice": true}</FINAL_ANSWER_JSON>', None, 1, None),
+        ('First "choice": 0.\n\n{"choice": 1}', 1, None, 0),
+        ("I cannot tell.", None, None, None),
+    ],
+)
+def test_the_three_readings_of_a_choice(
+    said: str, strict: int | None, official: int | None, lenient: int | None
+) -> None:
+    for name, read in {"strict": strict, "official": official, "lenient": lenient}.items():
+        scores = scoring.jigsaw(Sample("x", target={"label": 1}), answered(said), Grading(name))
+        assert (scores.notes["answer"], scores.unparsed) == (read, read is None), name
 
 
 def test_an_echo_of_the_template_is_noted() -> None:

@@ -111,5 +111,6 @@ def test_dreamsim_is_one_less_the_mean_distance_and_only_where_asked_for(monkeyp
 
 def test_the_name_of_the_picture_score_does_not_change_how_answers_are_read() -> None:
     loose = episode('"choice": 1')
-    assert scoring.jigsaw(_sample(1), loose, Grading("strict+dreamsim")).unparsed
-    assert scoring.jigsaw(_sample(1), loose, Grading("lenient+dreamsim")).values["jigsaw_text_acc"] == 1.0
+    assert scoring.jigsaw(_sample(1), loose, Grading("official+dreamsim")).unparsed
+    for name in ("strict+dreamsim", "lenient+dreamsim"):
+        assert scoring.jigsaw(_sample(1), loose, Grading(name)).values["jigsaw_text_acc"] == 1.0

@@ -103,8 +103,9 @@ def test_the_notes_hold_what_was_read_and_what_is_true() -> None:
 
 def test_answers_are_read_by_the_rules_asked_for_with_dreamsim_or_without() -> None:
     loose = episode(str(WAY))
-    for name, right in (("strict", 0.0), ("strict+dreamsim", 0.0), ("lenient", 1.0), ("lenient+dreamsim", 1.0)):
-        assert scoring.maze(SAMPLE, loose, Grading(name)).values["maze_text_exact"] == right
+    for name, right in {"strict": 1.0, "official": 0.0, "lenient": 1.0}.items():
+        for suffix in ("", "+dreamsim"):
+            assert scoring.maze(SAMPLE, loose, Grading(name + suffix)).values["maze_text_exact"] == right
 
 
 def test_pictures_are_scored_only_when_drawing_was_asked_for() -> None:

@@ -97,8 +97,9 @@ def test_an_answer_that_cannot_be_read_is_wrong_and_unparsed() -> None:
 
 def test_answers_are_read_by_the_rules_asked_for() -> None:
     loose = episode("['down', 'right']")
-    assert scoring.sliding(SAMPLE, loose, Grading("strict")).unparsed
-    assert scoring.sliding(SAMPLE, loose, Grading("lenient")).values["sliding_text_exact"] == 1.0
+    assert scoring.sliding(SAMPLE, loose, Grading("official")).unparsed
+    for name in ("strict", "lenient"):
+        assert scoring.sliding(SAMPLE, loose, Grading(name)).values["sliding_text_exact"] == 1.0
 
 
 def test_pictures_are_scored_only_when_drawing_was_asked_for() -> None:

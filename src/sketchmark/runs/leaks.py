@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sketchmark.errors import BadInput
 from sketchmark.runs.plan import Cell
+from sketchmark.scoring.listed import options_of
 
 _LONGEST = 200
 """Of an option, as many characters are looked for: a prompt that holds these holds the answer."""
-
-_MARK = re.compile(r"(?:^|(?<=[\s(,;:]))\(?([A-L])\s?[.):：]\s*", re.MULTILINE)
 
 
 def leaks(cell: Cell, most: int = 1000) -> list[str]:
@@ -47,34 +45,3 @@ def warn_of_leaks(cells: Sequence[Cell], *, strict: bool = False) -> list[str]:
         if found:
             warnings.append(f"{cell.name}: {found[0]} ({len(found)} samples in all)")
     return warnings
-
-
-def options_of(question: str) -> list[tuple[str, str]]:
-    """`Options: A: left, B: right` (MMSI-Bench), `A. left` a line, or `(A) left`, as (letter, text).
-
-    An option runs to the next letter in order, so that commas inside it stay. Of several such lists the longest
-    counts, and of equal ones the last: a "point A:" in the question is no option.
-    """
-    chain: _Chain | None = None
-    behind: dict[str, _Chain] = {}  # for each letter, the list that begins at its nearest mark
-    for mark in reversed(list(_MARK.finditer(question))):
-        follower = behind.get(chr(ord(mark[1]) + 1))
-        behind[mark[1]] = _Chain(mark, follower, 1 + (follower.length if follower else 0))
-        if mark[1] == "A" and (chain is None or behind["A"].length > chain.length):
-            chain = behind["A"]
-    options: list[tuple[str, str]] = []
-    while chain is not None and (options or chain.following):
-        end = chain.following.mark.start() if chain.following else len(question)
-        options.append((chain.mark[1], _trimmed(question[chain.mark.end() : end])))
-        chain = chain.following
-    return options
-
-
-class _Chain(NamedTuple):
-    mark: re.Match[str]
-    following: _Chain | None
-    length: int
-
-
-def _trimmed(option: str) -> str:
-    return option.strip().partition("\n")[0].strip(" \t.,;'\"")

@@ -24,8 +24,8 @@ def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     return dict(options) if isinstance(options, Mapping) else dict(zip(ascii_uppercase, options, strict=False))
 
 
-def read_choice(response: Any, options: Sequence[str] | Mapping[str, str]) -> Parsed[str]:
-    """The letter of the option a reply commits to."""
+def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
+    """The letter of the option a reply commits to. The question matters where the options are yes and no."""
     known = lettered(options)
     verdict = Reader("".join(known), Words(known)).read(said(response))
     if verdict.letters:
@@ -33,7 +33,7 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str]) -> Pa
     words = {plain(option): letter for letter, option in known.items()}
     sides = {side: [words[word] for word in words if word in side] for side in (YES, NO)}
     if not verdict.claimed and all(len(letters) == 1 for letters in sides.values()):
-        answer = read_yes_no(response)
+        answer = read_yes_no(response, question)
         if answer.value is not None:
             return Parsed(sides[YES if answer.value else NO][0], answer.how)
     return UNREAD

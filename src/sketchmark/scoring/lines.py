@@ -183,7 +183,8 @@ class Line:
         if words.is_negator(head):
             return False
         nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
-        if head in ("fits", "matches", "works", "remains") and not any(map(words.is_negator, nearby)):
+        better = nearby[:1] == ["better"]  # than another
+        if head in ("fits", "matches", "works", "remains") and (better or not any(map(words.is_negator, nearby))):
             return True
         for place in range(verb + 1, min(verb + 8, len(self.tokens))):
             word, following = self.text(place), self.text(place + 1)

@@ -1,8 +1,7 @@
 """Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
 
-`official` is the official evaluator's reading, `strict`, the default, the same but for choices that only equal a
-number; `lenient` is the public port's (docs/benchmarks/uni-mmmu.md, "Reading answers"). No answer is no answer, never
-a guess.
+The two published readings (docs/benchmarks/uni-mmmu.md, "Reading answers"): `official` is the official evaluator's,
+`lenient` the public port's. No answer is no answer, never a guess.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def unwrap(response: str) -> str:
     return response
 
 
-def moves(response: str, scoring: str = "strict") -> list[str] | None:
+def moves(response: str, scoring: str) -> list[str] | None:
     """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read.
 
     `lenient` also takes Python-literal lists, and without tags the last list in the text that is valid.
@@ -59,9 +58,8 @@ def moves(response: str, scoring: str = "strict") -> list[str] | None:
     return None
 
 
-def choice(response: str, scoring: str = "strict") -> int | None:
-    """The FIRST tagged object's `choice`, 0 or 1; for `official` also what Python takes for equal to them, `true` and
-    `1.0`.
+def choice(response: str, scoring: str) -> int | None:
+    """The FIRST tagged object's `choice`, 0 or 1, or for `official` what equals them in Python: `true`, `1.0`.
 
     `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
     `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`).
@@ -69,8 +67,6 @@ def choice(response: str, scoring: str = "strict") -> int | None:
     text = unwrap(response)
     if scoring != "lenient":
         value = _choice_in(text, _CHOICE)
-        if scoring == "strict" and isinstance(value, (bool, float)):
-            return None
         return int(value) if value in (0, 1) else None
     ends = _CHOICE if next(_between(text, _CHOICE), None) else _CHOICE_LENIENT
     value = _choice_in(text, ends)

@@ -1,6 +1,7 @@
 """The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring").
 
-`no` counts as an answer, not as a determiner: what "no pneumothorax" or "no idea" answers depends on the question.
+`no` counts as an answer, not as a determiner: what "no pneumothorax" answers depends on the question, and where that
+is known, `findings` reads it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sketchmark.scoring.final_answer import UNREAD, Parsed, said
+from sketchmark.scoring.final_answer import FIRST_SLOT, UNREAD, Parsed, Said, said
+from sketchmark.scoring.findings import read_finding
 from sketchmark.scoring.mentions import FIRST_WORDS, Words
 from sketchmark.scoring.reader import Reader
 from sketchmark.scoring.vocabulary import word_set
@@ -44,7 +46,18 @@ class _YesNo(Words):
 _READER = Reader("YN", _YesNo(), opening=True)
 
 
-def read_yes_no(response: Any) -> Parsed[bool]:
-    """True for yes, False for no, None when the reply is neither or both."""
-    verdict = _READER.read(said(response))
-    return Parsed(verdict.letters == {"Y"}, verdict.how) if verdict.letters else UNREAD
+def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
+    """True for yes, False for no, None when the reply is neither or both.
+
+    With the question it was asked, a reply may also say what is there: "There is no pneumothorax."
+    """
+    heard = said(response)
+    verdict = _READER.read(heard)
+    if verdict.letters:
+        return Parsed(verdict.letters == {"Y"}, verdict.how)
+    marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
+    if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
+        found = read_finding(heard.slots[-1], question)
+    else:
+        found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
+    return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")

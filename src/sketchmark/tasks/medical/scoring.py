@@ -90,20 +90,20 @@ def grade(dataset: str, target: Mapping[str, Any], groups: Mapping[str, Any], re
 
 
 def _strict(target: Mapping[str, Any], reply: str) -> Graded:
-    kind, gold = target["kind"], target["gold"]
+    kind, gold, question = target["kind"], target["gold"], str(target.get("asked", ""))
     if kind == "open":
         metrics, said = open_scores(gold, reply), read_answer(reply).value
         return Graded(metrics["em"] == 1.0, False, metrics, unparsed=said is None, answer=said)
     read: Parsed[Any]
     answer: Any
     if kind == "choice":
-        read = read_choice(reply, target["options"])
+        read = read_choice(reply, target["options"], question)
         right, answer = read.value == gold, read.value
     elif kind == "choices":
         read = read_choices(reply, target["options"])
         right, answer = read.value == frozenset(gold), sorted(read.value or ())
     elif kind == "yes_no" or plain(gold) in _YES_NO_WORDS:
-        read = read_yes_no(reply)
+        read = read_yes_no(reply, question)
         right, answer = read.value is not None and read.value == read_yes_no(gold).value, read.value
     else:
         read = closed_is_right(gold, reply)

@@ -19,18 +19,19 @@ from sketchmark.episode import Episode
 from sketchmark.parts import Picture, Sample
 from sketchmark.scoring import frames, tagged
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.worlds import answers
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
 
 DREAMSIM = "+dreamsim"
-OFFICIAL = "official"
+OFFICIAL, STRICT = "official", "strict"
 _OURS = ("maze_solved", "maze_img_legal")
 
 
 def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
     official = _rules(grading) == OFFICIAL
-    answer = tagged.moves(episode.answer, _rules(grading))
+    answer = _moves(episode, grading)
 
     def read(picture: Picture) -> tuple[mazes.MazeReading, mazes.MazeReading]:
         """Our reading, and the one that the published scores are made of."""
@@ -67,7 +68,7 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
     official = _rules(grading) == OFFICIAL
-    answer = tagged.moves(episode.answer, _rules(grading))
+    answer = _moves(episode, grading)
     first = slidings.to_state(slidings.read(_picture(sample, "initial"), n))
     expected = _slides(first, truth or ()) if first else []
     values = _moves_scores("sliding", answer, truth)
@@ -101,7 +102,8 @@ def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     published one (1 - mean distance). Both give nothing for anything but exactly two drawings."""
     from sketchmark.worlds import jigsaw as jigsaws
 
-    answer = tagged.choice(episode.answer, _rules(grading))
+    rules = _rules(grading)
+    answer = answers.choice(episode.answer) if rules == STRICT else tagged.choice(episode.answer, rules)
     label = int(sample.target["label"])
     values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
     notes: dict[str, Any] = {"answer": answer, "expected": label}
@@ -117,6 +119,11 @@ def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
             values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
     return Scores(values, notes, unparsed=answer is None)
+
+
+def _moves(episode: Episode, grading: Grading) -> list[str] | None:
+    rules = _rules(grading)
+    return answers.moves(episode.answer) if rules == STRICT else tagged.moves(episode.answer, rules)
 
 
 def _rules(grading: Grading) -> str:

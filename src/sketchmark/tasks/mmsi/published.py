@@ -1,30 +1,26 @@
-"""MMSI-Bench's answer letter (docs/benchmarks/mmsi.md, "The answer letter").
+"""MMSI-Bench's published readings of the answer letter (docs/benchmarks/mmsi.md, "The published readings").
 
-`strict` is the published reading and the default: A to D as written. `lenient` is the later official parser: A to F
-in either case, which takes the first letter of "e.g." for an answer. No letter is no answer, never a guess.
+`official` is the benchmark's own: A to D as written. `lenient` is the later official parser: A to F in either case,
+which takes the first letter of "e.g." for an answer. No letter is no answer, never a guess.
 """
 
 from __future__ import annotations
 
 import re
 
-from sketchmark.errors import UnknownName
-
 _TICKED = (re.compile(r"``([^`]*)``"), re.compile(r"`([^`]*)`"))
 _LETTER = {
-    "strict": re.compile(r"\b([A-D])\b(?!\s[a-zA-Z])"),
+    "official": re.compile(r"\b([A-D])\b(?!\s[a-zA-Z])"),
     "lenient": re.compile(r"\b([A-F])\b(?!\s[a-zA-Z])", re.IGNORECASE),
 }
 
 
-def letter(response: str, scoring: str = "strict") -> str | None:
+def letter(response: str, scoring: str) -> str | None:
     """The answer letter in capitals.
 
     The text is narrowed to what stands in double back-ticks, then in single ones, then in braces, wherever there are
     any; of what is left the first stand-alone letter counts, unless a word follows ("A cat").
     """
-    if scoring not in _LETTER:
-        raise UnknownName(f"letters cannot be read by {scoring!r}", "scoring is strict or lenient")
     for ticked in _TICKED:
         if found := ticked.search(response):
             response = found[1]
