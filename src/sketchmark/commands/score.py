@@ -26,7 +26,7 @@ def command(run: Path, scoring: str, judge: str, judge_args: str, include: tuple
     new ones are there.
 
     \b
-    sketchmark score runs/my-run --scoring lenient
+    sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
     """
     import asyncio
