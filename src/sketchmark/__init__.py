@@ -26,6 +26,9 @@ _PLACES = {
     "Sample": "sketchmark.parts",
     "Protocol": "sketchmark.protocols",
     "RunFolder": "sketchmark.runs.store",
+    "read_choice": "sketchmark.scoring.choices",
+    "read_number": "sketchmark.scoring.numbers",
+    "read_yes_no": "sketchmark.scoring.yesno",
     "Grading": "sketchmark.task",
     "Scores": "sketchmark.task",
     "Task": "sketchmark.task",
@@ -52,6 +55,9 @@ if TYPE_CHECKING:
     from sketchmark.parts import Sample as Sample
     from sketchmark.protocols import Protocol as Protocol
     from sketchmark.runs.store import RunFolder as RunFolder
+    from sketchmark.scoring.choices import read_choice as read_choice
+    from sketchmark.scoring.numbers import read_number as read_number
+    from sketchmark.scoring.yesno import read_yes_no as read_yes_no
     from sketchmark.task import Grading as Grading
     from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task

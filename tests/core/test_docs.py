@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,15 @@ def test_code_beside_a_task_is_not_run_unasked_and_the_error_says_how_to(tmp_pat
     arguments = [argument for argument in _command("add-a-task.md") if argument != "--trust-code"]
     done = sketchmark(*arguments, cwd=tmp_path)
     assert done.returncode == 2 and "--trust-code" in done.stderr
+
+
+def test_the_reading_of_a_choice_on_the_page_on_lmms_eval_works_as_printed() -> None:
+    (code,) = _blocks("lmms-eval-tasks.md")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    doc = {"options": ["North", "South"], "answer": "B"}
+    assert names["process_results"](doc, ["Not A. The answer is **B**."]) == {"acc": 1.0}
+    assert names["process_results"](doc, ["A or B"]) == {"acc": 0.0}
 
 
 def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:

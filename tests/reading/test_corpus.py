@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.reading import corpus, mmsi_style
 from tests.reading.cases import Case
 from tests.reading.reading import Tally, read_mmsi, tally
 
+PAGE = (Path(__file__).parents[2] / "docs/scorings.md").read_text("utf-8")
 Record = Callable[[str, object], None]
 
 
@@ -36,6 +38,8 @@ def test_the_corpora_are_as_large_as_promised_and_say_what_they_mean() -> None:
     assert len({case.key for case in meant}) >= 5000
     assert len({case.key for case in unclear}) >= 3000
     later = {case.template for case in (*meant, *unclear) if "later" in case.family}
+    for cases in (meant, unclear):
+        assert f" {len(cases):,} |" in PAGE, "docs/scorings.md tells another number"
     assert 3 * len(later) >= len({case.template for case in (*meant, *unclear)}), "a third was written afterwards"
 
 
@@ -61,6 +65,7 @@ def test_mmsi_replies_are_read_as_meant_by_strict_and_by_the_published_programs_
         for case in cases:
             read.add(case, read_mmsi(case, name))
         record_property(f"MMSI-Bench, {name}", read.told())
+        assert f"{len(cases)} | {len(read.wrong)} | {len(read.unread)} |" in PAGE, "docs/scorings.md says otherwise"
     strict, official, lenient = tallies.values()
     assert not strict.wrong and len(strict.unread) <= len(cases) / 100
     assert min(len(official.wrong), len(lenient.wrong)) > 50, "the corpus can tell them apart"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ JUDGED = [
 class Dumb(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         return Reply("I cannot tell.")
+
+
+class Harsh(Judge):
+    """Finds nothing right."""
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        verdict = (await super().say(context, options)).text
+        return Reply(re.sub(r'"(number|subject_type|action)": 1', r'"\1": 0', verdict))
 
 
 def metrics(folder: Path, judge: Model | None, mode: str = "stepwise", limit: int = 4) -> dict[str, Any]:
@@ -133,6 +142,24 @@ def test_a_judge_that_cannot_go_on_ends_the_run_and_the_next_one_only_judges(tmp
     cell = run("player/solver", "voila", **arguments).results().tasks["voila.direct"]
     assert cell.metrics["voila_judge_step3_overall"].n == 4 and cell.failures == {}
     assert len(judge.asked) == 4, "verdicts that were given are not asked for again"
+
+
+def test_official_has_the_judges_marks_in_the_place_of_the_rules_and_needs_a_judge(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"limit": 2, "mode": "stepwise", "output_path": tmp_path / "run"}
+    with pytest.raises(SketchmarkError, match="give --judge"):
+        run("player/solver", "voila", scoring="official", **settings)
+    done = run("player/solver", "voila", scoring="official,strict", judge=Harsh(), **settings)
+    cell = done.results().tasks["voila.stepwise"]
+    assert cell.metrics["voila_step3_overall"].mean == 0, "what the judge says"
+    assert {name.removesuffix("_overall") for name in cell.metrics if name.endswith("_overall")} == {
+        "voila_step1", "voila_step2", "voila_step3", "voila_step4_judge"}  # fmt: skip
+    strict = cell.scorings["strict"].metrics
+    assert strict["voila_step3_overall"].mean == 1 and strict["voila_judge_step3_overall"].mean == 0
+
+
+def test_a_scoring_that_voila_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SketchmarkError, match="there are: strict, official"):
+        run("player/solver", "voila", limit=1, scoring="lenient", output_path=tmp_path / "run")
 
 
 def _row(rule: int, judge: int | None) -> dict[str, Any]:

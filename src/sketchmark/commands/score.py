@@ -29,7 +29,7 @@ def command(
     new ones are there. Of several scorings it also says which replies they read differently.
 
     \b
-    sketchmark score runs/my-run --scoring lenient
+    sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
     """
     import asyncio

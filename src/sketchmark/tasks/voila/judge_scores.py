@@ -1,8 +1,9 @@
 """VOILA by judge, inside ordinary runs: `sketchmark run --tasks voila --judge MODEL`.
 
-`voila_judge_step{1,2,3}_{number,subject,action,overall}` beside the rule's scores, `voila_step4_judge_*` for the
-drawing. Where one verdict of a question cannot be had, none of these is given: the row counts as `judge_failed`, and
-the next start asks again (what the judge did say comes from the cache).
+`voila_judge_step{1,2,3}_{number,subject,action,overall}` beside the rule's scores, under the published scoring,
+`official`, in their place as `voila_step{1,2,3}_*`; `voila_step4_judge_*` for the drawing. Where one verdict of a
+question cannot be had, none of these is given: the row counts as `judge_failed`, and the next start asks again (what
+the judge did say comes from the cache).
 """
 
 from __future__ import annotations
@@ -47,13 +48,17 @@ async def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if 4 in verdicts:
         verdicts[4] = forgive_any(verdicts[4], truth.answer)
     values: dict[str, float | None] = {
-        f"{_name(step)}_{key}": value for step, found in verdicts.items() for key, value in found.scores().items()
+        f"{_name(step, grading.scoring)}_{key}": value
+        for step, found in verdicts.items()
+        for key, value in found.scores().items()
     }
     return Scores(values)
 
 
-def _name(step: Step) -> str:
-    return "voila_step4_judge" if step == 4 else f"voila_judge_step{step}"
+def _name(step: Step, scoring: str) -> str:
+    if step == 4:
+        return "voila_step4_judge"
+    return f"voila_step{step}" if scoring == "official" else f"voila_judge_step{step}"
 
 
 def _inquiries(sample: Sample, episode: Episode, truth: Truth) -> dict[Step, Inquiry | None]:

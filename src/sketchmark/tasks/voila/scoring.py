@@ -15,8 +15,11 @@ from sketchmark.worlds.voila.statement import read_statement
 def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`voila_step{k}_{number,subject,action,overall}`; the headline is step 3 overall, as in the paper.
 
-    A step that the mode does not ask for has no score; one that was asked for and not reached is wrong.
+    A step that the mode does not ask for has no score; one that was asked for and not reached is wrong. The published
+    scores are the judge's: under `official` these stand in the place of the rule's.
     """
+    if grading.scoring == "official":
+        return Scores({})
     first, second, third = (Scene(*scene) for scene in sample.target["scenes"])
     answer = Scene(*sample.target["answer"])
     stepwise = episode.settings.get("mode") != "direct"
