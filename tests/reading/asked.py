@@ -316,6 +316,8 @@ PAIRS = (
     ("Are the kidneys present in this image?", "The left kidney is present."),
     ("Are there kidneys in this image?", "There is no left kidney."),
     ("Is there a tumor in the brain?", "There is no brain."),
+    ("Is there hemorrhage?", "There is no hemorrhage. The answer is yes or no."),
+    ("Is there hemorrhage?", "There is no hemorrhage. \\boxed{maybe}"),
     ("Is there hemorrhage?", "There is no fracture and a hemorrhage."),
     ("Is there hemorrhage?", "There is no fracture and hemorrhage is discussed elsewhere."),
     ("Is there hemorrhage?", "There is no fracture with hemorrhage."),
