@@ -202,7 +202,11 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
     for task in ("slake", "vqa_rad"):
         done = subprocess.run([*asked, task], cwd=tmp_path, env=offline, capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "is not in the hub's cache here" in done.stderr and "--data" in done.stderr and "Traceback" not in done.stderr
+        assert (
+            "is not in the hub's cache here" in done.stderr
+            and "--data" in done.stderr
+            and "Traceback" not in done.stderr
+        )
 
 
 def test_without_the_hub_client_the_three_ways_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
