@@ -205,3 +205,14 @@ def test_whatever_stands_in_any_place_of_a_file_it_is_a_task_or_one_line(
 def test_the_files_that_places_are_changed_in_are_tasks_themselves(tmp_path: Path) -> None:
     for number, whole in enumerate((_SOUND, _FULL, _THEIRS)):
         assert _opened(tmp_path / f"whole{number}.yaml", whole)
+
+
+def test_a_link_leads_no_further_than_a_name_may(tmp_path: Path) -> None:
+    folder, beside, elsewhere = tmp_path / "set" / "mine", tmp_path / "set" / "shared", tmp_path / "elsewhere"
+    for path in (folder, beside, elsewhere):
+        path.mkdir(parents=True)
+        (path / "_base.yaml").write_text("about: hello\n")
+    (folder / "out.yaml").symlink_to(elsewhere / "_base.yaml")
+    assert "leads out of its folder" in refused(folder, "include: out.yaml\n")
+    (folder / "near.yaml").write_text("include: ../shared/_base.yaml\nsource: {use: 'worlds.data:mazes'}\n")
+    assert read_config(folder / "near.yaml")["about"] == "hello"

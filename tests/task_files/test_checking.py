@@ -117,7 +117,11 @@ def test_a_key_that_resembles_nothing_is_answered_with_those_there_are(tmp_path:
         ("include: 3", "include must be a file's name"),
         ("include: [\"\\0\"]", "include must be a file's name"),
         ("include: nowhere.yaml", "nowhere.yaml: no such file"),
-        ("include: /dev/zero", "zero: no such file"),
+        ("include: /dev/zero", "include '/dev/zero' leads out of its folder"),
+        ("include: ../../x/y.yaml", "leads out of its folder"),
+        ("include: ../.ssh/config.yaml", "leads out of its folder"),
+        ("include: .hidden.yaml", "leads out of its folder"),
+        ("include: ''", "leads out of its folder"),
     ],
 )  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_refused_by_its_path(tmp_path: Path, lines: str, message: str) -> None:

@@ -89,8 +89,22 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
         raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
     base: dict[str, Any] = {}
     for name in names:
-        base = merged(base, _with_includes((path.parent / name).resolve(), (*above, path.resolve()), seen))
+        base = merged(base, _with_includes(_included(path, name), (*above, path.resolve()), seen))
     return merged(base, config)
+
+
+def _included(path: Path, name: str) -> Path:
+    """The file that `path` includes. A stranger's task file must not have others of this machine read: it reaches its
+    own folder and those beside it, where task sets keep what they share, and no link leads further."""
+    first, *rest = Path(name).parts or (".",)
+    found = (path.parent / name).resolve()
+    hidden = any(part.startswith(".") for part in rest) or (first.startswith(".") and first != "..")
+    if hidden or Path(name).is_absolute() or not found.is_relative_to(path.parent.resolve().parent):
+        raise BadInput(
+            f"task file {path}: include {name[:80]!r} leads out of its folder",
+            "name a file in the task's folder, below it, or in a folder beside it",
+        )
+    return found
 
 
 def is_lmms_eval(config: Mapping[str, Any]) -> bool:

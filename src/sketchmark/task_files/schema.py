@@ -103,7 +103,7 @@ class ModeBlock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 Include = Annotated[
     str | list[str],
-    Meta(description="Files to start from, relative to this one: mappings merge, the rest is replaced."),
+    Meta(description="Files to start from, in this folder or one beside it: mappings merge, the rest is replaced."),
 ]
 Tags = Annotated[str | list[str], Meta(description="Groups that an included task belongs to.")]
 
