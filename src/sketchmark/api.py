@@ -7,6 +7,7 @@ catalogue, the model, its cache, the judge, the budget) is put together here and
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
-from sketchmark.errors import BadInput, RunStopped
+from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
@@ -24,6 +25,7 @@ from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
+from sketchmark.runs.staff import ENGINES, Engine, chosen
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.task import Grading
@@ -105,6 +107,10 @@ def prepare(
     strict_leaks: bool = False,
     prices: Folder = None,
     max_cost: float | None = None,
+    engine: str = "auto",
+    ray_address: str | None = None,
+    replicas: int | None = None,
+    num_gpus: float = 0,
     quiet: bool = True,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
@@ -138,12 +144,18 @@ def prepare(
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
+    arguments = _model_arguments(request, batch_size, max_requests_per_minute)
+    by_name = isinstance(model, str)
     if isinstance(model, str):
-        model = catalog.model(name, _model_arguments(request, batch_size, max_requests_per_minute))
+        model = catalog.model(name, arguments)
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
     cells = plan(request, catalog, model)
+    hands = _engine(engine, by_name, ray_address, replicas, num_gpus)
+    hands.name = chosen(hands.name, name, cells)
+    hands.model_args, hands.key_variables = arguments, tuple(getattr(model, "keys", ()))
+    hands.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
     scorings = list(_names(scoring)) or ["strict"]
     for cell in cells:
         for how in scorings:
@@ -159,6 +171,7 @@ def prepare(
         grading=Grading(scorings[0], judge or None),
         scored_beside=tuple(scorings[1:]),
         budget=_budget(prices, max_cost, name),
+        engine=hands,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
     path = Path(output_path) if output_path else default_folder(name)
@@ -226,6 +239,18 @@ def _model_arguments(request: Request, batch_size: int | str, max_requests_per_m
     if max_requests_per_minute:
         arguments["max_requests_per_minute"] = max_requests_per_minute
     return arguments
+
+
+def _engine(name: str, by_name: bool, ray_address: str | None, replicas: int | None, num_gpus: float) -> Engine:
+    if name not in ENGINES:
+        raise UnknownName(f"no engine named {name!r}", f"there are: {', '.join(ENGINES)}")
+    if name in ("processes", "ray") and not by_name:
+        raise BadInput(f"--engine {name} makes the model anew in every worker", "give the model by its name")
+    if name != "ray" and (ray_address or num_gpus):
+        raise BadInput("--ray-address and --num-gpus are for a Ray cluster", "add --engine ray")
+    if name == "ray" and importlib.util.find_spec("ray") is None:
+        raise MissingExtra("--engine ray", "ray")
+    return Engine(name if by_name else "local", ray_address, replicas, num_gpus)
 
 
 def _budget(prices: Folder, max_cost: float | None, model: str) -> Budget:
