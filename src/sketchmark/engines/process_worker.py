@@ -10,7 +10,7 @@ import os
 import threading
 
 from sketchmark.engines.far_end import open_player
-from sketchmark.engines.processes import HEADER
+from sketchmark.engines.frames import OPENING, receive, send
 
 
 def main(entry: str) -> None:
@@ -23,27 +23,27 @@ def main(entry: str) -> None:
 
 
 async def _work(entry: str, jobs: int, outcomes: int) -> None:
-    player = await open_player(entry, _receive(jobs)[1])
+    player = await open_player(entry, _next(jobs)[1])
     if isinstance(player, str):
-        _send(outcomes, 0, player.encode())
+        send(outcomes, OPENING, player.encode())
         return
-    _send(outcomes, 0, b"")
+    send(outcomes, OPENING, b"")
     loop = asyncio.get_running_loop()
     arriving: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
 
     def listen() -> None:
         while True:
-            frame = _receive(jobs)
+            frame = _next(jobs)
             loop.call_soon_threadsafe(arriving.put_nowait, frame)
 
     async def play(number: int, job: bytes) -> None:
-        _send(outcomes, number, await player.play(job))
+        send(outcomes, number, await player.play(job))
 
     threading.Thread(target=listen, daemon=True).start()
     playing: set[asyncio.Task[None]] = set()
     while True:
         number, job = await arriving.get()
-        if number == 0:
+        if number == OPENING:
             break
         task = asyncio.create_task(play(number, job))
         playing.add(task)
@@ -51,23 +51,8 @@ async def _work(entry: str, jobs: int, outcomes: int) -> None:
     await player.close()
 
 
-def _receive(file: int) -> tuple[int, bytes]:
-    number, length = HEADER.unpack(_read(file, HEADER.size))
-    return number, _read(file, length)
-
-
-def _read(file: int, length: int) -> bytes:
-    found = bytearray()
-    while len(found) < length:
-        more = os.read(file, min(length - len(found), 1 << 20))
-        if not more:
-            os._exit(0)
-        found += more
-    return bytes(found)
-
-
-def _send(file: int, number: int, content: bytes) -> None:
-    for data in (HEADER.pack(number, len(content)), content):
-        left = memoryview(data)
-        while left:
-            left = left[os.write(file, left) :]
+def _next(jobs: int) -> tuple[int, bytes]:
+    frame = receive(jobs)
+    if frame is None:
+        os._exit(0)
+    return frame

@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import struct
+import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
 
 from sketchmark.engines.crew import WorkerLost
+from sketchmark.engines.frames import OPENING, receive, send
 from sketchmark.errors import SketchmarkError
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import sketchmark.engines.process_worker as worker"
-HEADER = struct.Struct("<QQ")
-"""A frame is its number, its length and its content. Number 0 opens the worker, and an empty frame 0 ends it."""
-
 _PATIENCE = 10.0
 """Seconds that a worker has to close a model in order."""
 
@@ -31,94 +31,89 @@ def cores() -> int:
 
 
 class ProcessWorker:
-    """The near end of one worker process."""
+    """The near end of one worker process. A thread listens to it and another one writes to it."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdin is not None and process.stdout is not None
-        self._process, self._out, self._in = process, process.stdin, process.stdout
+    def __init__(self, entry: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"{_START}; worker.main(sys.argv[2])", json.dumps(sys.path), entry],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is for us; a worker ends when its pipe does
+        )
+        self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
-        self._listening: asyncio.Task[None] | None = None
         self._ended = ""
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="worker-pipe")
+        threading.Thread(target=self._listen, name="worker-pipe", daemon=True).start()
 
     @classmethod
     async def start(cls, entry: str, recipe: bytes) -> ProcessWorker:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", f"{_START}; worker.main(sys.argv[2])", json.dumps(sys.path), entry),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us; a worker ends when its pipe does
-        )
-        worker = cls(process)
+        worker = cls(entry)
         try:
-            await worker._send(0, recipe)
-            _, problem = await worker._receive()
+            problem = await worker._ask(OPENING, recipe)
+            if problem:
+                raise SketchmarkError(problem.decode())
         except BaseException:
             await worker.close(at_once=True)
             raise
-        if problem:
-            await worker.close(at_once=True)
-            raise SketchmarkError(problem.decode())
-        worker._listening = asyncio.create_task(worker._listen())
         return worker
 
     async def play(self, job: bytes) -> bytes:
+        return await self._ask(next(self._numbers), job)
+
+    async def close(self, *, at_once: bool) -> None:
+        try:
+            if not at_once:
+                with suppress(subprocess.TimeoutExpired):
+                    await self._write(OPENING, b"")
+                    await asyncio.to_thread(self._process.wait, _PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._writing.shutdown(wait=False)
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    async def _ask(self, number: int, content: bytes) -> bytes:
         if self._ended:
             raise WorkerLost(self._ended)
-        number = next(self._numbers)
-        outcome: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = outcome
+        answer: asyncio.Future[bytes] = self._loop.create_future()
+        self._waiting[number] = answer
         try:
-            await self._send(number, job)
-            return await outcome
+            await self._write(number, content)
+            return await answer
         finally:
             self._waiting.pop(number, None)
 
-    async def close(self, *, at_once: bool) -> None:
-        if self._listening is not None:
-            self._listening.cancel()
-        with suppress(WorkerLost, ProcessLookupError, TimeoutError):
-            if at_once:
-                self._process.kill()
-            else:
-                async with asyncio.timeout(_PATIENCE):
-                    await self._send(0, b"")
-                    await self._process.wait()
-        self._out.close()
-        with suppress(ProcessLookupError):
-            if self._process.returncode is None:
-                self._process.kill()
-        await self._process.wait()
+    async def _write(self, number: int, content: bytes) -> None:
+        """That nobody reads it any more is told by the one who listens."""
 
-    async def _send(self, number: int, content: bytes) -> None:
-        try:
-            self._out.write(HEADER.pack(number, len(content)))
-            self._out.write(content)
-            await self._out.drain()
-        except ConnectionError as error:
-            raise await self._lost() from error
+        def write() -> None:
+            assert self._process.stdin is not None
+            with suppress(OSError, ValueError):
+                send(self._process.stdin.fileno(), number, content)
 
-    async def _receive(self) -> tuple[int, bytes]:
-        try:
-            number, length = HEADER.unpack(await self._in.readexactly(HEADER.size))
-            return number, await self._in.readexactly(length)
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise await self._lost() from error
+        await self._loop.run_in_executor(self._writing, write)
 
-    async def _listen(self) -> None:
-        try:
-            while True:
-                number, outcome = await self._receive()
-                waiting = self._waiting.get(number)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(outcome)
-        except WorkerLost as error:
-            self._ended = str(error)
-            for waiting in self._waiting.values():
-                if not waiting.done():
-                    waiting.set_exception(WorkerLost(self._ended))
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe, suppress(RuntimeError):  # a loop that is closed waits for nothing
+            while (frame := receive(pipe.fileno())) is not None:
+                self._loop.call_soon_threadsafe(self._arrived, *frame)
+            code = self._process.wait()
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            why = f"a worker process ended with {how}" + (" (out of memory?)" if code == -9 else "")
+            self._loop.call_soon_threadsafe(self._gone, why)
 
-    async def _lost(self) -> WorkerLost:
-        code = await self._process.wait()
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return WorkerLost(f"a worker process ended with {how}" + (" (out of memory?)" if code == -9 else ""))
+    def _arrived(self, number: int, content: bytes) -> None:
+        waiting = self._waiting.get(number)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(content)
+
+    def _gone(self, why: str) -> None:
+        self._ended = why
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(WorkerLost(why))

@@ -57,6 +57,12 @@ def chosen(name: str, model: str, cells: list[Cell]) -> str:
     return "processes" if computes and cores() > 1 and answers >= _PAYS else "local"
 
 
+def key_variables(model: Model) -> tuple[str, ...]:
+    """The variables that a model behind an API reads its key from."""
+    found = getattr(model, "keys", ())
+    return tuple(name for name in found if isinstance(name, str)) if isinstance(found, tuple) else ()
+
+
 @dataclass(frozen=True)
 class Played:
     """An episode, and its scores where they were made with it."""
@@ -142,7 +148,7 @@ async def staff(
     with hiring(engine, request, recipe, concurrency) as (hire, size):
         async with Crew(hire, size, recipe.at_once) as crew:
             try:
-                yield Elsewhere(crew, size * recipe.at_once)
+                yield Elsewhere(crew, concurrency)
             finally:
                 if crew.lost:
                     workers = "1 worker was" if crew.lost == 1 else f"{crew.lost} workers were"

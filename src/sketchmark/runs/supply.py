@@ -52,8 +52,10 @@ class Job:
 
     @property
     def length(self) -> float | None:
-        """How long it takes beside others; None: nobody knows before the sample is made."""
-        return self.at.cell.length(self.draft.sample) if self.draft.is_made else None
+        """How long it takes beside others of its cell; None: as long as they do, or nobody knows before the sample
+        is made."""
+        known = self.draft.is_made and self.draft.sample.steps is not None and self.at.cell.weight > 1
+        return self.at.cell.length(self.draft.sample) if known else None
 
 
 def supply(
