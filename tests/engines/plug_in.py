@@ -91,3 +91,19 @@ class Slow(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         await asyncio.sleep(self._seconds)
         return await self._inner.draw(context, options)
+
+
+class Greedy(Model):
+    """The sketcher, but one puzzle takes more memory than there is."""
+
+    def __init__(self, name: str = "", victim: str = "-", megabytes: int = 0) -> None:
+        super().__init__(name)
+        self._inner, self._victim, self._megabytes = Sketcher(), victim, megabytes
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        taken = []
+        if context.pictures[0].digest.startswith(self._victim):
+            for _ in range(self._megabytes // 100):
+                taken.append(os.urandom(1_000_000) * 100)
+                await asyncio.sleep(0.05)
+        return await self._inner.say(context, options)

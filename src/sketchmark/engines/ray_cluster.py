@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -49,9 +50,10 @@ class Cluster:
         if not self._ours:
             return
         try:
+            _knock(address or os.environ.get("RAY_ADDRESS", ""))
             with _signals_as_they_are():
                 ray.init(address=address or None, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             where = address or os.environ.get("RAY_ADDRESS") or "the usual place"
             raise BadInput(
                 f"cannot reach a Ray cluster at {where}: {' '.join(str(error).split())[:200]}",
@@ -112,18 +114,17 @@ class RayWorker:
             max_task_retries=0,
         )
         worker = cls(make.remote())
+        warn = logging.getLogger("sketchmark").warning
+        warning = asyncio.get_running_loop().call_later(_PATIENCE, warn, _waiting(needs))
         try:
-            opening = asyncio.ensure_future(worker._ask("open", entry, recipe, dict(variables)))
-            done, _ = await asyncio.wait({opening}, timeout=_PATIENCE)
-            if not done:
-                logging.getLogger("sketchmark").warning(_waiting(needs))
-            problem = await opening
+            problem = await worker._ask("open", entry, recipe, dict(variables))
+            if problem:
+                raise SketchmarkError(problem)
         except BaseException:
             await worker.close(at_once=True)
             raise
-        if problem:
-            await worker.close(at_once=True)
-            raise SketchmarkError(problem)
+        finally:
+            warning.cancel()
         return worker
 
     async def play(self, job: bytes) -> bytes:
@@ -153,6 +154,13 @@ class RayWorker:
                     "pip install 'sketchmark[ray]' there, in the same version",
                 ) from error
             raise WorkerLost(_told(error)) from error
+
+
+def _knock(address: str) -> None:
+    """Ray tries for half a minute to reach what is not there."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE / 3).close()
 
 
 @contextmanager
