@@ -175,7 +175,6 @@ def _signals_as_they_are() -> Iterator[None]:
 
 def _ray() -> Any:
     try:
-        import ray
         import ray.exceptions
     except ImportError as error:
         raise MissingExtra("--engine ray", "ray") from error
