@@ -7,15 +7,16 @@ catalogue, the model, its cache, the judge, the budget) is put together here and
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
-from sketchmark.errors import BadInput, RunStopped
+from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
@@ -24,6 +25,7 @@ from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
+from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.task import Grading
@@ -105,6 +107,10 @@ def prepare(
     strict_leaks: bool = False,
     prices: Folder = None,
     max_cost: float | None = None,
+    engine: str = "auto",
+    ray_address: str | None = None,
+    replicas: int | None = None,
+    num_gpus: float = 0,
     quiet: bool = True,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
@@ -138,12 +144,17 @@ def prepare(
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
+    asked = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
     if isinstance(model, str):
-        model = catalog.model(name, _model_arguments(request, batch_size, max_requests_per_minute))
+        asked.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
+        asked.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
+        model = catalog.model(name, asked.model_args)
+        asked.key_variables = key_variables(model)
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
     cells = plan(request, catalog, model)
+    asked.name = chosen(asked.name, name, cells)
     scorings = list(_names(scoring)) or ["strict"]
     for cell in cells:
         for how in scorings:
@@ -159,6 +170,7 @@ def prepare(
         grading=Grading(scorings[0], judge or None),
         scored_beside=tuple(scorings[1:]),
         budget=_budget(prices, max_cost, name),
+        engine=asked,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
     path = Path(output_path) if output_path else default_folder(name)
@@ -226,6 +238,19 @@ def _model_arguments(request: Request, batch_size: int | str, max_requests_per_m
     if max_requests_per_minute:
         arguments["max_requests_per_minute"] = max_requests_per_minute
     return arguments
+
+
+def _checked(engine: Engine, *, by_name: bool) -> Engine:
+    """A worker makes the model for itself, by its name; an instance plays here."""
+    if engine.name not in ENGINES:
+        raise UnknownName(f"no engine named {engine.name!r}", f"there are: {', '.join(ENGINES)}")
+    if not by_name and engine.name in ("processes", "ray"):
+        raise BadInput(f"engine {engine.name} makes the model anew in every worker", "give the model by its name")
+    if engine.name != "ray" and (engine.ray_address or engine.num_gpus):
+        raise BadInput("--ray-address and --num-gpus are for a Ray cluster", "add --engine ray")
+    if engine.name == "ray" and importlib.util.find_spec("ray") is None:
+        raise MissingExtra("--engine ray", "ray")
+    return engine if by_name else replace(engine, name="local")
 
 
 def _budget(prices: Folder, max_cost: float | None, model: str) -> Budget:

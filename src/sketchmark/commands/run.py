@@ -69,6 +69,21 @@ import click
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for cost per run.")
 @click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "local", "processes", "ray"]),
+    default="auto",
+    show_default=True,
+    help="Who plays: this process, several beside it, or a Ray cluster. auto: processes where scripted players "
+    "have much to do, else local.",
+)
+@click.option("--ray-address", help="Of the Ray cluster [default: $RAY_ADDRESS, one on this machine, or a new one].")
+@click.option(
+    "--replicas",
+    type=click.IntRange(1),
+    help="Workers, each with a model of its own [default: one per core, CPU or --num-gpus of the cluster].",
+)
+@click.option("--num-gpus", type=click.FloatRange(0), default=0, help="GPUs of each replica (--engine ray).")
 @click.option("--log-samples", is_flag=True, help="Accepted for lmms-eval users; samples are always logged.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(**options: Any) -> int:
@@ -79,6 +94,8 @@ def command(**options: Any) -> int:
     for reasons other than the model's is played again.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
+      sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
+    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
     Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used or a run that
     stopped because no further call would work (a refused key, an empty account, many failures alike in a row), 3 at
     the cost limit, 130 after Ctrl-C, 143 after SIGTERM.

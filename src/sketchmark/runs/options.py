@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sketchmark.runs.staff import Engine
 from sketchmark.task import Grading
 
 Price = Callable[[Mapping[str, int]], float]
@@ -45,5 +46,8 @@ class RunOptions:
     """Other scorings of the same episodes, to stand beside the run's own."""
 
     budget: Budget = field(default_factory=Budget)
+    engine: Engine = field(default_factory=Engine)
+    """Who plays."""
+
     warnings: tuple[str, ...] = ()
     """What the checks before the first call found; it goes into the summary."""
