@@ -24,6 +24,7 @@ from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
+from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.task import Grading
@@ -105,6 +106,7 @@ def prepare(
     strict_leaks: bool = False,
     prices: Folder = None,
     max_cost: float | None = None,
+    shard: str = "",
     quiet: bool = True,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
@@ -134,6 +136,7 @@ def prepare(
         on_draw_failure=on_draw_failure,
         include=tuple(Path(path) for path in include),
         trust_code=trust_code,
+        shard=Shard.parse(shard) if shard else None,
     )
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
@@ -161,7 +164,7 @@ def prepare(
         budget=_budget(prices, max_cost, name),
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
-    path = Path(output_path) if output_path else default_folder(name)
+    path = Path(output_path) if output_path else default_folder(name, request.shard)
     return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, quiet, owned)
 
 
@@ -187,9 +190,10 @@ calls are cached only where you name a `cache` folder, since two instances of on
 """
 
 
-def default_folder(model: str) -> Path:
+def default_folder(model: str, shard: Shard | None = None) -> Path:
     """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    return Path("runs") / "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
 
 
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:

@@ -29,6 +29,7 @@ from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.shards import note_totals, refuse_another_shard
 from sketchmark.runs.stopping import PATIENCE, Stopping
 from sketchmark.runs.store import RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
@@ -48,12 +49,14 @@ async def run_plan(
         folder = _prepare(request, cells, model, path, options.fresh)
         stopping = Stopping(options.concurrency)
         stopped = ""
+        totals: dict[str, int] = {}
         for cell in cells:
-            finished, total = await _run_cell(folder, cell, model, options, stopping, watcher)
+            finished, total = await _run_cell(folder, cell, model, options, stopping, watcher, totals)
             if stopping.why:
                 stopped = stopping.told(cell.name, finished, total)
             if stopped or options.budget.used_up:
                 break
+        note_totals(folder, totals)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
@@ -77,6 +80,8 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
     about = folder.about() if folder.run_file.exists() else None
+    if about:
+        refuse_another_shard(folder, about, request.shard)
     known = about.cells if about else {}
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
@@ -98,17 +103,27 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=limits,
+        totals={name: total for name, total in (about.totals if about else {}).items() if name not in descriptions},
+        shard=str(request.shard or ""),
     )
     write_json(folder.run_file, now)
     return folder
 
 
 async def _run_cell(
-    folder: RunFolder, cell: Cell, model: Model, options: RunOptions, stopping: Stopping, watcher: Watcher
+    folder: RunFolder,
+    cell: Cell,
+    model: Model,
+    options: RunOptions,
+    stopping: Stopping,
+    watcher: Watcher,
+    totals: dict[str, int],
 ) -> tuple[int, int | None]:
-    """Play what is missing; returns how many samples are finished now, and of how many if that is known."""
-    total = cell.request.limit or cell.task.declared.default_limit
-    done, failed = _played_before(folder, cell, total, options.retry_failed)
+    """Play what is missing; returns how many samples are finished now, and of how many if that is known. `totals`
+    gets how many there are, once all were gone through."""
+    most = cell.request.limit or cell.task.declared.default_limit
+    total = cell.shard.size(most)
+    done, failed = _played_before(folder, cell, most, options.retry_failed)
     finished = len(done)
     watcher.begin(cell.name, total, finished)
     with (
@@ -127,7 +142,7 @@ async def _run_cell(
                 stopping.judge_refused(error)
             return episode
 
-        jobs = _jobs(cell, done, failed, lambda: options.budget.used_up or bool(stopping.why))
+        jobs = _jobs(cell, done, failed, lambda: options.budget.used_up or bool(stopping.why), totals)
         patience = asyncio.timeout(None)
         try:
             async with patience, aclosing(play_all(jobs, one, options.concurrency)) as played:
@@ -169,14 +184,20 @@ def _to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
-def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[], bool]) -> Iterator[Job | None]:
+def _jobs(
+    cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[], bool], totals: dict[str, int]
+) -> Iterator[Job | None]:
     """What is to be played; None for each sample that is not. What failed before comes last: samples that fail every
     time must not keep a run that stops at them from the rest."""
     compared = False
+    index = -1
     for again in (False, True) if failed else (False,):
         for index, (draft, donor) in enumerate(cell.pairs()):
             if stop():
                 return
+            if not cell.shard.plays(index):
+                yield None
+                continue
             if draft.id not in done:
                 wanted = (draft.id in failed) == again
                 yield (index, draft.sample, donor.sample if donor else None) if wanted else None
@@ -191,3 +212,4 @@ def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[],
                         "use another --output_path, or --fresh to start over",
                     )
             yield None
+        totals[cell.name] = index + 1
