@@ -53,6 +53,12 @@ class PreparedRun:
     _owned: tuple[Model, ...] = ()
     """Models made by name here; an instance is its maker's to close."""
 
+    def servers_told(self) -> list[str]:
+        """How each server did, where several answer for the model."""
+        from sketchmark.models.several import Several
+
+        return [line for model in self._owned if isinstance(model, Several) for line in model.told()]
+
     def play(self) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
         episode would have fared better."""
