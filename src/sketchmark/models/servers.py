@@ -38,6 +38,7 @@ class Server:
     """Why it is set aside; None: it is not."""
 
     times_aside: int = 0
+    aside_since: float = 0.0
     rest: float = 0.0
     not_before: float = 0.0
     """The time until which it is left alone."""
@@ -98,16 +99,21 @@ class Servers:
         except TimeoutError:
             pass
 
-    def begin(self, server: Server) -> None:
+    def begin(self, server: Server) -> float:
+        """When the call began, for `answered`."""
         server.running += 1
+        return time.monotonic()
 
     def end(self, server: Server) -> None:
         server.running -= 1
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def answered(self, server: Server) -> None:
+    def answered(self, server: Server, began: float) -> None:
+        """An answer to a call from before the server was set aside does not say that it is back."""
         server.answered += 1
+        if began < server.aside_since:
+            return
         server.failures, server.rest = 0, 0.0
         if server.why is not None:
             server.why = None
@@ -123,7 +129,7 @@ class Servers:
         if server.why is None and not error.stops_run and server.failures < IN_A_ROW:
             return
         if server.why is None:
-            server.times_aside += 1
+            server.times_aside, server.aside_since = server.times_aside + 1, now
             _say(f"{server.address} is set aside and tried again later: {reason(error)}")
         elif now < server.not_before:  # it was under way when the server was set aside
             return

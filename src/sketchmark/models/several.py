@@ -130,7 +130,7 @@ class Several(Model):
         raise self._failed(failures)
 
     async def _try(self, server: Server, call: Callable[[Model], Any]) -> Reply | CallFailed:
-        self._servers.begin(server)
+        began = self._servers.begin(server)
         try:
             async with self._rate.turn():
                 reply: Reply = await call(server.model)
@@ -141,7 +141,7 @@ class Several(Model):
             return error
         finally:
             self._servers.end(server)
-        self._servers.answered(server)
+        self._servers.answered(server, began)
         return reply
 
     def _failed(self, failures: Mapping[Server, CallFailed]) -> CallFailed:
