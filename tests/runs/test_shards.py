@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+import sketchmark
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
 from sketchmark.parts import Picture
@@ -119,3 +124,37 @@ async def test_how_many_samples_there_are_is_not_noted_before_all_were_gone_thro
     model.answer = lambda id: "yes"
     folder = await run(tmp_path / "run", cells, model)
     assert folder.about().totals == {"shades.direct": 8}
+
+
+@pytest.mark.slow
+def test_the_slurm_script_on_the_page_plays_the_shards_that_the_merge_joins(tmp_path: Path) -> None:
+    pages = (Path(__file__).parents[2] / "docs").glob("scale*.md")
+    (script,) = (block for page in pages for block in re.findall(r"```bash\n(.*?)```", page.read_text(), re.DOTALL))
+    smaller = script.replace("OF=8", "OF=2").replace("--limit 24", "--limit 3")
+    assert smaller.count("OF=2") == smaller.count("--limit 3") == 1
+    (tmp_path / "shards.sbatch").write_text(smaller)
+    bin_folder = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    for shard in ("0", "1"):
+        slurm = {"SLURM_ARRAY_TASK_ID": shard, "SLURM_ARRAY_TASK_COUNT": "1"}
+        subprocess.run(["bash", "shards.sbatch"], cwd=tmp_path, env=environment | slurm, check=True)
+    folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert folders == ["maze-shard-0-of-2", "maze-shard-1-of-2"]
+    command = [
+        sys.executable,
+        "-m",
+        "sketchmark",
+        "merge",
+        *(f"runs/{name}" for name in folders),
+        "--out",
+        "runs/maze",
+    ]
+    subprocess.run([*command, "--quiet"], cwd=tmp_path, check=True)
+    assert {cell.n for cell in RunFolder(tmp_path / "runs/maze").results().tasks.values()} == {3}
+
+
+def test_a_shard_has_a_folder_of_its_own_unless_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = sketchmark.run("player/random", "maze", limit=3, shard="1/2")
+    assert folder.path == Path("runs/player-random-shard-1-of-2")
+    assert [line.index for line in folder.episodes("maze.direct")] == [1]
