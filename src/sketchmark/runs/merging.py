@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import replacing, write_json
 from sketchmark.files.lines import is_sealed, seal, whole_lines
 from sketchmark.files.own import own_folder
-from sketchmark.runs.choosing import Choice, Try, choose, gaps_in_words, listed
+from sketchmark.runs.choosing import Choice, choose, gaps_in_words, listed
 from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.one_run import one_run
@@ -152,44 +152,57 @@ def _scorings(runs: Sequence[RunFolder], choice: Choice) -> Scorings:
 
 
 def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Scorings) -> None:
-    with ExitStack() as open_files, replacing(folder.episodes_file(choice.cell)) as episodes:
-        files: dict[int, BinaryIO] = {}
-        for one in choice.tries:
-            if one.run not in files:
-                path = runs[one.run].episodes_file(choice.cell)
-                files[one.run] = open_files.enter_context(path.open("rb"))
-            line = _line_at(files[one.run], one)
-            record = EPISODES.one(line, f"{runs[one.run].path}, {choice.cell}, {one.sample}")
+    paths = [run.episodes_file(choice.cell) for run in runs]
+    with replacing(folder.episodes_file(choice.cell)) as episodes:
+        places = [Place(one.run, one.begin, one.length) for one in choice.tries]
+        for place, line in zip(places, _lines_at(paths, places), strict=True):
+            record = EPISODES.one(line, f"{paths[place.run]}, byte {place.begin}")
             for name in picture_names(record):
-                _take_picture(runs[one.run], folder, name)
+                _take_picture(runs[place.run], folder, name)
             episodes.write(_sealed(line))
     for suffix in ("", *how.beside):
+        paths = [run.scores_file(choice.cell, suffix) for run in runs]
         with replacing(folder.scores_file(choice.cell, suffix)) as scores:
-            for line in _score_lines(runs, choice, suffix):
+            for line in _lines_at(paths, _scores_of(paths, choice)):
                 scores.write(_sealed(line))
 
 
-def _line_at(file: BinaryIO, one: Try) -> bytes:
-    file.seek(one.begin)
-    return file.read(one.length)
+class Place(NamedTuple):
+    """Where a line is. Lines are looked up again when they are copied: all of them would not fit into memory."""
+
+    run: int
+    begin: int
+    length: int
+
+
+def _lines_at(paths: Sequence[Path], places: Iterable[Place]) -> Iterator[bytes]:
+    with ExitStack() as opened:
+        files: dict[int, BinaryIO] = {}
+        for place in places:
+            if place.run not in files:
+                files[place.run] = opened.enter_context(paths[place.run].open("rb"))
+            files[place.run].seek(place.begin)
+            yield files[place.run].read(place.length)
+
+
+def _scores_of(paths: Sequence[Path], choice: Choice) -> list[Place]:
+    """The rows of the tries that count, in the order of the samples."""
+    rows: dict[int, Place] = {}
+    for number, path in enumerate(paths):
+        tries = {one.sample: one for one in choice.tries if one.run == number}
+        begin = 0
+        for where, line in whole_lines(path):
+            row = NUMBERS.one(line, where)
+            one = tries.get(row.sample)
+            if one and row.started == one.started and row.fingerprint in ("", one.fingerprint):
+                rows[one.index] = Place(number, begin, len(line))
+            begin += len(line)
+    return [rows[index] for index in sorted(rows)]
 
 
 def _sealed(line: bytes) -> bytes:
     """Lines of an older version have no checksum yet."""
     return line if is_sealed(line) else seal(line)
-
-
-def _score_lines(runs: Sequence[RunFolder], choice: Choice, suffix: str) -> Iterator[bytes]:
-    """The rows of the tries that count, in the order of the samples."""
-    counted = [{one.sample: one for one in choice.tries if one.run == number} for number in range(len(runs))]
-    rows: dict[int, bytes] = {}
-    for run, tries in zip(runs, counted, strict=True):
-        for where, line in whole_lines(run.scores_file(choice.cell, suffix)):
-            row = NUMBERS.one(line, where)
-            one = tries.get(row.sample)
-            if one and row.started == one.started and row.fingerprint in ("", one.fingerprint):
-                rows[one.index] = line
-    yield from (rows[index] for index in sorted(rows))
 
 
 def _take_picture(run: RunFolder, folder: RunFolder, name: str) -> None:
