@@ -13,6 +13,7 @@ import pytest
 
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.files.atomic import write_json
+from sketchmark.files.lines import is_intact, is_sealed
 from sketchmark.models.base import Model, Reply
 from sketchmark.report import write_report
 from sketchmark.runs.merging import NotWhole, merge, new_folder
@@ -72,6 +73,8 @@ async def test_samples_that_are_missing_are_named_by_number_and_shard(parts: Par
     assert found.value.gaps == ["shades.direct: 1 of 6 samples are missing: 1 of shard 1/2, number 3"]
     merged = await parts.merged(one, other, partial=True)
     assert merged.results().tasks["shades.direct"].episodes == 5
+    lines = merged.episodes_file("shades.direct").read_bytes().splitlines(keepends=True)
+    assert all(is_sealed(line) and is_intact(line) for line in lines), "also those that had no checksum"
 
 
 async def test_where_no_run_came_to_its_end_the_rest_is_not_taken_for_nothing(parts: Parts) -> None:
@@ -232,11 +235,15 @@ async def test_scores_are_taken_over_and_a_judge_is_not_asked_again(parts: Parts
     for number in range(2):
         how = {"grading": Grading("strict", judge)}
         runs.append(await parts.play(f"judged{number}", Shard(number, 2), how=how))
+    silent = {"scored": False, "values": {}, "flags": ["judge_failed"], "notes": {"judge_failed": "no verdict"}}
     for folder in runs:
-        _keep_lines(folder, lambda row: {**row, "values": {"right": 0.25}}, "scores")
+        _keep_lines(
+            folder, lambda row: {**row, **(silent if row["index"] == 1 else {"values": {"right": 0.25}})}, "scores"
+        )
     merged = await parts.merged(*runs)
     assert {row.judge for row in merged.scores("shades.direct")} == {"judge"}
-    assert merged.results().tasks["shades.direct"].metrics["right"].mean == 0.25
+    cell = merged.results().tasks["shades.direct"]
+    assert (cell.metrics["right"].mean, cell.n, cell.failures) == (0.25, 5, {"judge_failed": 1})
     _keep_lines(runs[0], lambda row: row["index"] != 0, "scores")
     with pytest.raises(BadInput, match=r"1 episodes of shades.direct in .*judged0 have no scores"):
         await parts.merged(*runs)
