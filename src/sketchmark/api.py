@@ -25,6 +25,7 @@ from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
+from sketchmark.runs.shards import Shard
 from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
@@ -53,6 +54,12 @@ class PreparedRun:
     quiet: bool = True
     _owned: tuple[Model, ...] = ()
     """Models made by name here; an instance is its maker's to close."""
+
+    def servers_told(self) -> list[str]:
+        """How each server did, where several answer for the model."""
+        from sketchmark.models.several import Several
+
+        return [line for model in self._owned if isinstance(model, Several) for line in model.told()]
 
     def play(self) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
@@ -111,6 +118,7 @@ def prepare(
     ray_address: str | None = None,
     replicas: int | None = None,
     num_gpus: float = 0,
+    shard: str = "",
     quiet: bool = True,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
@@ -140,6 +148,7 @@ def prepare(
         on_draw_failure=on_draw_failure,
         include=tuple(Path(path) for path in include),
         trust_code=trust_code,
+        shard=Shard.parse(shard) if shard else None,
     )
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
@@ -173,7 +182,7 @@ def prepare(
         engine=asked,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
-    path = Path(output_path) if output_path else default_folder(name)
+    path = Path(output_path) if output_path else default_folder(name, request.shard)
     return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, quiet, owned)
 
 
@@ -199,9 +208,10 @@ calls are cached only where you name a `cache` folder, since two instances of on
 """
 
 
-def default_folder(model: str) -> Path:
+def default_folder(model: str, shard: Shard | None = None) -> Path:
     """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    return Path("runs") / "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
 
 
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:

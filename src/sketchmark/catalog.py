@@ -50,6 +50,10 @@ MODELS = {
 """provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
 
 
+BY_ADDRESS = ("openai", "azure", "bagel", "gemini", "anthropic")
+"""Providers whose address the user may give, and so several (`base_url=a|b`)."""
+
+
 class Alias(NamedTuple):
     """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
 
@@ -215,7 +219,14 @@ class Catalog:
         except TypeError as error:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
         written_down = to_write_down(settings)
-        model = factory(rest, **settings)
+        if provider in BY_ADDRESS and any(
+            "|" in str(settings.get(key, "")) for key in ("base_url", "azure_endpoint")
+        ):
+            from sketchmark.models.several import make_several
+
+            model: Model = make_several(name, settings, lambda own: factory(rest, **own))
+        else:
+            model = factory(rest, **settings)
         model.name = model.name or name
         model.arguments = written_down
         return model

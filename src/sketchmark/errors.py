@@ -61,12 +61,21 @@ class CallFailed(SketchmarkError):
     `kind` is what the run's failure table counts. `blames_model` separates a model that did not deliver (scored as
     wrong: it had its chance) from a harness, network or provider failure (not evidence about the model: not scored).
     `stops_run` marks what no other call will escape (a refused key, an unknown model, an empty account).
+    `retry_after` is for how many seconds the far end asked to be left alone, if it did.
     """
 
     def __init__(
-        self, kind: str, message: str, *, blames_model: bool = False, stops_run: bool = False, hint: str = ""
+        self,
+        kind: str,
+        message: str,
+        *,
+        blames_model: bool = False,
+        stops_run: bool = False,
+        hint: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
         self.blames_model = blames_model
         self.stops_run = stops_run
+        self.retry_after = retry_after

@@ -22,6 +22,8 @@ def print_results(results: Results) -> None:
     from sketchmark.terminal.console import console
 
     out = console()
+    if results.part:
+        out.print(results.part, style="yellow")
     out.print(_scores(results))
     for name, cell in results.tasks.items():
         if trouble := _trouble(cell):

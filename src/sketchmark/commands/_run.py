@@ -46,6 +46,8 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
             tell(f"submission: {file}")
     for line in run.options.engine.told:
         tell(f"workers:    {line}")
+    for line in run.servers_told():
+        tell(f"server:     {line}")
     if budget.price is not None:
         in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
         tell(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")

@@ -24,6 +24,7 @@ import click
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
 )
 @click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task, also in the numbers.")
+@click.option("--shard", default="", help="A part of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
 @click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
 @click.option("--model-args", default="", help="key=value,key=value for the model.")

@@ -152,7 +152,7 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
     and a refusal where a setting is a key, by its name or by its value. Keys belong in the environment."""
     remember_environment()
     written = {
-        name: without_credentials(value) if isinstance(value, str) and "://" in value else value
+        name: _addresses(value) if isinstance(value, str) and "://" in value else value
         for name, value in settings.items()
     }
     for name in _keys_in(written):
@@ -161,6 +161,12 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
             "put it in the environment, where the model reads it; if it is no key, give the setting another name",
         )
     return written
+
+
+def _addresses(value: str) -> str:
+    """An address, or several with bars between them."""
+    several = value.split("|")
+    return "|".join(map(without_credentials, several if all("://" in one for one in several) else [value]))
 
 
 def shown(value: object) -> str:

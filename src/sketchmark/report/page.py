@@ -19,6 +19,7 @@ from sketchmark.runs.format import RunAbout
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.readings import told
 from sketchmark.runs.results_format import CellSummary, Mean
+from sketchmark.runs.shards import part_in_words
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """Even if something slipped through, a browser would run nothing and ask nobody."""
@@ -59,6 +60,7 @@ def page(run: RunIndex) -> str:
         tag("title", f"{model} · Sketchmark"),
         tag("style", Html(style)),
     )
+    part = part_in_words(run.about, {name: len(cell.episodes) for name, cell in run.cells.items()})
     facts = (
         f"{sum(len(cell.episodes) for cell in run.cells.values()):,} episodes",
         f"started {run.about.started}",
@@ -72,6 +74,7 @@ def page(run: RunIndex) -> str:
             tag("p", "Does drawing help it think?", class_="kicker"),
             tag("h1", tag("bdi", model)),
             tag("p", headline(cells, found.rows), class_="headline"),
+            *[tag("p", tag("strong", part))] * bool(part),
             tag("p", " · ".join(facts), class_="quiet"),
             tag("nav", *(tag("a", title, href=f"#{_anchor(title)}") for title in present), aria_label="Sections"),
         ),

@@ -47,7 +47,9 @@ def estimate(cells: list[Cell]) -> dict[str, dict[str, int]]:
         counts = {}
         for cell in cells:
             tally = Tally()
-            for draft, donor in cell.pairs():
+            for index, (draft, donor) in enumerate(cell.pairs()):
+                if not cell.shard.plays(index):
+                    continue
                 await play(tally, cell, draft.sample, donor.sample if donor else None)
                 tally.usage["episodes"] += 1
             counts[cell.name] = dict(tally.usage)

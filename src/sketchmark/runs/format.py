@@ -123,6 +123,12 @@ class RunAbout(Struct):
     limits: dict[str, int] = {}
     """Cell → `--limit` of its last start: numbers are of that many first samples. Absent: of all in the folder."""
 
+    totals: dict[str, Count] = {}
+    """Cell → how many samples it has, within the limit; absent until a start has gone through all of them."""
+
+    shard: str = ""
+    """`0/3`: of every three samples the first, a part of a run (`--shard`). Empty: the whole."""
+
 
 class PartLine(Struct, omit_defaults=True):
     """A text or a picture in the context."""

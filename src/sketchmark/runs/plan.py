@@ -14,6 +14,7 @@ from sketchmark.models.base import Abilities, Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.format import CellAbout, PlayAbout
+from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
@@ -38,6 +39,7 @@ class Request:
     on_draw_failure: str = "fail"
     include: tuple[Path, ...] = ()
     trust_code: bool = False
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Cell:
     """How long its first episode takes beside others': heavier cells are played first."""
     generated: bool = False
     """Its samples are made by their ids, and not before they are needed."""
+
+    @property
+    def shard(self) -> Shard:
+        """Which of its samples are played: all, unless a part was asked for."""
+        return self.request.shard or WHOLE
 
     @property
     def draws(self) -> bool:

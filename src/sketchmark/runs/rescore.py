@@ -21,6 +21,7 @@ from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.rows import newest
 from sketchmark.runs.settling import settle_file
+from sketchmark.runs.shards import part_in_words
 from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
 from sketchmark.task import Grading, Task
 
@@ -168,6 +169,7 @@ def aggregate(
         tasks=results,
         gains=list(gains(present, folder.scored)),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
+        part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
     )
     write_json(folder.results_file, found)
 

@@ -215,3 +215,6 @@ class Results(Struct, kw_only=True, omit_defaults=True):
 
     warnings: list[str] = []
     """What the checks before the run found."""
+
+    part: str = ""
+    """In words, that these are the numbers of a shard, a part of a run."""

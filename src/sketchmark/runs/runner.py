@@ -28,6 +28,7 @@ from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.shards import note_totals, refuse_another_shard
 from sketchmark.runs.staff import Staff, staff
 from sketchmark.runs.stopping import PATIENCE, Stopping
 from sketchmark.runs.store import RunFolder, differences
@@ -74,6 +75,8 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
     about = folder.about() if folder.run_file.exists() else None
+    if about:
+        refuse_another_shard(folder, about, request.shard)
     known = about.cells if about else {}
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
@@ -95,6 +98,8 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=limits,
+        totals={name: total for name, total in (about.totals if about else {}).items() if name not in descriptions},
+        shard=str(request.shard or ""),
     )
     write_json(folder.run_file, now)
     return folder
@@ -195,6 +200,7 @@ async def _play(
             file.begin()
         if file.is_begun:
             file.end()
+    note_totals(folder, {at.cell.name: at.samples for at in rows if at.samples is not None})
     if stopped_at is None:
         return ""
     return stopping.told(stopped_at.cell.name, stopped_at.before + stopped_at.finished, stopped_at.total)

@@ -28,11 +28,18 @@ class Progress:
     ended: int = 0
     finished: int = 0
     """Of the jobs that ended, those that need not be played again."""
+    samples: int | None = None
+    """How many the cell has, this shard's or not: known once all were gone through."""
     _failed: set[str] = field(default_factory=set)
 
     @property
-    def total(self) -> int | None:
+    def most(self) -> int | None:
+        """How far into the cell's samples a run may go."""
         return self.cell.request.limit or self.cell.task.declared.default_limit
+
+    @property
+    def total(self) -> int | None:
+        return self.cell.shard.size(self.most)
 
     @property
     def is_over(self) -> bool:
@@ -84,7 +91,7 @@ def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> tuple[
     done: dict[str, str] = {}
     again: set[str] = set()
     for line in folder.episodes(at.cell.name):
-        if at.total is not None and line.index >= at.total:
+        if at.most is not None and line.index >= at.most:
             continue
         whole = all(map(folder.pictures.holds, picture_names(line)))
         if whole and not to_be_played_again(line.failure, retry_failed):
@@ -103,9 +110,13 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
 def _jobs(at: Progress, done: dict[str, str], stop: Callable[[], bool]) -> Iterator[Job | None]:
     """What was never played of a cell."""
     compared = False
+    index = -1
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
             return
+        if not at.cell.shard.plays(index):
+            yield None
+            continue
         if draft.id not in done:
             yield _given(at, index, draft, donor) if draft.id not in at._failed else None
             continue
@@ -119,6 +130,7 @@ def _jobs(at: Progress, done: dict[str, str], stop: Callable[[], bool]) -> Itera
                     "use another --output_path, or --fresh to start over",
                 )
         yield None
+    at.samples = index + 1
 
 
 def _failed_jobs(at: Progress, stop: Callable[[], bool]) -> Iterator[Job | None]:

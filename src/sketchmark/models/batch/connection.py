@@ -44,6 +44,8 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     if provider not in ("openai", "openai_compatible") or not model:
         raise BadInput(f"--batch needs a judge behind OpenAI's Batch API, not {name!r}", "name it openai/MODEL")
     args = Arguments(name, arguments)
+    if "|" in (args.text("base_url") or ""):
+        raise BadInput("--batch: a batch job lives on one server, and base_url names several", "name one")
     base_url = args.text("base_url") or os.environ.get("OPENAI_BASE_URL") or None
     key_name = args.text("api_key_env")
     timeout = args.above_zero("timeout") or 300.0
