@@ -113,8 +113,14 @@ def unpack_recipe(parcel: bytes) -> tuple[Recipe, dict[str, bytes]]:
 
 
 def plain_request(request: Request) -> dict[str, Any]:
-    """Without the data's place: what has to be read is read where the run is."""
-    fields = {**vars(request), "data": None, "include": [str(path.resolve()) for path in request.include]}
+    """Without the data's place and the shard: what is read, and which samples are played, is seen to where the run
+    is."""
+    fields = {
+        **vars(request),
+        "data": None,
+        "shard": None,
+        "include": [str(path.resolve()) for path in request.include],
+    }
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
