@@ -17,7 +17,7 @@ MOST_SIDE = 4096
 """Pixels of the canvas, either way."""
 
 _UNITS = {"": 1.0, "px": 1.0, "pt": 96 / 72, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
-_LENGTH = re.compile(r"\s*(\+?\d*\.?\d+(?:[eE][-+]?\d{1,3})?)\s*([a-z]*)\s*\Z")
+_LENGTH = re.compile(r"\s{0,9}(\+?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][-+]?\d{1,3})?)([a-z]{0,4})\s{0,9}\Z")
 _TARGET = re.compile(r"url\(\s*['\"]?([^'\")]*)", re.IGNORECASE)
 _IMPORT = re.compile(r"@import", re.IGNORECASE)
 
