@@ -17,7 +17,7 @@ from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Sample, of, well_formed
 from sketchmark.protocols import says_done
-from sketchmark.runs import leaks, store
+from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
     choices,
     final_answer,
@@ -150,6 +150,7 @@ PARSERS: Mapping[str, Read] = {
     "worlds.voila.statement": statement.read_statement,
     "worlds.voila.words": lambda text: statement._value("action", text),
     "worlds.voila.checker": checker._FILE_TAIL.search,
+    "runs.estimate": lambda text: estimate._in_tags("x", [text]),
     "runs.leaks": lambda text: leaks._holds(text, text[: len(text) // 2]),
     "runs.store": store._CELL.fullmatch,
     "task_files.prompts": _template,
