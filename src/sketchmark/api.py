@@ -20,6 +20,7 @@ from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.metered import Metered
 from sketchmark.report import write_report
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
@@ -168,9 +169,13 @@ def prepare(
     for cell in cells:
         for how in scorings:
             cell.task.check_scoring(how, with_judge=bool(judge))
+    judge_name = judge if isinstance(judge, str) else judge.name or type(judge).__name__.lower()
+    budget = _budget(prices, max_cost, name, judge_name)
     if isinstance(judge, str) and judge:
-        judge = with_cache(catalog.model(judge, _arguments(judge_args)), kept)
+        judge = with_cache(_metered(catalog.model(judge, _arguments(judge_args)), budget), kept)
         owned += (judge,)
+    elif isinstance(judge, Model):
+        judge = _metered(judge, budget)
     options = RunOptions(
         concurrency=concurrency,
         time_limit=time_limit,
@@ -178,7 +183,7 @@ def prepare(
         fresh=fresh,
         grading=Grading(scorings[0], judge or None),
         scored_beside=tuple(scorings[1:]),
-        budget=_budget(prices, max_cost, name),
+        budget=budget,
         engine=asked,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
@@ -263,10 +268,15 @@ def _checked(engine: Engine, *, by_name: bool) -> Engine:
     return engine if by_name else replace(engine, name="local")
 
 
-def _budget(prices: Folder, max_cost: float | None, model: str) -> Budget:
+def _budget(prices: Folder, max_cost: float | None, model: str, judge: str) -> Budget:
     if max_cost is not None and not prices:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
-    return Budget(max_cost, _price(prices, model))
+    return Budget(max_cost, _price(prices, model), judge_price=_price(prices, judge) if judge else None)
+
+
+def _metered(judge: Model, budget: Budget) -> Model:
+    """What a judge costs counts like what the model costs, wherever it is asked."""
+    return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
 
 
 def _price(prices: Folder, model: str) -> Price | None:

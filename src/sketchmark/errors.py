@@ -79,3 +79,11 @@ class CallFailed(SketchmarkError):
         self.blames_model = blames_model
         self.stops_run = stops_run
         self.retry_after = retry_after
+
+
+class JudgeFailed(CallFailed):
+    """A judge that gave no verdict. It says nothing about the model: not scored, counted, and asked again by the next
+    start."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("judge_failed", message)

@@ -17,6 +17,7 @@ LAYERS = (
     ("terminal",),
     ("pixels",),
     ("parts",),
+    ("svg",),
     ("files", "worlds", "stats", "engines"),
     ("models",),
     ("canvas", "episode"),

@@ -17,11 +17,12 @@ from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Sample, of, well_formed
 from sketchmark.protocols import says_done
-from sketchmark.runs import leaks, store
+from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
     choices,
     final_answer,
     findings,
+    judging,
     listed,
     marked,
     meteor,
@@ -35,6 +36,8 @@ from sketchmark.scoring import (
 from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
+from sketchmark.svg import checking
+from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
@@ -47,12 +50,13 @@ from sketchmark.tasks.mmmu import open_answers as mmmu_open
 from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.mmsi import published as mmsi_published
-from sketchmark.tasks.uni_mmmu import geometry, values
+from sketchmark.tasks.uni_mmmu import code_scores, geometry, geometry_data, quantities, science, values, verdicts
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.terminal import telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
+from tests.episodes import episode
 
 Read = Callable[[str], object]
 
@@ -123,7 +127,16 @@ PARSERS: Mapping[str, Read] = {
     "tasks.mmsi.data": mmsi_data.category_of,
     "tasks.mmsi.published: official": lambda text: mmsi_published.letter(text, "official"),
     "tasks.mmsi.published: lenient": lambda text: mmsi_published.letter(text, "lenient"),
-    "tasks.uni_mmmu.geometry": geometry._VERDICT.findall,
+    "scoring.judging": judging.first_json_object,
+    "svg.checking": checking.check,
+    "svg.checking: style": lambda text: checking.check(f"<svg><style>{text}</style></svg>"),
+    "svg.checking: size": lambda text: checking._check_canvas({"width": text, "viewBox": text}),
+    "tasks.uni_mmmu.geometry": geometry._final,
+    "tasks.uni_mmmu.geometry_data": geometry_data._safe,
+    "tasks.uni_mmmu.quantities": quantities.quantity,
+    "tasks.uni_mmmu.science": lambda text: science.form(Sample("1"), episode(text), Grading()),
+    "tasks.uni_mmmu.code_scores": lambda text: (code_scores._summary(text), code_scores._strict_marks(text)),
+    "tasks.uni_mmmu.verdicts": verdicts.object_from_the_first_brace,
     "tasks.uni_mmmu.values: moves": lambda text: values.moves_of(text, "row"),
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
     "tasks.published_files: literal": published_files.literal,
@@ -137,6 +150,7 @@ PARSERS: Mapping[str, Read] = {
     "worlds.voila.statement": statement.read_statement,
     "worlds.voila.words": lambda text: statement._value("action", text),
     "worlds.voila.checker": checker._FILE_TAIL.search,
+    "runs.estimate": lambda text: estimate._in_tags("x", [text]),
     "runs.leaks": lambda text: leaks._holds(text, text[: len(text) // 2]),
     "runs.store": store._CELL.fullmatch,
     "task_files.prompts": _template,

@@ -67,8 +67,8 @@ import click
     "--trust-code", is_flag=True, help="Run Python found inside --include folders. It can do anything you can."
 )
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
-@click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
-@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for cost per run.")
+@click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
+@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table of model and judge.")
 @click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
 @click.option(
     "--engine",

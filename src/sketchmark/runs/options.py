@@ -19,10 +19,19 @@ class Budget:
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
+    judge_price: Price | None = None
+    judge_spent: float = 0.0
+    """Of what was spent, the judge's part."""
 
     def charge(self, usage: Mapping[str, int]) -> None:
         if self.price is not None:
             self.spent += self.price(usage)
+
+    def charge_judge(self, usage: Mapping[str, int]) -> None:
+        if self.judge_price is not None:
+            cost = self.judge_price(usage)
+            self.spent += cost
+            self.judge_spent += cost
 
     @property
     def used_up(self) -> bool:
