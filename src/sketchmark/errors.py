@@ -70,3 +70,11 @@ class CallFailed(SketchmarkError):
         self.kind = kind
         self.blames_model = blames_model
         self.stops_run = stops_run
+
+
+class JudgeFailed(CallFailed):
+    """A judge that gave no verdict. It says nothing about the model: not scored, counted, and asked again by the next
+    start."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("judge_failed", message)
