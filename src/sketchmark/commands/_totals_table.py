@@ -28,9 +28,8 @@ def print_totals(results: Results) -> None:
 def _missing(total: BenchmarkTotal) -> str:
     named = [f"{task} ({why})" for task, why in list(total.missing.items())[:_NAMED]]
     more = len(total.missing) - _NAMED
-    return (
-        f"{_title(total)}: no overall score, {len(total.missing)} of its tasks are missing: {', '.join(named)}"
-        + (f" and {more} more" if more > 0 else "")
+    return f"{_title(total)}: no overall score, {len(total.missing)} of its tasks are missing: {', '.join(named)}" + (
+        f" and {more} more" if more > 0 else ""
     )
 
 

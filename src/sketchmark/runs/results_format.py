@@ -202,7 +202,7 @@ class Gain(Struct):
 
 
 class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
-    """The score of a benchmark of several tasks in one mode: means weighted by constants, of all its tasks or none."""
+    """The score of a benchmark of several tasks in one mode: weighted by constants, of all its tasks or none."""
 
     benchmark: str
     """Its name."""
