@@ -17,7 +17,7 @@ def print_estimate(cells: list[Cell], price: Price | None) -> None:
 
     table = Table(title="A dry run: nothing was asked. At most:", title_justify="left")
     columns = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
-    table.add_column("task.mode")
+    table.add_column("task.mode", overflow="fold")
     for name in columns:
         table.add_column(name.replace("_", " "), justify="right")
     if price:

@@ -41,8 +41,8 @@ def _title(total: BenchmarkTotal) -> str:
 def _table(total: BenchmarkTotal, overall: Mean) -> Table:
     from rich.table import Table
 
-    table = Table(title=f"{_title(total)}, weighted", title_justify="left")
-    for name in ("category", "mean", "95 %", "n", *(["gain over direct", "95 %"] if total.gains else [])):
+    table = Table(title=f"{_title(total)}, weighted{", and the gain over direct" if total.gains else ""}", title_justify="left")
+    for name in ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else [])):
         table.add_column(name, justify="left" if name == "category" else "right")
     for name, mean in {**total.categories, "overall": overall}.items():
         gain = total.gains.get(name)

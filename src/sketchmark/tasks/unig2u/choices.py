@@ -27,6 +27,7 @@ from sketchmark.tasks.unig2u.same_meaning import question_to_judge, verdict
 SEED = 42
 """Of the lots that `official` draws in VisualPuzzles: published without one."""
 
+_FIRST_SIGN = 0x2460
 _JOINED = re.compile(r"(?<=\w)[_-](?=\w)")
 
 
@@ -65,10 +66,11 @@ def illusions(sample: Sample, episode: Episode, grading: Grading, *, score: str)
 
 
 def _named(reply: str, options: Sequence[str]) -> str | None:
-    """The one option that a reply commits to in words. There are more options than letters, so none has a letter."""
-    words = Words({option: _JOINED.sub(" ", option) for option in options})
-    verdict = Reader("", words).read(said(_JOINED.sub(" ", reply)))
-    return min(verdict.letters) if verdict.letters else None
+    """The one option that a reply commits to in words. There are more options than letters, so each has a sign that
+    no reply can name it by."""
+    signs = {chr(_FIRST_SIGN + place): _JOINED.sub(" ", option) for place, option in enumerate(options)}
+    verdict = Reader("".join(signs), Words(signs)).read(said(_JOINED.sub(" ", reply)))
+    return options[ord(min(verdict.letters)) - _FIRST_SIGN] if verdict.letters else None
 
 
 async def physics(sample: Sample, episode: Episode, grading: Grading, *, judge: str) -> Scores:
