@@ -9,6 +9,8 @@ import pytest
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.commands._totals_table import print_totals
+from sketchmark.files.atomic import write_json
+from sketchmark.report import write_report
 from sketchmark.runs.format import CellAbout
 from sketchmark.runs.results_format import BenchmarkTotal, Results
 from sketchmark.runs.rows import ScoredSample
@@ -177,11 +179,13 @@ def test_pictures_that_two_tasks_ask_about_widen_the_interval() -> None:
 def test_the_gain_is_the_paired_difference_over_all_items() -> None:
     played = Played()
     _, drawn = played.totals()
-    before, after, labels = [], [], []
+    before: list[float] = []
+    after: list[float] = []
+    labels: list[str] = []
     for share in total().shares:
         first, second = (played.scores[f"{share.task}.{mode}"] for mode in ("direct", "visual_cot"))
-        before += [row.values["right"] for row in first.values()]
-        after += [second[name].values["right"] for name in first]
+        before += [row.values["right"] or 0.0 for row in first.values()]
+        after += [second[name].values["right"] or 0.0 for name in first]
         labels += [f"{share.source or share.task}/{name}" for name in first]
     found = paired_difference(before, after, labels)
     assert drawn.gains["overall"].ci95 == pytest.approx((found.low, found.high))
@@ -195,7 +199,8 @@ def test_what_is_missing_is_one_line_and_a_whole_total_a_table(capsys: pytest.Ca
     assert max(map(len, shown.splitlines())) <= 80
     for name in list(played.cells)[:12:2]:
         del played.cells[name]
-    print_totals(Results(tasks={}, gains=[], totals=played.totals()[:1]))
+    parts = [one for one in played.totals() if one.mode == "direct"]
+    print_totals(Results(tasks={}, gains=[], totals=parts))
     shown = " ".join(capsys.readouterr().out.split())
     assert "no overall score, 6 of its tasks are missing: unig2u_realunify_attentional_focusing (not played)" in shown
     assert shown.endswith("and 3 more")
@@ -233,3 +238,17 @@ def test_the_whole_benchmark_played_in_both_modes(tmp_path: Path) -> None:
     gain = drawn.gains["overall"].gain
     assert gain is not None and gain == pytest.approx((drawn.overall.mean or 0) - (direct.overall.mean or 0))
     assert gain < -0.5
+
+
+def test_the_report_has_a_section_on_the_overall(tmp_path: Path) -> None:
+    data = published.everything(tmp_path / "data")
+    folder = sketchmark.run(Knows(), "chartqa100", data=data, output_path=tmp_path / "run")
+    page = folder.report_file.read_text("utf-8")
+    assert "UniG2U (direct, strict) has no overall score: 31 of its tasks are missing." in page
+    assert "unig2u_chartqa100: 2 of 100 samples scored" in page
+    results = folder.results()
+    results.totals = Played().totals()
+    write_json(folder.results_file, results)
+    whole = write_report(folder).read_text("utf-8")
+    assert "UniG2U (visual_cot, strict): means weighted by the benchmark&#x27;s constants" in whole
+    assert "+25 [23, 27]" in whole

@@ -41,14 +41,15 @@ def _title(total: BenchmarkTotal) -> str:
 def _table(total: BenchmarkTotal, overall: Mean) -> Table:
     from rich.table import Table
 
-    table = Table(title=f"{_title(total)}, weighted{", and the gain over direct" if total.gains else ""}", title_justify="left")
+    gain = ", and the gain over direct" if total.gains else ""
+    table = Table(title=f"{_title(total)}, weighted{gain}", title_justify="left")
     for name in ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else [])):
         table.add_column(name, justify="left" if name == "category" else "right")
     for name, mean in {**total.categories, "overall": overall}.items():
-        gain = total.gains.get(name)
+        change = total.gains.get(name)
         table.add_row(
             *(name, f"{mean.mean:.4f}", _bounds(mean, ".3f"), str(mean.n)),
-            *((f"{gain.gain:+.4f}", _bounds(gain, "+.3f")) if gain else ()),
+            *((f"{change.gain:+.4f}", _bounds(change, "+.3f")) if change else ()),
             style="bold" if name == "overall" else None,
         )
     return table
