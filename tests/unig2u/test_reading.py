@@ -103,7 +103,7 @@ def test_a_lot_that_official_draws_is_counted_and_the_same_every_time() -> None:
         ("A: 5", "A", "A"),
         ("The correct answer is: D", "D", "D"),
         ("b", None, "B"),
-        ("Based on the picture, C.", "B", None),
+        ("Based on the picture, C.", "B", "C"),
         ("Because it is D", "B", "D"),
         ("Answer: C", "C", "C"),
         ("The best option is C", "C", "C"),
@@ -115,8 +115,7 @@ def test_realunify(reply: str, official: str | None, strict: str | None) -> None
     assert published.realunify(reply) == official
     assert score(choices.realunify, sample, reply, "official", score="x").notes["answer"] == official
     found = score(choices.realunify, sample, reply, "strict", score="x")
-    if reply != "Based on the picture, C.":
-        assert found.notes["answer"] == strict
+    assert found.notes["answer"] == strict
     assert found.values == {"x": float(found.notes["answer"] == "C")}
 
 

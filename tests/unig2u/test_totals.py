@@ -94,9 +94,8 @@ def test_overall_categories_and_gain_of_a_whole_run() -> None:
     assert direct.overall is not None and drawn.overall is not None
     assert direct.overall.n == 3000
     assert {name: mean.n for name, mean in drawn.categories.items()} == WEIGHTS
-    exact = {"Real-world": 0.26 * 0.5 + 0.5 * 0.24, "Chart": 0.25}
     assert direct.categories["Chart"].mean == 0.25
-    assert direct.categories["Real-world"].mean == pytest.approx((25 + 12 + 12) / 200), exact
+    assert direct.categories["Real-world"].mean == pytest.approx((25 + 12 + 12) / 200)
     means = {name: mean.mean or 0.0 for name, mean in drawn.categories.items()}
     assert drawn.overall.mean == pytest.approx(total().overall(means)), "weighted by constants"
     gain = drawn.gains["overall"]

@@ -159,7 +159,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     total: Annotated[
         Code | None,
-        Meta(description="() -> sketchmark.task.Total: the benchmark whose overall score this task is a part of."),
+        Meta(
+            description="() -> the tasks of a benchmark and their weights: results then have its overall score, too."
+        ),
     ] = None
     task: Annotated[
         Annotated[str, Meta(min_length=1)] | None, Meta(description="The task's name, where it is not the file's.")
