@@ -159,6 +159,10 @@ class Catalog:
         exact = self._files.get(name.lower())
         return exact or next((path for known, path in self._files.items() if _bare(known) == _bare(name)), None)
 
+    def _aliased(self, name: str) -> Path | None:
+        """The task file that has this name for an alias. Looked for last: an alias hides nobody's name."""
+        return next((path for path in self._files.values() if _bare(name) in map(_bare, _aliases(path))), None)
+
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """`inside` are the groups that were opened on the way to this name."""
         if name in inside or len(inside) > _MOST_GROUPS:
@@ -175,10 +179,12 @@ class Catalog:
         for mode in MODES:
             if name.lower().replace("-", "_").endswith(f"_{mode}"):
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1], inside)]
+        if (aliased := self._aliased(name)) is not None:
+            return [Pick(name_of(aliased))]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
-        path = self._file(name)
+        path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
         config = read_config(path)
@@ -238,6 +244,12 @@ class Catalog:
 
 def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
+
+
+def _aliases(path: Path) -> list[str]:
+    """Task files of lmms-eval's shape have none."""
+    config = read_config(path)
+    return [] if is_lmms_eval(config) else config.get("aliases", [])
 
 
 def _bare(name: str) -> str:

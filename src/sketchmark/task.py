@@ -59,6 +59,41 @@ RepliesReader = Callable[[Mapping[str, Any]], Sample | None]
 
 
 @dataclass(frozen=True)
+class Share:
+    """What one task counts for in a benchmark's total: `items` is its weight and how many samples a whole run has.
+
+    Tasks of one `source` ask about the same items: their samples of one name are not independent. `scores` names, by
+    scoring, a score that goes in instead of the task's headline.
+    """
+
+    task: str
+    category: str
+    items: int
+    source: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Total:
+    """A benchmark whose score is a mean over several tasks, weighted by constants."""
+
+    name: str
+    shares: Sequence[Share]
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """Category → its weight: all its items."""
+        return {
+            category: sum(share.items for share in self.shares if share.category == category)
+            for category in dict.fromkeys(share.category for share in self.shares)
+        }
+
+    def overall(self, categories: Mapping[str, float]) -> float:
+        """The overall score from the score of every category."""
+        return sum(weight * categories[name] for name, weight in self.weights.items()) / sum(self.weights.values())
+
+
+@dataclass(frozen=True)
 class TaskOptions:
     """What the user picks for a whole run: prompt set, model name for per-model prompts, step counting."""
 
@@ -117,6 +152,8 @@ class Task:
             raise BadInput(f"task {name!r} needs `source` and `modes`", "see docs/add-a-task.md")
         _check_mode_names(name, file)
         self.prompt_sets = {"default", *file.prompt_sets}
+        if file.default_prompts not in {"", *self.prompt_sets}:
+            raise BadInput(f"task {name!r}: default_prompts: there is no prompt set {file.default_prompts!r}")
         if self.choices.prompts and self.choices.prompts not in self.prompt_sets:
             raise UnknownName(
                 f"task {name!r} has no prompt set {self.choices.prompts!r}",
@@ -133,7 +170,7 @@ class Task:
             raise UnknownName(f"{where} has no mode {name!r}", f"it has: {', '.join(file.modes)}")
         block = self._block(name)
         kwargs = merged(file.lmms_eval_specific_kwargs, block.lmms_eval_specific_kwargs)
-        chosen = file.prompt_sets.get(self.choices.prompts, {}).get(name, {})
+        chosen = file.prompt_sets.get(self.choices.prompts or file.default_prompts, {}).get(name, {})
         prompts = {
             **_plain(block.prompts),
             **kwargs.get("default", {}),
@@ -210,6 +247,7 @@ class Task:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
         if name in self.declared.judged_scorings and not with_judge:
             raise BadInput(f"scoring {name!r} judges answers with a model", "give --judge, or use --scoring strict")
+        _ = self.total
         extra = known[name]
         if extra and importlib.util.find_spec(extra) is None:
             raise MissingExtra(f"scoring {name}", extra)
@@ -225,6 +263,15 @@ class Task:
     @property
     def settle(self) -> Settler | None:
         return self._code.bound(self.declared.settle) if self.declared.settle else None
+
+    @property
+    def total(self) -> Total | None:
+        if not self.declared.total:
+            return None
+        found = self._code.find(self.declared.total)()
+        if not isinstance(found, Total):
+            raise BadInput(f"task {self.name!r}: {self.declared.total} returns no sketchmark.task.Total")
+        return found
 
     @property
     def submission(self) -> SubmissionWriter | None:

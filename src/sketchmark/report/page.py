@@ -14,10 +14,12 @@ from sketchmark.report.gallery import gallery
 from sketchmark.report.headline import headline, interval_of, verdict
 from sketchmark.report.markup import Child, Html, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
+from sketchmark.report.overall import overall
 from sketchmark.runs import summary
 from sketchmark.runs.format import RunAbout
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.readings import told
+from sketchmark.runs.rescore import results_before
 from sketchmark.runs.results_format import CellSummary, Mean
 from sketchmark.runs.shards import part_in_words
 
@@ -40,6 +42,7 @@ def page(run: RunIndex) -> str:
     cells, found = [summary.of_cell(cell) for cell in run.cells.values()], compared(run.folder)
     sections: dict[str, Html | None] = {
         "Scores": _scores(cells, found.rows, told(run.folder)),
+        "Overall": overall(made.totals if (made := results_before(run.folder)) else (), _table),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),

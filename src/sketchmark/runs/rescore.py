@@ -12,17 +12,18 @@ from sketchmark.engines.local import play_all
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
-from sketchmark.runs.format import EpisodeLine, ScoreNumbers, ScoreRow
+from sketchmark.runs.format import CellAbout, EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.readings import of_cell
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
-from sketchmark.runs.results_format import CellSummary, Results
+from sketchmark.runs.results_format import BenchmarkTotal, CellSummary, Results
 from sketchmark.runs.rows import newest
 from sketchmark.runs.settling import settle_file
 from sketchmark.runs.shards import part_in_words
 from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
+from sketchmark.runs.totals import totals
 from sketchmark.task import Grading, Task
 
 _UNFINISHED = ".unfinished"
@@ -168,10 +169,24 @@ def aggregate(
         model=about.model.name,
         tasks=results,
         gains=list(gains(present, folder.scored)),
+        totals=_totals(folder, tasks, present, scorings or ["strict"], before),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
         part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
     )
     write_json(folder.results_file, found)
+
+
+def _totals(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    cells: Mapping[str, CellAbout],
+    scorings: Sequence[str],
+    before: Results | None,
+) -> list[BenchmarkTotal]:
+    """Those of the benchmarks that this command's tasks belong to, made anew, and those that stand there already."""
+    found = totals(tasks.values(), cells, folder.scored, scorings)
+    made = {total.benchmark for total in found}
+    return found + [total for total in (before.totals if before else []) if total.benchmark not in made]
 
 
 def results_before(folder: RunFolder) -> Results | None:

@@ -201,6 +201,34 @@ class Gain(Struct):
     """Samples in all."""
 
 
+class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
+    """The score of a benchmark of several tasks in one mode: weighted by constants, of all its tasks or none."""
+
+    benchmark: str
+    """Its name."""
+
+    mode: str
+    """The mode that all its tasks were played in."""
+
+    canvas: str = "own"
+    """As in run.json."""
+
+    scoring: str = ""
+    """By what rules."""
+
+    missing: dict[str, str] = {}
+    """Task → why it cannot be counted; while there is one, there is no score."""
+
+    overall: Mean | None = None
+    """The score."""
+
+    categories: dict[str, Mean] = {}
+    """Category → its score."""
+
+    gains: dict[str, Gain] = {}
+    """`overall` and category → what this mode changed over direct, sample by sample."""
+
+
 class Results(Struct, kw_only=True, omit_defaults=True):
     """The aggregates of a run."""
 
@@ -212,6 +240,9 @@ class Results(Struct, kw_only=True, omit_defaults=True):
 
     gains: list[Gain]
     """What each mode changed."""
+
+    totals: list[BenchmarkTotal] = []
+    """Scores of benchmarks that the run's tasks are a part of."""
 
     warnings: list[str] = []
     """What the checks before the run found."""

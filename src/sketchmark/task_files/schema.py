@@ -128,6 +128,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         dict[str, dict[str, Prompts]],
         Meta(description="Other wordings for `--prompts NAME`: for each mode, the prompts that differ."),
     ] = {}
+    default_prompts: Annotated[
+        str, Meta(description="The prompt set of a run that names none; `--prompts default` then leaves it out.")
+    ] = ""
     lmms_eval_specific_kwargs: Annotated[PerModel, Meta(description="Prompts by model, for every mode.")] = {}
     scorers: Annotated[
         list[Code | Call], Meta(description="Functions (sample, episode, grading) -> Scores; all are asked.")
@@ -154,9 +157,19 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Code | None,
         Meta(description="(row of a replies file) -> the sample that the row itself holds, or None; for score-file."),
     ] = None
+    total: Annotated[
+        Code | None,
+        Meta(
+            description="() -> the tasks of a benchmark and their weights: results then have its overall score, too."
+        ),
+    ] = None
     task: Annotated[
         Annotated[str, Meta(min_length=1)] | None, Meta(description="The task's name, where it is not the file's.")
     ] = None
+    aliases: Annotated[
+        list[Name],
+        Meta(description="Other names of the task. A task or group that has such a name itself goes first."),
+    ] = []
     tag: Tags = []
     group: Annotated[str | None, Meta(description="One more tag, as lmms-eval writes it.")] = None
 
