@@ -20,6 +20,7 @@ from sketchmark.protocols import Protocol, protocol
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.task_files.published import Published, published_beside
 from sketchmark.task_files.reading import lineage, merged
 from sketchmark.task_files.schema import ModeBlock, Settings, TaskFile
 
@@ -104,8 +105,11 @@ class Task:
         config: Mapping[str, Any],
         choices: TaskOptions | None = None,
         code: CodeNames | None = None,
+        folder: Path | None = None,
     ) -> None:
+        """`folder` is where its file lies: what others published on it stands there."""
         self.name = name
+        self.folder = folder
         self.config = config
         self.choices = choices or TaskOptions()
         self.declared = file = checked(config, TaskFile, f"task {name!r}")
@@ -198,6 +202,10 @@ class Task:
     def source_parameters(self) -> dict[str, inspect.Parameter]:
         """What the function that yields the samples takes, for --task_args."""
         return dict(inspect.signature(self._code.find(self.declared.source["use"])).parameters)
+
+    def published(self, mode: str) -> list[Published]:
+        """Others' figures for this task in a mode."""
+        return published_beside(self.folder, self.name, mode) if self.folder else []
 
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.declared.source, "seed": seed}

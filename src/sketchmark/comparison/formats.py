@@ -11,6 +11,7 @@ from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval
+from sketchmark.stats.independent import Apart, share_of
 from sketchmark.terminal import shown
 
 
@@ -107,18 +108,19 @@ CSV_COLUMNS = (
 
 
 def to_csv(comparison: Comparison) -> str:
-    """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing."""
+    """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing; on
+    published lines `before` is the published figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for labels, before, after, difference, p_holm in _flat(comparison):
         numbers = [getattr(before, name, "") for name in _SCORE] + [getattr(after, name, "") for name in _SCORE]
-        numbers += [getattr(difference, name) for name in _DIFFERENCE]
+        numbers += [getattr(difference, name, "") for name in _DIFFERENCE]
         writer.writerow([*map(_no_formula, labels), *numbers, p_holm])
     return text.getvalue()
 
 
-Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference, float | None]
+Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference | Apart | None, float | None]
 
 
 def _flat(comparison: Comparison) -> Iterator[Flat]:
@@ -143,6 +145,11 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
                 name = (table.task, f"own − {one.canvas}", table.metric)
                 labels = ("canvas", *name, "canvas", one.canvas, *[table.run] * 2, *[table.scoring] * 2)
                 yield labels, one.score, own, one.own_minus_this, one.p_holm
+    for found in comparison.published:
+        for row in found.rows:
+            theirs = share_of(row.value, row.n) if row.n else Interval(row.value, None, None, 0, "")
+            names = (found.task, f"{found.mode} − {row.model}", row.score, "published", row.channel)
+            yield ("published", *names, row.model, found.run, "", row.scoring), theirs, row.yours, row.apart, None
 
 
 def _no_formula(text: str) -> str:

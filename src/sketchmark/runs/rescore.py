@@ -146,6 +146,7 @@ def aggregate(
             own, *others = scorings or ["strict"]
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+            summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
                 if summary.metrics and beside.metrics:
                     beside.against = of_cell(folder, name, other, cell.headline)

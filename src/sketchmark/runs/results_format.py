@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sketchmark.stats import Difference, Interval
+from sketchmark.task_files.published import Published
 
 
 class Mean(Struct):
@@ -156,6 +157,9 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
 
     against: Against | None = None
     """In `scorings` only: what the cell's own scoring reads and scores differently."""
+
+    published: list[Published] = []
+    """What others published for the same, to look at; no number of the run is made of it."""
 
     unanswered: list[str] | None = None
     """`sketchmark score-file` only: samples without a reply."""
