@@ -52,6 +52,9 @@ Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
 """(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
 
+Guesser = Callable[[Sample], Sequence[str]]
+"""(sample) -> the replies that a guesser chooses among."""
+
 SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 """(episodes, folder) -> the files it wrote."""
 
@@ -229,6 +232,19 @@ class Task:
     @property
     def aggregate(self) -> Aggregator | None:
         return self._code.bound(self.declared.aggregate) if self.declared.aggregate else None
+
+    @property
+    def guesses(self) -> Guesser | None:
+        """What somebody may reply who has not looked; None: the file does not say."""
+        declared = self.declared.guesses
+        if declared is None:
+            return None
+        return (lambda sample: declared) if isinstance(declared, list) else self._code.bound(declared)
+
+    @property
+    def alignment(self) -> Scorer | None:
+        """What the drawings show, and whether the answer says the same; None: nothing here can read them."""
+        return self._code.bound(self.declared.alignment) if self.declared.alignment else None
 
     @property
     def settle(self) -> Settler | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
+from sketchmark.runs.baselines import warned
+from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,8 +18,8 @@ _MOST_GROUPS = 12
 
 
 def print_results(results: Results) -> None:
-    """Every score with its interval, by each scoring, beside it how many replies were cut or could not be read; then
-    other trouble, and what drawing changed."""
+    """Every score with its interval, by each scoring, beside it what guessing would get (where there is something to
+    guess) and how many replies were cut or could not be read; then other trouble, and what drawing changed."""
     from sketchmark.terminal.console import console
 
     out = console()
@@ -27,7 +28,7 @@ def print_results(results: Results) -> None:
         if trouble := _trouble(cell):
             out.print(f"{name}: {trouble}", style="red")
     _print_groups(out, results.tasks)
-    for warning in results.warnings:
+    for warning in (*results.warnings, *warned(results.tasks)):
         out.print(f"warning: {warning}", style="yellow")
     if results.gains:
         _print_gains(out, results.gains)
@@ -44,7 +45,8 @@ def _scores(results: Results) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for name in ("task.mode", "score", *["scoring"] * bool(scorings)):
         table.add_column(name, overflow="fold")
-    for name in ("mean", "95 %", "n", "cut", "unparsed"):
+    guessed = any(cell.baselines for cell in results.tasks.values())
+    for name in ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed"):
         table.add_column(name, justify="right", no_wrap=True)
     for label, cell in results.tasks.items():
         ways = _by_scoring(cell)
@@ -58,6 +60,7 @@ def _scores(results: Results) -> Table:
                 told.add(name)
                 table.add_row(
                     *(label, score, *[name] * bool(scorings), _mean(found), _bounds(found)),
+                    *[_guess(ways[name].baselines.get(metric))] * guessed,
                     *(str(found.n) if found else "", *shares),
                     style="bold" if metric == cell.headline else None,
                 )
@@ -140,6 +143,11 @@ def _mean(found: Metric | None) -> str:
     if not found:
         return "-"
     return str(found.mean) if isinstance(found.mean, int) else f"{found.mean:.3f}"
+
+
+def _guess(found: Baseline | None) -> str:
+    """The best that one gets without looking."""
+    return f"{found.best:.3f}" if found else ""
 
 
 def _bounds(found: Metric | Gain | None, style: str = ".3f") -> str:

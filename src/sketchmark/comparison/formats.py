@@ -145,11 +145,12 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
                 name = (table.task, f"own − {one.canvas}", table.metric)
                 labels = ("canvas", *name, "canvas", one.canvas, *[table.run] * 2, *[table.scoring] * 2)
                 yield labels, one.score, own, one.own_minus_this, one.p_holm
-    for found in comparison.published:
-        for row in found.rows:
-            theirs = share_of(row.value, row.n) if row.n else Interval(row.value, None, None, 0, "")
-            names = (found.task, f"{found.mode} − {row.model}", row.score, "published", row.channel)
-            yield ("published", *names, row.model, found.run, "", row.scoring), theirs, row.yours, row.apart, None
+    for theirs in comparison.published:
+        for figure in theirs.rows:
+            score = share_of(figure.value, figure.n) if figure.n else Interval(figure.value, None, None, 0, "")
+            name = (theirs.task, f"{theirs.mode} − {figure.model}", figure.score)
+            labels = ("published", *name, "published", figure.channel, figure.model, theirs.run, "", figure.scoring)
+            yield labels, score, figure.yours, figure.apart, None
 
 
 def _no_formula(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
-from sketchmark.comparison import CanvasTable, Comparison, TableRow
+from sketchmark.comparison import CanvasTable, Comparison, PublishedTable, TableRow
 from sketchmark.files.plain import plain
 from sketchmark.report import charts
 from sketchmark.report.evidence import compared
@@ -43,6 +43,7 @@ def page(run: RunIndex) -> str:
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
         "Right drawing, right answer?": _drawn(run, found),
+        "What others published": _published(found.published),
         "Failures": _failures(cells),
         "Episodes": gallery(run),
         "Configuration": _configuration(run.about),
@@ -227,6 +228,31 @@ def _drawn(run: RunIndex, found: Comparison) -> Html | None:
     )
     chart = charts.bars("Score when the drawing was right, and when it was wrong", labels, series)
     return join(chart, tag("ul", *(tag("li", sentence) for sentence in sentences)), counts)
+
+
+def _published(tables: Sequence[PublishedTable]) -> Html | None:
+    """Beside the run's own, and in no number of this report."""
+    if not tables:
+        return None
+    parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]
+    for table in tables:
+        rows: list[list[Child]] = [
+            [
+                row.model,
+                f"{row.channel} ({row.score})",
+                percent(row.value),
+                row.n or "–",
+                f"{percent(row.yours.mean)} {bracket((row.yours.low, row.yours.high))}",
+                f"{points(row.apart.mean)} {bracket((row.apart.low, row.apart.high))}" if row.apart else "",
+                row.apart.verdict if row.apart else row.untold,
+            ]
+            for row in table.rows
+        ]
+        columns = ("Published for", "Figure", "Theirs", "n", "Yours [95 %]", "Yours − theirs [95 %]", "Yours is")
+        notes = [*(f"Published: {source}" for source in table.sources), *table.notes]
+        parts.append(_table(f"{table.task}, {table.mode}: published", columns, rows))
+        parts.append(tag("ul", *(tag("li", note) for note in notes)))
+    return join(*parts)
 
 
 def _failures(cells: Sequence[CellSummary]) -> Html:

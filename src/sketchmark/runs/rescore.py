@@ -12,6 +12,7 @@ from sketchmark.engines.local import play_all
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
+from sketchmark.runs.baselines import baselines
 from sketchmark.runs.format import EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
@@ -146,6 +147,7 @@ def aggregate(
             own, *others = scorings or ["strict"]
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+            summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
             summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
                 if summary.metrics and beside.metrics:

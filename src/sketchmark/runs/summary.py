@@ -8,15 +8,18 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from sketchmark.errors import SketchmarkError
 from sketchmark.runs import gains as computed
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.results import summarise, withheld
 from sketchmark.runs.results_format import CellSummary, Gain, Mean
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import interval
+from sketchmark.task_files.published import Published
 
 MOST_GROUPS = 24
 _made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
+_published: WeakKeyDictionary[RunIndex, tuple[int, dict[str, list[Published]]]] = WeakKeyDictionary()
 
 
 class CurvePoint(Mean):
@@ -67,6 +70,22 @@ def of_cell(cell: CellIndex) -> CellSummary:
         known = (cell.version, summary)
         _made[cell] = known
     return known[1]
+
+
+def published(run: RunIndex) -> dict[str, list[Published]]:
+    """Cell -> what others published for it, as results.json has it; nothing where that cannot be read."""
+    known = _published.get(run)
+    if known is None or known[0] != run.version:
+        known = _published[run] = (run.version, _read_published(run))
+    return known[1]
+
+
+def _read_published(run: RunIndex) -> dict[str, list[Published]]:
+    try:
+        tasks = run.folder.results().tasks
+    except (SketchmarkError, OSError):
+        return {}
+    return {name: tasks[name].published for name in run.cells if name in tasks and tasks[name].published}
 
 
 def gains(run: RunIndex) -> list[Gain]:

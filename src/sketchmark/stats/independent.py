@@ -47,4 +47,4 @@ def apart(ours: Interval, theirs: Interval) -> Apart | None:
 def _verdict(low: float, high: float) -> Verdict:
     if low > 0 or high < 0:
         return "differs"
-    return "compatible" if -NEAR <= low and high <= NEAR else "too few to tell"
+    return "compatible" if low >= -NEAR and high <= NEAR else "too few to tell"
