@@ -24,6 +24,10 @@ from sketchmark.task_files.published import Published, published_beside
 from sketchmark.task_files.reading import lineage, merged
 from sketchmark.task_files.schema import ModeBlock, Settings, TaskFile
 
+RA_AL = "ra-al"
+"""The scoring that every task has: does the drawing follow the reasoning, the answer the drawing? It looks at stored
+drawings and stands beside a run's own scores (`sketchmark score RUN --scoring ra-al`)."""
+
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
 
@@ -216,6 +220,10 @@ class Task:
     def check_scoring(self, name: str, *, with_judge: bool) -> None:
         """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
         checks the name itself."""
+        if name == RA_AL:
+            raise BadInput(
+                f"{RA_AL} looks at stored drawings", f"play first, then sketchmark score RUN --scoring {RA_AL}"
+            )
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
+from sketchmark.task import RA_AL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +60,7 @@ def _scores(results: Results) -> Table:
                 shares = ("", "") if name in told else (_share(ways[name].cut), _share(ways[name].unparsed))
                 told.add(name)
                 table.add_row(
-                    *(label, score, *[name] * bool(scorings), _mean(found), _bounds(found)),
+                    *(label, score, *[name] * bool(scorings), mean_of(found), bounds_of(found)),
                     *[_guess(ways[name].baselines.get(metric))] * guessed,
                     *(str(found.n) if found else "", *shares),
                     style="bold" if metric == cell.headline else None,
@@ -72,7 +73,8 @@ def _scores(results: Results) -> Table:
 
 
 def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
-    return {cell.scoring or "strict": cell, **cell.scorings}
+    """`ra-al` reads no answers and has a table of its own."""
+    return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
 
 
 def _numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
@@ -100,7 +102,7 @@ def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
             continue
         for label, group in groups.items():
             found = group.metrics.get(cell.headline)
-            table.add_row(name, by, label, _mean(found), _bounds(found), str(group.n))
+            table.add_row(name, by, label, mean_of(found), bounds_of(found), str(group.n))
             name = by = ""
         table.add_section()
     if table.row_count:
@@ -121,7 +123,7 @@ def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
         table.add_row(
             *(gain.task, gain.mode, gain.canvas, gain.metric),
             f"{gain.gain:+.3f}",
-            _bounds(gain, "+.3f"),
+            bounds_of(gain, "+.3f"),
             *map(str, (gain.helped, gain.hurt, gain.same)),
             f"{gain.p:.2g}" if gain.p is not None else "",
             style=style,
@@ -139,7 +141,7 @@ def _own_numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
     return {name: Metric(value, (None, None), cell.n) for name, value in numbers.items()}
 
 
-def _mean(found: Metric | None) -> str:
+def mean_of(found: Metric | None) -> str:
     if not found:
         return "-"
     return str(found.mean) if isinstance(found.mean, int) else f"{found.mean:.3f}"
@@ -150,7 +152,7 @@ def _guess(found: Baseline | None) -> str:
     return f"{found.best:.3f}" if found else ""
 
 
-def _bounds(found: Metric | Gain | None, style: str = ".3f") -> str:
+def bounds_of(found: Metric | Gain | None, style: str = ".3f") -> str:
     """Nothing where no interval can be had (a single value that is not a share)."""
     if not found or found.ci95[0] is None:
         return ""
