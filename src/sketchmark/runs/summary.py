@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,11 +15,10 @@ from sketchmark.runs.results import summarise, withheld
 from sketchmark.runs.results_format import CellSummary, Gain, Mean
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import interval
-from sketchmark.task_files.published import Published
 
 MOST_GROUPS = 24
 _made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
-_published: WeakKeyDictionary[RunIndex, tuple[int, dict[str, list[Published]]]] = WeakKeyDictionary()
+_stored: WeakKeyDictionary[RunIndex, tuple[int, dict[str, CellSummary]]] = WeakKeyDictionary()
 
 
 class CurvePoint(Mean):
@@ -72,20 +71,21 @@ def of_cell(cell: CellIndex) -> CellSummary:
     return known[1]
 
 
-def published(run: RunIndex) -> dict[str, list[Published]]:
-    """Cell -> what others published for it, as results.json has it; nothing where that cannot be read."""
-    known = _published.get(run)
+def summed_up(run: RunIndex) -> Mapping[str, CellSummary]:
+    """The cells as results.json has them, for what only a scoring finds out (baselines, published figures, `ra-al`);
+    nothing where it is not there yet or cannot be read."""
+    known = _stored.get(run)
     if known is None or known[0] != run.version:
-        known = _published[run] = (run.version, _read_published(run))
+        known = _stored[run] = (run.version, _read(run))
     return known[1]
 
 
-def _read_published(run: RunIndex) -> dict[str, list[Published]]:
+def _read(run: RunIndex) -> dict[str, CellSummary]:
     try:
         tasks = run.folder.results().tasks
     except (SketchmarkError, OSError):
         return {}
-    return {name: tasks[name].published for name in run.cells if name in tasks and tasks[name].published}
+    return {name: tasks[name] for name in run.cells if name in tasks}
 
 
 def gains(run: RunIndex) -> list[Gain]:

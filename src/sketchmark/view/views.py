@@ -215,8 +215,8 @@ def _standing(run: RunIndex) -> dict[str, Any]:
     """A row of the list with what others published for its headline scores, which the leaderboard has columns for."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
-        for name, figures in summary.published(run).items()
-        for figure in figures
+        for name, cell in summary.summed_up(run).items()
+        for figure in cell.published
         if figure.score == run.cells[name].headline
     ]
     return {**_run_row(run), "published": figures}
