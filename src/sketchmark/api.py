@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -19,7 +19,9 @@ from sketchmark.errors import BadInput, RunStopped
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.secrets import to_write_down
 from sketchmark.report import write_report
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
@@ -135,6 +137,30 @@ def prepare(
         include=tuple(Path(path) for path in include),
         trust_code=trust_code,
     )
+    scorings = list(_names(scoring)) or ["strict"]
+    asked = Asked(
+        model=name,
+        named=isinstance(model, str) and isinstance(judge, str),
+        tasks=request.tasks,
+        mode=",".join(request.modes) or "direct",
+        canvas=",".join(request.canvases),
+        steps=steps,
+        prompts=prompts,
+        limit=limit,
+        seed=seed,
+        data=str(request.data or ""),
+        model_args=to_write_down(_model_arguments(request, batch_size, max_requests_per_minute)),
+        task_args=request.task_args,
+        gen_kwargs=request.generation,
+        on_draw_failure=on_draw_failure,
+        scoring=",".join(scorings),
+        judge=judge if isinstance(judge, str) else judge.name,
+        judge_args=to_write_down(_arguments(judge_args)),
+        time_limit=time_limit,
+        include=[str(path) for path in request.include],
+        trust_code=trust_code,
+    )
+    request = replace(request, asked=asked)
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
@@ -144,7 +170,6 @@ def prepare(
     else:
         owned = ()
     cells = plan(request, catalog, model)
-    scorings = list(_names(scoring)) or ["strict"]
     for cell in cells:
         for how in scorings:
             cell.task.check_scoring(how, with_judge=bool(judge))

@@ -22,22 +22,22 @@ def to_json(comparison: Comparison) -> str:
 def to_markdown(comparison: Comparison) -> str:
     blocks = []
     for table in tables(comparison):
-        lines = [f"### {_markdown(table.title)}", ""]
+        lines = [f"### {markdown_text(table.title)}", ""]
         lines.append(_line(table.columns))
         lines.append("|" + "---|" * table.texts + "---:|" * (len(table.columns) - table.texts))
         lines += [_line(row) for row in table.rows]
-        lines += [f"\n{_markdown(text)}" for text in table.below]
+        lines += [f"\n{markdown_text(text)}" for text in table.below]
         blocks.append("\n".join(lines))
     if comparison.notes:
-        blocks.append("\n".join(["### Notes", "", *(f"* {_markdown(note)}" for note in comparison.notes)]))
+        blocks.append("\n".join(["### Notes", "", *(f"* {markdown_text(note)}" for note in comparison.notes)]))
     return "\n\n".join(blocks) + "\n"
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(map(_markdown, cells)) + " |"
+    return "| " + " | ".join(map(markdown_text, cells)) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     """File names and categories come from strangers: nothing in them may open a tag, a link or a column."""
     flat = _flat_text(text)
     return "".join(

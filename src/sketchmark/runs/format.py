@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.runs.asked import Asked
 
 FORMAT = 2
 READABLE = (1, 2)
@@ -122,6 +123,9 @@ class RunAbout(Struct):
 
     limits: dict[str, int] = {}
     """Cell → `--limit` of its last start: numbers are of that many first samples. Absent: of all in the folder."""
+
+    asked: dict[str, Asked] = {}
+    """Cell → the command of its last start, for `sketchmark card`."""
 
 
 class PartLine(Struct, omit_defaults=True):

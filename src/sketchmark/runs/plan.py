@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.task import Mode, Task, TaskOptions
 
@@ -38,6 +39,8 @@ class Request:
     on_draw_failure: str = "fail"
     include: tuple[Path, ...] = ()
     trust_code: bool = False
+    asked: Asked | None = None
+    """The same as a command, with how it is scored; for run.json alone."""
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,10 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=limits,
+        asked={
+            **{name: asked for name, asked in (about.asked if about else {}).items() if name not in descriptions},
+            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        },
     )
     write_json(folder.run_file, now)
     return folder
