@@ -250,9 +250,9 @@ class Task:
         return (lambda sample: declared) if isinstance(declared, list) else self._code.bound(declared)
 
     @property
-    def alignment(self) -> Scorer | None:
+    def drawn(self) -> Scorer | None:
         """What the drawings show, and whether the answer says the same; None: nothing here can read them."""
-        return self._code.bound(self.declared.alignment) if self.declared.alignment else None
+        return self._code.bound(self.declared.drawn) if self.declared.drawn else None
 
     @property
     def settle(self) -> Settler | None:

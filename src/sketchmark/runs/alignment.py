@@ -25,7 +25,7 @@ def scorers_of(task: Task, scoring: str) -> list[Scorer]:
     """Those who give a scoring: the task's own, or for `ra-al` the judge and whoever can read the drawings."""
     if scoring != RA_AL:
         return task.scorers
-    reader = task.alignment
+    reader = task.drawn
     return [*([reader] if reader else []), partial(judged, task=task.name, read=reader)]
 
 
@@ -34,7 +34,7 @@ def drawn_cells(folder: RunFolder, tasks: Mapping[str, Task], *, with_judge: boo
     drawn = {name: task for name, task in tasks.items() if _draws(folder, name)}
     if not drawn:
         raise BadInput(f"nothing was drawn in {folder.path}: {RA_AL} looks at drawings", "play --mode visual_cot")
-    seen = {name: task for name, task in drawn.items() if with_judge or task.alignment}
+    seen = {name: task for name, task in drawn.items() if with_judge or task.drawn}
     if not seen:
         raise BadInput(f"the drawings of {', '.join(drawn)} can be read by a judge only", "add --judge MODEL")
     return seen

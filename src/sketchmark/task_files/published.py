@@ -115,7 +115,7 @@ def published_beside(folder: Path, task: str, mode: str) -> list[Published]:
             scoring=table.scoring,
             note=row.note,
         )
-        for table in (_read(path).published if path.is_file() else ())
+        for table in (read(path).published if path.is_file() else ())
         for row in table.figures
         if task in row.tasks and mode == row.mode
         for model, value in row.values.items()
@@ -123,7 +123,7 @@ def published_beside(folder: Path, task: str, mode: str) -> list[Published]:
 
 
 @cache
-def _read(path: Path) -> PublishedFile:
+def read(path: Path) -> PublishedFile:
     found = checked(load(path), PublishedFile, f"published figures {path}")
     for table in found.published:
         most = 100 if table.unit == "percent" else 1

@@ -149,7 +149,7 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[list[str], Meta(max_length=1000)] | Code | Call | None,
         Meta(description="What a guesser may reply: texts, or (sample) -> texts; else its options' letters."),
     ] = None
-    alignment: Annotated[
+    drawn: Annotated[
         Code | Call | None,
         Meta(description="(sample, episode, grading) -> Scores: what the drawings show, for `--scoring ra-al`."),
     ] = None
