@@ -183,7 +183,7 @@ def _published(found: PublishedTable) -> Iterator[Table]:
         about = f"{yours}, n {rows[0].yours.n}, by {rows[0].scoring}" if rows[0].yours.n else "not scored here"
         yield Table(
             f"{found.task}.{found.mode}, published: {figure[1]} ({figure[0]}); {about}",
-            ("published for", "yours", "theirs", "n", "difference", "95 %"),
+            ("published for", "yours", "theirs", "n", "apart", "apart, 95 %"),
             tuple(
                 (
                     row.model,
