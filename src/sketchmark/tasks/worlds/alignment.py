@@ -31,7 +31,8 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     rows, cols = sample.target["rows"], sample.target["cols"]
     found = scoring.maze(sample, episode, _STRICT)
     board = mazes.to_maze(mazes.read(scoring.initial(sample), rows, cols))
-    drawn = [mazes.read(picture, rows, cols).start for picture in episode.drawings]
+    seen = [mazes.to_maze(mazes.read(picture, rows, cols)) for picture in episode.drawings]
+    drawn = [state.start if state else None for state in seen]
     said = mazes.replay(board, found.notes["answer"] or ()) if board else []
     return _scores(found, "maze_img_frame_acc", said, drawn)
 
