@@ -15,7 +15,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading
 from sketchmark.tasks.worlds import alignment
 from sketchmark.worlds import maze as mazes
-from sketchmark.worlds import sliding as slidings
+from tests.core.helpers import colour
 from tests.core.test_cli import sketchmark as command
 from tests.runs.making import make_episode
 
@@ -32,6 +32,7 @@ class Dumb(sketchmark.Model):
     async def say(self, context, options):
         return sketchmark.Reply("Lovely.")
 '''
+N = 5
 WORLDS = ("maze", "sliding", "jigsaw", "voila")
 
 
@@ -39,18 +40,18 @@ WORLDS = ("maze", "sliding", "jigsaw", "voila")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("runs")
     (root / "judges.py").write_text(JUDGES)
-    for player in ("solver", "sketcher"):
-        tasks = ",".join(WORLDS) if player == "solver" else "maze,sliding"
+    how = {"solver": (WORLDS, ""), "sketcher": (WORLDS[:2], "hand_error=0.8")}
+    for player, (tasks, args) in how.items():
         sketchmark.run(
-            f"player/{player}", tasks, mode="direct,visual_cot", limit=8, output_path=root / player, no_cache=True
-        )
+            f"player/{player}", tasks, mode="direct,visual_cot", model_args=args, limit=N, no_cache=True,
+            output_path=root / player,
+        )  # fmt: skip
     return {player: root / player for player in ("solver", "sketcher")}
 
 
 def _score(run: Path, *more: str) -> tuple[Any, str, int]:
-    done = command(
-        "score", str(run), "--scoring", "ra-al", "--include", str(run.parent / "judges.py"), *more, cwd=run
-    )
+    judges = ("--include", str(run.parent / "judges.py"))
+    done = command("score", str(run), "--scoring", "ra-al", *judges, *more, cwd=run)
     assert "Traceback" not in done.stderr
     return RunFolder(run).results().tasks, done.stdout + done.stderr, done.returncode
 
@@ -65,8 +66,8 @@ def test_the_solver_draws_what_is_right_and_answers_what_it_drew(played: dict[st
         cell = tasks[f"{world}.visual_cot"]
         found = cell.scorings["ra-al"].metrics
         assert {name: (one.mean, one.n) for name, one in found.items()} == {
-            "drawing_right": (1.0, 8),
-            "answer_as_drawn": (1.0, 8),
+            "drawing_right": (1.0, N),
+            "answer_as_drawn": (1.0, N),
         }, world
         assert cell.scoring == "strict" and cell.headline in cell.metrics and cell.scorings["ra-al"].against is None
         assert tasks[f"{world}.direct"].scorings == {}, "nothing is drawn there"
@@ -96,10 +97,10 @@ def test_a_kind_judge_is_found_out_and_the_scores_stay(played: dict[str, Path]) 
 @pytest.mark.slow
 def test_a_judge_without_a_verdict_is_a_failure_and_what_was_read_stands(played: dict[str, Path]) -> None:
     tasks, said, code = _score(played["sketcher"], "--judge", "dumb")
-    assert code == 1 and "judge_failed 8" in said
+    assert code == 1 and f"judge_failed {N}" in said
     beside = tasks["maze.visual_cot"].scorings["ra-al"]
-    assert "ra" not in beside.metrics and beside.failures["judge_failed"] == 8
-    assert beside.metrics["drawing_right"].n == 8
+    assert "ra" not in beside.metrics and beside.failures["judge_failed"] == N
+    assert beside.metrics["drawing_right"].n == N
 
 
 def test_what_cannot_be_looked_at_is_refused_in_a_line(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_an_answer_follows_its_drawing_whether_or_not_that_is_right() -> None:
     assert right_but_other["answer_as_drawn"] == 0.0 and right_but_other["drawing_right"] == 0.0
     half = _maze(moves, true[:2])
     assert half["answer_as_drawn"] == 2 / len(moves), "what is said and not drawn does not agree"
-    white = slidings.render((1, 2, 3, 4))
+    white = colour("white", (200, 200))
     unread = _maze(moves, [true[0], white, *true[2:]])
     assert unread["answer_as_drawn"] == 1.0, "a drawing that shows nothing is left out"
     assert _maze(moves, [white])["answer_as_drawn"] is None
