@@ -94,9 +94,11 @@ function leaderboard(runs, sort, go) {
     {},
     el("div", { class: "bar" }, el("h2", {}, "Leaderboard"), button),
     table(`Headline score of each task, in percent with 95 % intervals, by ${scorings || "no scoring yet"}`, columns, [...rows, ...published]),
-    published.length ? el("p", { class: "quiet" }, "Rows marked published are others’ figures, copied from their pages, and in no statistic here: their data, protocol and reading of answers may differ (sketchmark compare RUN --published).") : null,
+    published.length ? el("p", { class: "quiet" }, "Rows marked published are others’ figures, copied from their pages, and in no statistic here: their data, protocol and reading of answers may differ (sketchmark compare RUN --published). From: ", sources(runs).map((source, at) => [at ? "; " : "", name(source)]), ".") : null,
   );
 }
+
+const sources = (runs) => [...new Set(runs.flatMap((run) => run.published).map((one) => one.source))];
 
 /** Others' figures for the same tasks, a row for each model of a source, best first; they cannot be chosen. */
 function publishedRows(runs, tasks) {
@@ -109,7 +111,7 @@ function publishedRows(runs, tasks) {
   }
   const best = (of) => Math.max(...of.map((one) => one.value));
   return [...rows.values()].sort((a, b) => best(b) - best(a)).map((of) => [
-    el("span", { class: "published" }, pill("published"), " ", name(of[0].model), el("br"), el("span", { class: "quiet" }, name(of[0].source))),
+    el("span", { title: of[0].source }, pill("published"), " ", name(of[0].model)),
     ...tasks.map((task) =>
       of
         .filter((one) => one.task === task)
