@@ -32,7 +32,7 @@ source: {use: "worlds.data:mazes", rows: 6, cols: 6, min_steps: 3, max_steps: 5}
         ("uni_mmmu_geometry", "visual_cot", "nano-banana", "geometry_text_acc", 0.478, 140),
         ("uni_mmmu_maze100", "direct", "BAGEL", "maze_text_frame_acc", 0.021, 100),
         ("uni_mmmu_maze100", "visual_cot", "BAGEL", "maze_text_frame_acc", 0.281, 100),
-        ("uni_mmmu_sliding54", "visual_cot", "Ovis-U1", "sliding_text_frame_acc_unig2u", 0.007, 54),
+        ("uni_mmmu_maze100", "visual_cot", "Ovis-U1", "maze_text_frame_acc", 0.003, 100),
         ("mmsi_bench", "direct", "o3", "accuracy", 0.41, 1000),
         ("mmsi_bench", "direct", "human", "accuracy", 0.972, None),
         ("mmsi_bench", "direct", "chance", "accuracy", 0.25, None),
