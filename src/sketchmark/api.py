@@ -21,7 +21,9 @@ from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.metered import Metered
+from sketchmark.models.secrets import to_write_down
 from sketchmark.report import write_report
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
@@ -151,21 +153,45 @@ def prepare(
         trust_code=trust_code,
         shard=Shard.parse(shard) if shard else None,
     )
+    scorings = list(_names(scoring)) or ["strict"]
+    asked = Asked(
+        model=name,
+        named=isinstance(model, str) and isinstance(judge, str),
+        tasks=request.tasks,
+        mode=",".join(request.modes) or "direct",
+        canvas=",".join(request.canvases),
+        steps=steps,
+        prompts=prompts,
+        limit=limit,
+        seed=seed,
+        data=str(request.data or ""),
+        model_args=to_write_down(_model_arguments(request, batch_size, max_requests_per_minute)),
+        task_args=request.task_args,
+        gen_kwargs=request.generation,
+        on_draw_failure=on_draw_failure,
+        scoring=",".join(scorings),
+        judge=judge if isinstance(judge, str) else judge.name,
+        judge_args=to_write_down(_arguments(judge_args)),
+        time_limit=time_limit,
+        include=[str(path) for path in request.include],
+        trust_code=trust_code,
+        shard=shard,
+    )
+    request = replace(request, asked=asked)
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
-    asked = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
+    playing = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
     if isinstance(model, str):
-        asked.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
-        asked.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
-        model = catalog.model(name, asked.model_args)
-        asked.key_variables = key_variables(model)
+        playing.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
+        playing.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
+        model = catalog.model(name, playing.model_args)
+        playing.key_variables = key_variables(model)
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
     cells = plan(request, catalog, model)
-    asked.name = chosen(asked.name, name, cells)
-    scorings = list(_names(scoring)) or ["strict"]
+    playing.name = chosen(playing.name, name, cells)
     for cell in cells:
         for how in scorings:
             cell.task.check_scoring(how, with_judge=bool(judge))
@@ -184,7 +210,7 @@ def prepare(
         grading=Grading(scorings[0], judge or None),
         scored_beside=tuple(scorings[1:]),
         budget=budget,
-        engine=asked,
+        engine=playing,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
     path = Path(output_path) if output_path else default_folder(name, request.shard)

@@ -195,12 +195,12 @@ class Catalog:
             from sketchmark.tasks.lmms_eval import adopt
 
             config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
-        found = Task(name_of(path), config, choices, code)
+        found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         if not arguments:
             return found
         source = {**config["source"], **_checked(found, arguments)}
-        return Task(found.name, {**config, "source": source}, choices, code)
+        return Task(found.name, {**config, "source": source}, choices, code, path.parent)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})

@@ -20,8 +20,13 @@ from sketchmark.protocols import Protocol, protocol
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.task_files.published import Published, published_beside
 from sketchmark.task_files.reading import lineage, merged
 from sketchmark.task_files.schema import ModeBlock, Settings, TaskFile
+
+RA_AL = "ra-al"
+"""The scoring that every task has: does the drawing follow the reasoning, the answer the drawing? It looks at stored
+drawings and stands beside a run's own scores (`sketchmark score RUN --scoring ra-al`)."""
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
@@ -50,6 +55,9 @@ Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 
 Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
 """(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
+
+Guesser = Callable[[Sample], Sequence[str]]
+"""(sample) -> the replies that a guesser chooses among."""
 
 SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 """(episodes, folder) -> the files it wrote."""
@@ -139,8 +147,11 @@ class Task:
         config: Mapping[str, Any],
         choices: TaskOptions | None = None,
         code: CodeNames | None = None,
+        folder: Path | None = None,
     ) -> None:
+        """`folder` is where its file lies: what others published on it stands there."""
         self.name = name
+        self.folder = folder
         self.config = config
         self.choices = choices or TaskOptions()
         self.declared = file = checked(config, TaskFile, f"task {name!r}")
@@ -236,12 +247,20 @@ class Task:
         """What the function that yields the samples takes, for --task_args."""
         return dict(inspect.signature(self._code.find(self.declared.source["use"])).parameters)
 
+    def published(self, mode: str) -> list[Published]:
+        """Others' figures for this task in a mode."""
+        return published_beside(self.folder, self.name, mode) if self.folder else []
+
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.declared.source, "seed": seed}
 
     def check_scoring(self, name: str, *, with_judge: bool) -> None:
         """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
         checks the name itself."""
+        if name == RA_AL:
+            raise BadInput(
+                f"{RA_AL} looks at stored drawings", f"play first, then sketchmark score RUN --scoring {RA_AL}"
+            )
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
@@ -259,6 +278,19 @@ class Task:
     @property
     def aggregate(self) -> Aggregator | None:
         return self._code.bound(self.declared.aggregate) if self.declared.aggregate else None
+
+    @property
+    def guesses(self) -> Guesser | None:
+        """What somebody may reply who has not looked; None: the file does not say."""
+        declared = self.declared.guesses
+        if declared is None:
+            return None
+        return (lambda sample: declared) if isinstance(declared, list) else self._code.bound(declared)
+
+    @property
+    def drawn(self) -> Scorer | None:
+        """What the drawings show, and whether the answer says the same; None: nothing here can read them."""
+        return self._code.bound(self.declared.drawn) if self.declared.drawn else None
 
     @property
     def settle(self) -> Settler | None:

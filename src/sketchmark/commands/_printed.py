@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sketchmark.commands._alignment_table import print_alignment
 from sketchmark.commands._readings_table import print_readings
 from sketchmark.commands._results_table import print_results
 from sketchmark.commands._scorings_table import print_scorings
@@ -13,6 +14,7 @@ def print_all(results: Results, all_readings: str) -> None:
     """`all_readings` says where every reply is found that scorings read differently."""
     print_results(results)
     print_totals(results)
+    print_alignment(results)
     print_scorings(results)
     print_readings(results, all_readings)
 

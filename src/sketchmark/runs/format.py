@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.runs.asked import Asked
 
 FORMAT = 2
 READABLE = (1, 2)
@@ -128,6 +129,9 @@ class RunAbout(Struct):
 
     shard: str = ""
     """`0/3`: of every three samples the first, a part of a run (`--shard`). Empty: the whole."""
+
+    asked: dict[str, Asked] = {}
+    """Cell → the command of its last start, for `sketchmark card`."""
 
 
 class PartLine(Struct, omit_defaults=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import structs
+
 from sketchmark import __version__
 from sketchmark.errors import RunConflict
 from sketchmark.files.plain import plain
@@ -50,6 +52,11 @@ def one_run(runs: Sequence[RunFolder]) -> tuple[RunAbout, list[str]]:
         cells=cells,
         limits={name: limit for name, limit in limits.items() if limit is not None},
         totals=totals,
+        asked={
+            name: structs.replace(asked, shard="")
+            for name, run in whose.items()
+            if (asked := run.about().asked.get(name)) is not None
+        },
     )
     return merged, [*_said_of_addresses(abouts), *_said_of_versions(abouts)]
 

@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
@@ -40,6 +41,8 @@ class Request:
     include: tuple[Path, ...] = ()
     trust_code: bool = False
     shard: Shard | None = None
+    asked: Asked | None = None
+    """The same as a command, with how it is scored; for run.json alone."""
 
 
 @dataclass(frozen=True)

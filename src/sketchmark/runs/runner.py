@@ -100,6 +100,10 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
         limits=limits,
         totals={name: total for name, total in (about.totals if about else {}).items() if name not in descriptions},
         shard=str(request.shard or ""),
+        asked={
+            **{name: asked for name, asked in (about.asked if about else {}).items() if name not in descriptions},
+            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        },
     )
     write_json(folder.run_file, now)
     return folder

@@ -148,6 +148,14 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Code | Call | None,
         Meta(description="(score rows, scoring) -> sample -> its values, where the other rows decide them too."),
     ] = None
+    guesses: Annotated[
+        Annotated[list[str], Meta(max_length=1000)] | Code | Call | None,
+        Meta(description="What a guesser may reply: texts, or (sample) -> texts; else its options' letters."),
+    ] = None
+    drawn: Annotated[
+        Code | Call | None,
+        Meta(description="(sample, episode, grading) -> Scores: what the drawings show, for `--scoring ra-al`."),
+    ] = None
     headline: Annotated[str, Meta(description="The score that tables and comparisons show first.")] = ""
     breakdown: Annotated[list[str], Meta(description="The sample's groups that results are broken down by.")] = []
     submission: Annotated[

@@ -73,6 +73,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
             },
         },
         "scorers": [{"use": "lmms_eval:score", **here}],
+        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
         "headline": metrics[0],
     }
     if any(FUNCTION in _mapping(metric.get("aggregation")) for metric in _metrics(config)):
