@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
 from sketchmark.parts import Picture
 from sketchmark.report import write_report
-from sketchmark.runs.estimate import estimate
+from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import RunFolder
@@ -55,13 +55,13 @@ async def test_a_shard_plays_its_samples_in_every_cell_and_says_that_it_is_a_par
     assert about.shard == "1/3" and about.totals == {"shades.direct": 8, "shades.visual_cot": 8}
     assert folder.results().part.startswith("shard 1/3 only, a part of the run: 3 of 8 samples")
     assert "shard 1/3 only, a part of the run: 3 of 8 samples" in write_report(folder).read_text()
-    assert {name: count["episodes"] for name, count in estimate_of(cells).items()} == {
+    assert {name: found.usage["episodes"] for name, found in estimate_of(cells).items()} == {
         "shades.direct": 3,
         "shades.visual_cot": 3,
     }
 
 
-def estimate_of(cells: list[Cell]) -> dict[str, dict[str, int]]:
+def estimate_of(cells: list[Cell]) -> dict[str, Estimate]:
     """In a thread: `estimate` has a loop of its own."""
     with ThreadPoolExecutor(1) as aside:
         return aside.submit(estimate, cells).result()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from sketchmark.report.markup import Child, Html, join, tag
+from sketchmark.report.markup import Child, Html, as_table, join, tag
 from sketchmark.report.numbers import bracket, percent, points
 from sketchmark.runs.results_format import BenchmarkTotal
 
-Tabled = Callable[[str, Sequence[str], Sequence[Sequence[Child]]], Html]
 
-
-def overall(totals: Sequence[BenchmarkTotal], table: Tabled) -> Html | None:
+def overall(totals: Sequence[BenchmarkTotal]) -> Html | None:
     if not totals:
         return None
-    return join(*(_whole(total, table) if total.overall else _missing(total) for total in totals))
+    return join(*(_whole(total) if total.overall else _missing(total) for total in totals))
 
 
-def _whole(total: BenchmarkTotal, table: Tabled) -> Html:
+def _whole(total: BenchmarkTotal) -> Html:
     rows: list[list[Child]] = []
     for name, mean in {"overall": total.overall, **total.categories}.items():
         if mean is not None:
@@ -25,7 +23,7 @@ def _whole(total: BenchmarkTotal, table: Tabled) -> Html:
             change = f"{points(gain.gain)} {bracket(gain.ci95)}" if gain else ""
             rows.append([name, f"{percent(mean.mean)} {bracket(mean.ci95)}", mean.n, change])
     caption = f"{_title(total)}: means weighted by the benchmark's constants"
-    return table(caption, ("Category", "Score [95 %]", "n", "Gain over direct"), rows)
+    return as_table(caption, ("Category", "Score [95 %]", "n", "Gain over direct"), rows)
 
 
 def _missing(total: BenchmarkTotal) -> Html:

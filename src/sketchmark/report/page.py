@@ -44,7 +44,7 @@ def page(run: RunIndex) -> str:
     cells, found = [summary.of_cell(cell) for cell in run.cells.values()], compared(run.folder)
     sections: dict[str, Html | None] = {
         "Scores": _scores(cells, found.rows, told(run.folder), summary.summed_up(run)),
-        "Overall": overall(made.totals if (made := results_before(run.folder)) else (), _table),
+        "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
