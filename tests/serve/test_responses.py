@@ -91,7 +91,7 @@ def test_what_the_server_cannot_do_is_refused_by_its_place(client: openai.OpenAI
 
 def test_an_item_that_was_not_kept_is_not_found(client: openai.OpenAI) -> None:
     with pytest.raises(openai.NotFoundError):
-        client.responses.create(model="m", input=[{"type": "image_generation_call", "id": "ig_1"}])  # type: ignore[list-item]
+        client.responses.create(model="m", input=[{"type": "image_generation_call", "id": "ig_1"}])  # type: ignore[misc,list-item]
 
 
 def test_a_cut_and_a_refused_answer_say_so() -> None:
