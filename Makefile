@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 
-.PHONY: demo test test-quick check test-local test-ray fuzz soak audit browser clean
+.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak audit browser clean
 
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,11 +28,11 @@ browser:
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
 
 test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray" $(COV)
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" $(COV)
 	@test -z "$(COV)" || $(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'  # the whole, and the files below 80 %
 
 test-quick: $(VENV)/.dev browser
-	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local and not ray"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local and not ray and not litellm"
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
@@ -50,6 +50,14 @@ test-local: .venv-local/.ready
 
 test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
 	.venv-ray/bin/pytest -m ray tests/ray
+
+.venv-litellm/.ready: pyproject.toml
+	test -x .venv-litellm/bin/python || $(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/pip install --quiet --disable-pip-version-check -e . litellm mcp pytest pytest-asyncio
+	touch $@
+
+test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our tests
+	.venv-litellm/bin/pytest -m litellm tests/litellm -W ignore
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
@@ -71,5 +79,5 @@ audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the 
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 clean:
-	rm -rf .venv .venv-local .venv-ray .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-ray .venv-litellm .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from sketchmark.models import combined_prompt, failures, openai_replies, secrets
-from sketchmark.models.base import Reply
+from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
@@ -36,6 +36,7 @@ from sketchmark.scoring import (
 from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
+from sketchmark.serve.chat_request import ChatRequest
 from sketchmark.svg import checking
 from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
@@ -63,6 +64,7 @@ Read = Callable[[str], object]
 _OPTIONS = ("chest wall", "left lung", "heart", "no finding")
 _LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
 _SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
+_CHAT = ChatRequest(of("x"), Options(), draws=False, beside=False, stream=True, stream_usage=False)
 _REPORT = "The heart is normal. No effusion."
 
 
@@ -164,7 +166,7 @@ PARSERS: Mapping[str, Read] = {
     "models.players.chance": lambda text: chance.guess(of(text), random.Random(1)),
     "protocols": says_done,
     "serve.bodies": lambda text: bodies.json_object(text),
-    "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), False)),
+    "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), _CHAT)),
     "serve.pictures": served_pictures._plain,
 }
 
