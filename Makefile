@@ -4,16 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 
-.PHONY: demo test test-quick check test-local fuzz soak audit browser clean
+PIP_INSTALL := pip install --disable-pip-version-check
+
+.PHONY: demo test test-quick check test-local fuzz soak audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
+	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/$(PIP_INSTALL) -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml
+	@echo "Installing all that the tests need into $(VENV), which takes some minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/$(PIP_INSTALL) -e '.[dev]'
 	touch $@ $(VENV)/.base
 
 demo: $(VENV)/.base
@@ -24,8 +28,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-browser:
-	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+browser:  # the viewer is tested in Chromium: installed where there is none and we may, else those tests are skipped
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium, in which the viewer is tested"; \
+	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	else echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"; fi
 
 test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
 	$(BIN)/pytest -n 2 --dist loadscope -m "not local" $(COV)
@@ -62,6 +70,27 @@ soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
+.venv-docs/.ready: pyproject.toml
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/$(PIP_INSTALL) --quiet -e . 'sphinx>=8' 'myst-parser>=4' furo
+	touch $@
+
+docs: .venv-docs/.ready  # the pages as a site in build/site; a link that leads nowhere fails
+	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs/site -b html . build/site
+
+.venv-dist/.ready:
+	test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/$(PIP_INSTALL) --quiet build twine
+	touch $@
+
+dist: .venv-dist/.ready  # wheel and sdist, checked as a stranger gets them: installed from the wheel, far from the clone
+	rm -rf dist build/stranger
+	.venv-dist/bin/python -m build
+	.venv-dist/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/stranger
+	build/stranger/bin/$(PIP_INSTALL) --quiet dist/*.whl
+	cd build/stranger && bin/sketchmark run --model player/solver --tasks maze --mode direct,visual_cot --limit 2 --no-cache
+
 clean:
-	rm -rf .venv .venv-local .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-fuzz .venv-audit .venv-docs .venv-dist runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
