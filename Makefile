@@ -3,17 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
+PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak audit browser clean
+.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
+	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/$(PIP_INSTALL) -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml
+	@echo "Installing all that the tests need into $(VENV), which takes some minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/$(PIP_INSTALL) -e '.[dev]'
 	touch $@ $(VENV)/.base
 
 demo: $(VENV)/.base
@@ -24,8 +27,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-browser:
-	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+browser:  # the viewer is tested in Chromium: installed where there is none and we may, else those tests are skipped
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium, in which the viewer is tested"; \
+	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	else echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"; fi
 
 test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
 	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" $(COV)
@@ -36,8 +43,8 @@ test-quick: $(VENV)/.dev browser
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
-	.venv-local/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-local/bin/pip install --quiet --disable-pip-version-check -e '.[local,localdev]'
+	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-local/bin/$(PIP_INSTALL) --quiet -e '.[local,localdev]'
 	touch $@
 
 test-local: .venv-local/.ready
@@ -45,7 +52,7 @@ test-local: .venv-local/.ready
 
 .venv-ray/.ready: pyproject.toml
 	test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/pip install --quiet --disable-pip-version-check -e '.[ray,openai,localdev]'
+	.venv-ray/bin/$(PIP_INSTALL) --quiet -e '.[ray,openai,localdev]'
 	touch $@
 
 test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
@@ -53,7 +60,7 @@ test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
 
 .venv-litellm/.ready: pyproject.toml
 	test -x .venv-litellm/bin/python || $(PYTHON) -m venv .venv-litellm
-	.venv-litellm/bin/pip install --quiet --disable-pip-version-check -e . litellm mcp pytest pytest-asyncio
+	.venv-litellm/bin/$(PIP_INSTALL) --quiet -e . litellm mcp pytest pytest-asyncio
 	touch $@
 
 test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our tests
@@ -61,7 +68,7 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris
+	.venv-fuzz/bin/$(PIP_INSTALL) --quiet -e '.[data,openai]' atheris
 	touch $@
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
@@ -72,12 +79,33 @@ soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/pip install --quiet --disable-pip-version-check pip-audit
+	.venv-audit/bin/$(PIP_INSTALL) --quiet pip-audit
 	touch $@
 
 audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
+.venv-docs/.ready: pyproject.toml
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/$(PIP_INSTALL) --quiet -e . 'sphinx>=8' 'myst-parser>=4' furo
+	touch $@
+
+docs: .venv-docs/.ready  # the pages as a site in build/site; a link that leads nowhere fails
+	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs/site -b html . build/site
+
+.venv-dist/.ready:
+	test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/$(PIP_INSTALL) --quiet build twine
+	touch $@
+
+dist: .venv-dist/.ready  # wheel and sdist, checked as a stranger gets them: installed from the wheel, far from the clone
+	rm -rf dist build/stranger
+	.venv-dist/bin/python -m build
+	.venv-dist/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/stranger
+	build/stranger/bin/$(PIP_INSTALL) --quiet dist/*.whl
+	cd build/stranger && bin/sketchmark run --model player/solver --tasks maze --mode direct,visual_cot --limit 2 --no-cache
+
 clean:
-	rm -rf .venv .venv-local .venv-ray .venv-litellm .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-* runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

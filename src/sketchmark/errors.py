@@ -4,6 +4,10 @@ The message is written for the person who reads it at 2 a.m.: what happened, to 
 The command line prints it as one line and exits with the class's `exit_code`; it never shows a traceback for these.
 """
 
+import sys
+
+from sketchmark.extras import install_command, is_installed
+
 
 class SketchmarkError(Exception):
     """Anything the user can act on. `hint` is the next thing to try."""
@@ -36,10 +40,16 @@ class DataMissing(BadInput):
 
 
 class MissingExtra(SketchmarkError):
-    """A feature whose optional dependency is not installed; the hint is the install command."""
+    """A feature whose optional dependency is not there; the hint is the install command. Where it is installed and
+    does not load, another install would not help, and what it said is told instead."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional dependency", f"pip install 'sketchmark[{extra}]'")
+        cause = sys.exception()
+        if cause and is_installed(extra):
+            why = " ".join(f"{type(cause).__name__}: {cause}".split())[:300]
+            super().__init__(f"{feature} needs sketchmark[{extra}], which is installed but cannot be used: {why}")
+        else:
+            super().__init__(f"{feature} needs an optional dependency, sketchmark[{extra}]", install_command(extra))
 
 
 class CannotPlay(BadInput):

@@ -160,7 +160,10 @@ class Task:
         self.headline = file.headline
         self.breakdown = file.breakdown
         if not file.source or not file.modes:
-            raise BadInput(f"task {name!r} needs `source` and `modes`", "see docs/add-a-task.md")
+            raise BadInput(
+                f"task {name!r} needs `source` and `modes`",
+                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} plays them",
+            )
         _check_mode_names(name, file)
         self.prompt_sets = {"default", *file.prompt_sets}
         if file.default_prompts not in {"", *self.prompt_sets}:
