@@ -15,8 +15,8 @@ _LETTER = re.compile(r"[A-Z]")
 
 
 def offered(sample: Sample) -> Sequence[str]:
-    """The letters of its options, which stand in the target or in the question, or their words where the answer is one
-    of these; yes and no where that is all there is; nothing where the answer is open."""
+    """The letters of its options, which stand in the target or in the question, or their words where the answer is
+    one of these; yes and no where that is all there is; nothing where the answer is open."""
     target = sample.target
     answer, options = target.get("answer", target.get("gold")), target.get("options")
     if target.get("kind") == "yes_no" or isinstance(answer, bool):
