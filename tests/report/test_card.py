@@ -163,9 +163,9 @@ def test_a_strangers_folder_stays_text(tmp_path: Path) -> None:
 
 def test_the_card_is_written_where_it_is_asked_for_with_links_from_there(tmp_path: Path) -> None:
     sketchmark.run("player/solver", "maze", limit=2, output_path=tmp_path / "runs/a", no_cache=True)
-    (tmp_path / "docs").mkdir()
-    done = cli("card", "runs/a", "--output_path", "docs/CARD.md", cwd=tmp_path)
-    assert done.returncode == 0 and "written to docs/CARD.md" in done.stdout
-    assert "[run.json](<../runs/a/run.json>)" in (tmp_path / "docs/CARD.md").read_text()
-    done = cli("card", "docs", cwd=tmp_path)
+    (tmp_path / "notes").mkdir()
+    done = cli("card", "runs/a", "--output_path", "notes/CARD.md", cwd=tmp_path)
+    assert done.returncode == 0 and "written to notes/CARD.md" in done.stdout
+    assert "[run.json](<../runs/a/run.json>)" in (tmp_path / "notes/CARD.md").read_text()
+    done = cli("card", "notes", cwd=tmp_path)
     assert done.returncode == 2 and "is not a run folder" in done.stderr and "Traceback" not in done.stderr

@@ -15,17 +15,18 @@ _LETTER = re.compile(r"[A-Z]")
 
 
 def offered(sample: Sample) -> Sequence[str]:
-    """The letters of its options, which stand in the target or in the question; yes and no where these are all there
-    is; nothing where the answer is open."""
+    """The letters of its options, which stand in the target or in the question, or their words where the answer is
+    one of these; yes and no where that is all there is; nothing where the answer is open."""
     target = sample.target
-    if target.get("kind") == "yes_no" or isinstance(target.get("answer"), bool):
+    answer, options = target.get("answer", target.get("gold")), target.get("options")
+    if target.get("kind") == "yes_no" or isinstance(answer, bool):
         return ("yes", "no")
-    if letters := _letters(target.get("options")):
-        return letters
-    answer = target.get("answer")
-    if isinstance(answer, str) and _LETTER.fullmatch(answer):
-        return [letter for letter, _ in options_of(sample.fields.get("question", ""))]
-    return ()
+    is_letter = isinstance(answer, str) and _LETTER.fullmatch(answer) is not None
+    if isinstance(options, (list, tuple)) and answer in options and not is_letter:
+        return [str(option) for option in options]
+    if options:
+        return _letters(options)
+    return [letter for letter, _ in options_of(sample.fields.get("question", ""))] if is_letter else ()
 
 
 def _letters(options: Any) -> list[str]:
