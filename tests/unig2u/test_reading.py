@@ -251,13 +251,14 @@ def test_each_time_is_a_half_within_a_second_and_exactly(reply: str, near: float
         assert found.unparsed == ("Person" not in reply)
 
 
-def test_what_a_constant_answer_scores_is_worked_out_from_the_maps() -> None:
-    truths = [(1.0, 3.0), (2.0, 2.0), (1.0, 4.0), (0.5, 8.0)]
-    rows = [{"scored": True, "notes": {"expected": {"car": car, "person": person}}} for car, person in truths]
-    found = planning.constant_answers(rows, "strict")
-    assert found["collision_acc of the prompt's example"] == pytest.approx((1 + 1 + 0.5 + 0) / 4)
-    assert found["collision_acc of the best constant"] == pytest.approx((4 + 3) / 8)
-    assert planning.constant_answers([{"scored": False, "notes": {}}], "strict") == {}
+def test_a_guesser_of_times_begins_with_the_prompts_own_example() -> None:
+    guesses = planning.pairs_of_seconds(Sample("c"))
+    assert guesses[0] == "Car: 2.0\nPerson: 2.0" and len(set(guesses)) == len(guesses) == 64
+    sample = Sample("c", target={"car": 1.0, "person": 3.0})
+    right = [
+        one for one in guesses if score(planning.collision, sample, one, "strict").values["collision_acc"] == 1.0
+    ]
+    assert len(right) == 2 * 3, "within a second"
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,12 @@ def _named(reply: str, options: Sequence[str]) -> str | None:
     return options[ord(min(verdict.letters)) - _FIRST_SIGN] if verdict.letters else None
 
 
+def labels(sample: Sample) -> Sequence[str]:
+    """What a guesser may say of a picture: there are more options than letters."""
+    options: Sequence[str] = sample.target["options"]
+    return options
+
+
 async def physics(sample: Sample, episode: Episode, grading: Grading, *, judge: str) -> Scores:
     """`strict` by letter. Published: what is extracted goes to a judge; a letter or an option's own words need none.
     What is neither is wrong where there is no judge to ask."""

@@ -1,8 +1,8 @@
 """VSP: a route on a street map, and when a car and a person reach the goal.
 
 `strict` reads the last answer that a reply gives, in Markdown too; `official` is the published program's reading. The
-published tolerance of one second is as large as the answers: `collision_exact` is ours, and the table shows what one
-and the same answer to every map would score (docs/benchmarks/unig2u.md, "A constant answer").
+published tolerance of one second is as large as the answers: `collision_exact` is ours, and the baselines show what
+one and the same answer to every map would score (docs/benchmarks/unig2u.md, "A constant answer").
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ _ONE = re.compile(_MOVE)
 _SAYS = re.compile(r"\b(car|person)\b[^:=\n]{0,20}[:=][ \t]*\n?([^\n]{1,200})", re.IGNORECASE)
 WHO = ("car", "person")
 TOLERANCE = 1.0
-EXAMPLE = {"car": 2.0, "person": 2.0}
-"""What the prompt itself gives as an example of an answer."""
+
+
+def pairs_of_seconds(sample: Sample) -> Sequence[str]:
+    """What a guesser may reply about a collision: the prompt's own example first, then all pairs up to eight."""
+    example = (2, 2)
+    pairs = [example, *((car, person) for car in range(1, 9) for person in range(1, 9) if (car, person) != example)]
+    return [f"Car: {car}.0\nPerson: {person}.0" for car, person in pairs]
 
 
 def route(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -83,26 +88,3 @@ def _worth(said: Mapping[str, float], truth: Mapping[str, float]) -> dict[str, f
     near = sum(who in said and abs(said[who] - truth[who]) <= TOLERANCE for who in WHO)
     exact = sum(who in said and abs(said[who] - truth[who]) <= 1e-6 + 0.05 * abs(truth[who]) for who in WHO)
     return {"collision_acc": near / 2, "collision_exact": exact / 2}
-
-
-def constant_answers(rows: Sequence[Mapping[str, Any]], scoring: str) -> dict[str, Any]:
-    """What a player that has seen no map would score: with the prompt's own example, and with the best constant."""
-    truths = [row["notes"]["expected"] for row in rows if row["scored"] and "expected" in row["notes"]]
-    if not truths:
-        return {}
-    best = {who: _best([truth[who] for truth in truths]) for who in WHO}
-    return {
-        "collision_acc of the prompt's example": _mean([_worth(EXAMPLE, truth)["collision_acc"] for truth in truths]),
-        "collision_acc of the best constant": _mean([_worth(best, truth)["collision_acc"] for truth in truths]),
-        "best constant": best,
-    }
-
-
-def _best(truths: Sequence[float]) -> float:
-    """The constant that is near to the most truths: if any is, one that lies at the edge of a truth's tolerance."""
-    candidates = sorted({truth - TOLERANCE for truth in truths} | set(truths))
-    return max(candidates, key=lambda one: sum(abs(one - truth) <= TOLERANCE for truth in truths))
-
-
-def _mean(values: Sequence[float | None]) -> float:
-    return sum(value or 0.0 for value in values) / len(values)
