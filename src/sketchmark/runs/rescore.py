@@ -175,7 +175,9 @@ def aggregate(
         model=about.model.name,
         tasks=results,
         gains=list(gains(present, folder.scored)),
-        totals=_totals(folder, tasks, present, [name for name in scorings if name != RA_AL] or ["strict"], before),
+        totals=_totals(
+            folder, tasks, present, [name for name in scorings or () if name != RA_AL] or ["strict"], before
+        ),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
         part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
     )
