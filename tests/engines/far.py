@@ -11,7 +11,7 @@ from sketchmark.errors import BadInput
 
 
 class Doer:
-    """`echo X` · `pid [SECONDS]` · `meet FOLDER N`: waits until N jobs are there · `die` · `die once FILE` · `print`."""
+    """`echo X` · `pid [SECONDS]` · `meet FOLDER N`: waits until N jobs are there · `die [once FILE]` · `print`."""
 
     async def play(self, job: bytes) -> bytes:
         what, _, rest = job.decode().partition(" ")
