@@ -11,14 +11,14 @@ from sketchmark.errors import BadInput
 
 
 class Doer:
-    """`echo X` · `pid` · `meet FOLDER N`: waits until N jobs are there · `die` · `die once FILE` · `print`."""
+    """`echo X` · `pid [SECONDS]` · `meet FOLDER N`: waits until N jobs are there · `die [once FILE]` · `print`."""
 
     async def play(self, job: bytes) -> bytes:
         what, _, rest = job.decode().partition(" ")
         if what == "echo":
             return rest.encode()
         if what == "pid":
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(float(rest or 0.05))
         if what == "meet":
             folder, _, count = rest.rpartition(" ")
             (Path(folder) / os.urandom(8).hex()).touch()

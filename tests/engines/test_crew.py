@@ -72,7 +72,9 @@ async def test_what_a_dead_worker_was_at_is_played_by_another(tmp_path: Path) ->
 async def test_a_job_that_kills_every_worker_is_given_up_and_those_beside_it_are_not_blamed(tmp_path: Path) -> None:
     """All share one worker, so the first deaths take all of them down."""
     async with crew_of(1, 8) as crew:
-        outcomes = await asyncio.gather(*(crew.play(job) for job in (b"die", *[b"pid"] * 7)), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(crew.play(job) for job in (b"die", *[b"pid 0.4"] * 7)), return_exceptions=True
+        )
         lost, *others = outcomes
         assert isinstance(lost, JobLost) and f"died {TRIES} times" in str(lost) and "signal 9" in str(lost)
         assert all(isinstance(pid, bytes) for pid in others)

@@ -204,6 +204,36 @@ def test_options_that_do_nothing_are_refused() -> None:
         prepare("slow", "maze", model_args={"seconds": 1 + 0j}, include=[PLUG_IN], engine="processes").play()
 
 
+MADE_HERE = """
+import os
+from sketchmark import Sample
+from sketchmark.parts import Draft, Drafts
+
+def make(number):
+    if str(os.getpid()) != os.environ["RUN_IS"]:
+        raise OSError("there is no such file on this machine")
+    return Sample(f"s{number}", fields={"question": str(number)})
+
+def made(*, seed, data):
+    return Drafts(Draft(f"s{number}", lambda number=number: make(number)) for number in range(4))
+"""
+
+
+def test_a_sample_that_a_worker_cannot_make_is_made_here_and_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUN_IS", str(os.getpid()))
+    (tmp_path / "made.py").write_text(MADE_HERE)
+    (tmp_path / "made_here.yaml").write_text(
+        "source: {use: made:made}\n"
+        "modes: {direct: {protocol: direct, prompts: {inputs: ['{question}'], ask: Answer.}}}\n"
+    )
+    asked: dict[str, Any] = {"include": [tmp_path / "made.py", tmp_path / "made_here.yaml"], "trust_code": True}
+    one, other = _both(tmp_path, "player/random", "made_here", **asked)
+    assert_same(one, other)
+    assert sorted(ids(other, "made_here.direct")) == ["s0", "s1", "s2", "s3"]
+
+
 def test_limits_of_the_whole_run_are_shared_out(tmp_path: Path) -> None:
     from sketchmark.runs.staff import _shared_out
     from sketchmark.runs.travel import Recipe

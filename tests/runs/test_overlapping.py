@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.errors import CallFailed
+from sketchmark.errors import CallFailed, RunStopped
 from sketchmark.models.base import Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.plan import Cell
@@ -85,6 +85,19 @@ async def test_the_longest_episodes_that_are_in_sight_begin_first(tmp_path: Path
     model = Speaker()
     await run(tmp_path / "one by one", [cell], model)
     assert list(dict.fromkeys(model.asked)) == ["s0", "s1", "s2", "s3", "s4"], "one at a time there is no last place"
+
+
+async def test_what_is_held_back_does_not_begin_once_the_run_stops(tmp_path: Path) -> None:
+    class Refused(Speaker):
+        async def say(self, context: Context, options: Options) -> Reply:
+            self._note("say", context, options)
+            raise CallFailed("auth", "the key was refused", stops_run=True)
+
+    samples = [make_sample(f"s{number}", steps=1 + number % 5) for number in range(40)]
+    cell, model = replace(make_cell(make_task(samples), "steps"), weight=4), Refused()
+    with pytest.raises(RunStopped):
+        await run(tmp_path, [cell], model, concurrency=8)
+    assert len(model.calls) <= 8
 
 
 def _failing(once: set[str]) -> Callable[[str], str]:

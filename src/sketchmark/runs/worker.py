@@ -101,7 +101,9 @@ class _Numbered:
         if self._next == 0 or index < self._next:
             self._pairs, self._next = self.cell.pairs(), 0
         while True:
-            found = next(self._pairs)
+            found = next(self._pairs, None)
+            if found is None:
+                raise LookupError(f"there is no sample {index}")
             self._next += 1
             if self._next > index:
                 return found
