@@ -27,6 +27,7 @@ from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
+from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.record import pack_episode, picture_names
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.stopping import PATIENCE, Stopping
@@ -127,7 +128,9 @@ async def _run_cell(
                 stopping.judge_refused(error)
             return episode
 
-        jobs = _jobs(cell, done, failed, lambda: options.budget.used_up or bool(stopping.why))
+        jobs = _jobs(
+            cell, done, PlayedSamples(folder, cell.name), failed, lambda: options.budget.used_up or bool(stopping.why)
+        )
         patience = asyncio.timeout(None)
         try:
             async with patience, aclosing(play_all(jobs, one, options.concurrency)) as played:
@@ -169,7 +172,9 @@ def _to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
-def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[], bool]) -> Iterator[Job | None]:
+def _jobs(
+    cell: Cell, done: dict[str, str], played: PlayedSamples, failed: set[str], stop: Callable[[], bool]
+) -> Iterator[Job | None]:
     """What is to be played; None for each sample that is not. What failed before comes last: samples that fail every
     time must not keep a run that stops at them from the rest."""
     compared = False
@@ -185,7 +190,7 @@ def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[],
             # the first one is, to notice a generator that has changed.
             if not again and (draft.is_made or not compared):
                 compared = True
-                if done[draft.id] != draft.sample.fingerprint():
+                if done[draft.id] != draft.sample.fingerprint() and not played.holds(draft.sample):
                     raise RunConflict(
                         f"sample {draft.id} of {cell.name} is not the one that was played before: the data changed",
                         "use another --output_path, or --fresh to start over",
