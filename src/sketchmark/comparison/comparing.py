@@ -151,7 +151,7 @@ class _Work:
         same_mode: bool,
     ) -> None:
         """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
-        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
+        found = fairness.how_grouped(before, after, rows[id(before)], rows[id(after)])
         if same_mode:
             sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
             found = [*sourced, *fairness.how_asked(before, after), *found]

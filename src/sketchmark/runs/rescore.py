@@ -192,7 +192,7 @@ def _totals(
     before: Results | None,
 ) -> list[BenchmarkTotal]:
     """Those of the benchmarks that this command's tasks belong to, made anew, and those that stand there already."""
-    found = totals(tasks.values(), cells, folder.scored, scorings)
+    found = totals(tasks.values(), cells, folder.scored, [name for name in scorings if name != RA_AL] or ["strict"])
     made = {total.benchmark for total in found}
     return found + [total for total in (before.totals if before else []) if total.benchmark not in made]
 

@@ -9,6 +9,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import RunConflict
 from sketchmark.parts import Draft
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.record import picture_names
 from sketchmark.runs.store import RunFolder
 
@@ -77,7 +78,7 @@ def supply(
     for at in rows:
         done, at._failed = played_before(folder, at, retry_failed)
         at.before = len(done)
-        yield from _jobs(at, done, stop)
+        yield from _jobs(at, done, PlayedSamples(folder, at.cell.name), stop)
         at.drawn_out = not at._failed
     for at in rows:
         if at._failed:
@@ -107,7 +108,9 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
-def _jobs(at: Progress, done: dict[str, str], stop: Callable[[], bool]) -> Iterator[Job | None]:
+def _jobs(
+    at: Progress, done: dict[str, str], played: PlayedSamples, stop: Callable[[], bool]
+) -> Iterator[Job | None]:
     """What was never played of a cell."""
     compared = False
     index = -1
@@ -124,7 +127,7 @@ def _jobs(at: Progress, done: dict[str, str], stop: Callable[[], bool]) -> Itera
         # the first one is, to notice a generator that has changed.
         if draft.is_made or not compared:
             compared = True
-            if done[draft.id] != draft.sample.fingerprint():
+            if done[draft.id] != draft.sample.fingerprint() and not played.holds(draft.sample):
                 raise RunConflict(
                     f"sample {draft.id} of {at.cell.name} is not the one that was played before: the data changed",
                     "use another --output_path, or --fresh to start over",
