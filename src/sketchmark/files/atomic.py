@@ -41,7 +41,7 @@ def _new(path: Path) -> BinaryIO:
     """The folder mostly stands and the name is mostly free: what is not so is mended when it is met."""
     while True:
         try:
-            return open(path, "xb")  # noqa: PTH123, SIM115  (a Path's own `open` costs as much again)
+            return open(path, "xb")  # noqa: PTH123  (a Path's own `open` costs as much again)
         except FileNotFoundError:
             if path.parent.exists():
                 raise

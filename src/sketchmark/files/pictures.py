@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from pathlib import Path
 
@@ -63,7 +62,7 @@ class PictureStore:
 
 def _is_there(path: Path) -> bool:
     try:
-        return os.stat(path).st_size > 0  # a crash of the machine can leave an empty file
+        return path.stat().st_size > 0  # a crash of the machine can leave an empty file
     except FileNotFoundError:
         return False
 

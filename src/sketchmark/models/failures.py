@@ -90,8 +90,8 @@ class FailedTry:
 def failure_of(error: Exception) -> FailedTry | None:
     """What a call's exception means; None when it is not about the call at all (a bug of ours, say).
 
-    The SDKs and our own client share their shape (a status code, a response with headers, httpx transport errors under different
-    package names), so this goes by shape and class names and needs none of them installed.
+    The SDKs and our own client share their shape (a status code, a response with headers, httpx transport errors
+    under different package names), so this goes by shape and class names and needs none of them installed.
     """
     if isinstance(error.__cause__, BadReply):
         error = error.__cause__  # raised while the reply arrived: an SDK takes it for a broken connection

@@ -1,4 +1,4 @@
-"""OpenAI's requests as its own SDK sends them, without it: `tests/models/test_against_the_sdk.py` compares the two."""
+"""OpenAI's requests as its own SDK sends them, but without it: `tests/models/test_against_the_sdk.py` compares."""
 
 from __future__ import annotations
 
