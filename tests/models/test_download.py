@@ -6,12 +6,11 @@ import asyncio
 import gzip
 import socket
 
-import httpx2
 import pytest
 from starlette.responses import PlainTextResponse, RedirectResponse, StreamingResponse
 
 from sketchmark.models.download import download, is_public
-from sketchmark.models.failures import BadReply
+from sketchmark.models.failures import BadReply, NoConnection
 from tests.models.fake_server import DRAWN, FarEnd, running
 
 
@@ -86,7 +85,7 @@ async def test_a_picture_is_fetched_from_the_place_that_was_looked_at(
     monkeypatch.setattr("asyncio.BaseEventLoop.getaddrinfo", look_up)
     monkeypatch.setattr("sketchmark.models.download.is_public", lambda address: True)
     port = far.url.rpartition(":")[2]
-    with pytest.raises(httpx2.ConnectError):
+    with pytest.raises(NoConnection):
         await download(f"http://rebound.example:{port}/pictures/drawn.png", None, timeout=5)
     assert (places, far.seen) == ([], [])
     assert await download(f"http://rebound.example:{port}/pictures/drawn.png", None, timeout=5) == DRAWN
