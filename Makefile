@@ -52,7 +52,7 @@ test-local: .venv-local/.ready
 
 .venv-ray/.ready: pyproject.toml
 	test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/$(PIP_INSTALL) --quiet -e '.[ray,openai,localdev]'
+	.venv-ray/bin/$(PIP_INSTALL) --quiet -e '.[ray,localdev]'
 	touch $@
 
 test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
@@ -68,7 +68,7 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/$(PIP_INSTALL) --quiet -e '.[data,openai]' atheris
+	.venv-fuzz/bin/$(PIP_INSTALL) --quiet -e '.[data]' atheris
 	touch $@
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes

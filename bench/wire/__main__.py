@@ -183,7 +183,7 @@ def main() -> None:
     asked.add_argument("--peers", action="store_true", help="all, not ours and the bare client alone")
     asked.add_argument("--only", help="names with commas, beside the bare client")
     given = asked.parse_args()
-    who = ALL if given.peers else USUAL
+    who: tuple[Contestant, ...] = ALL if given.peers else USUAL
     if given.only:
         who = (BARE, *(one for one in ALL if one is not BARE and one.name in given.only.split(",")))
     found = compare(who, given.samples, given.side, given.at_once, given.rounds)

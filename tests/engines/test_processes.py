@@ -101,7 +101,8 @@ def test_a_judge_is_asked_by_the_run_itself(tmp_path: Path) -> None:
         "    return Scores({'right': float(verdict.text == 'yes')})\n"
     )
     task = tmp_path / "judged_rows.yaml"
-    task.write_text(f"include: {ROWS}\nscorers: [judged:ask]\n")
+    (tmp_path / "_rows.yaml").write_text(ROWS.read_text())
+    task.write_text("include: _rows.yaml\nscorers: [judged:ask]\n")
     folder = sketchmark.run(
         "painter", "judged_rows", engine="processes", judge=Judge("judge"), include=[PLUG_IN, judged, task],
         trust_code=True, output_path=tmp_path / "run", no_cache=True,

@@ -175,7 +175,7 @@ def test_a_picture_that_is_not_the_one_played_is_noticed_though_fingerprints_dif
         return line
 
     _change_lines(folder, changed)
-    with pytest.raises(sketchmark.errors.RunConflict, match=r"maze-0-000000 of maze\.direct is not the one"):
+    with pytest.raises(sketchmark.errors.RunConflict, match=r"maze-0-000000 of maze\.visual_cot is not the one"):
         _resume(folder, 3)
 
 
