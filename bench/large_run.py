@@ -30,7 +30,8 @@ if sys.argv[1] == "index":
     from sketchmark.runs.store import RunFolder
     RunIndex(RunFolder(Path(sys.argv[2])), "run").refresh()
 used = resource.getrusage(resource.RUSAGE_SELF)
-print("USED", used.ru_utime + used.ru_stime, used.ru_maxrss)
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # without the parent's
+print("USED", used.ru_utime + used.ru_stime, peak)
 """
 
 
