@@ -12,11 +12,12 @@ from sketchmark.comparison.breakdowns import breakdowns
 from sketchmark.comparison.canvases import canvas_table
 from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
-from sketchmark.comparison.published import beside
+from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.runs.gains import Pairs, Rows, pair
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
+from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
@@ -43,6 +44,9 @@ def compare(
     work = _Work(metric, power, anyway, published)
     for task in dict.fromkeys(cell.task for cell in cells):
         work.compare_task([cell for cell in cells if cell.task == task], names)
+    if published:
+        for path, name in zip(runs, names, strict=True):
+            work.published += beside_totals(RunFolder.open(path), name)
     if not work.rows and not work.canvases and not work.published:
         raise BadInput(
             "nothing to compare: "

@@ -9,6 +9,7 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.runs.gains import Rows
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell
+from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, interval
 from sketchmark.stats.independent import apart, share_of
 from sketchmark.task_files.published import Published
@@ -35,11 +36,36 @@ def beside(cell: ScoredCell, rows: Rows) -> PublishedTable | None:
     return PublishedTable(cell.task, cell.mode, cell.run, cell.model, tuple(made), tuple(sources), tuple(notes))
 
 
+def beside_totals(folder: RunFolder, run: str) -> Iterator[PublishedTable]:
+    """The same for the overall scores of benchmarks of several tasks, where all of one was played."""
+    try:
+        results = folder.results()
+    except SketchmarkError:
+        return
+    whole = [total for total in results.totals if total.overall and total.published]
+    for place in dict.fromkeys((total.benchmark, total.mode) for total in whole):
+        by_scoring = {total.scoring: total for total in whole if (total.benchmark, total.mode) == place}
+        figures = next(iter(by_scoring.values())).published
+        rows, notes = [], dict[str, None]()
+        for figure in figures:
+            total = by_scoring.get(figure.scoring) or next(iter(by_scoring.values()))
+            mean = {"overall": total.overall, **total.categories}.get(figure.score)
+            yours = Interval(mean.mean, *mean.ci95, mean.n, "") if mean else interval([])
+            rows.append(_held_against(figure, yours, total.scoring))
+            if total.scoring != figure.scoring:
+                notes[_otherwise_read(total.scoring, figure.scoring)] = None
+        sources = dict.fromkeys(f"{figure.source}: {figure.protocol}." for figure in figures)
+        yield PublishedTable(*place, run, results.model, tuple(rows), tuple(sources), tuple(notes))
+
+
 def _row(figure: Published, by_scoring: dict[str, Rows], cell: ScoredCell) -> PublishedRow:
     """Held against the scoring that reads as they did, where the run has it; else against the run's own."""
     own = cell.scoring or "strict"
     scoring = figure.scoring if figure.scoring in by_scoring else own
-    yours = _mean(by_scoring[scoring], figure.score)
+    return _held_against(figure, _mean(by_scoring[scoring], figure.score), scoring)
+
+
+def _held_against(figure: Published, yours: Interval, scoring: str) -> PublishedRow:
     theirs = share_of(figure.value, figure.n) if figure.n else None
     found = apart(yours, theirs) if theirs else None
     return PublishedRow(
@@ -69,7 +95,11 @@ def _notes(row: PublishedRow, figure: Published, cell: ScoredCell) -> Iterator[s
     if figure.steps == "truth" and cell.about.steps == "model" and cell.about.play.protocol == _STEPWISE:
         yield f"{_STEPS}: not the same task."
     if row.yours.mean is not None and figure.scoring and row.scoring != figure.scoring:
-        yield (
-            f"Yours is read by {row.scoring}, theirs by their own program: "
-            f"sketchmark score RUN --scoring {row.scoring},{figure.scoring} shows both."
-        )
+        yield _otherwise_read(row.scoring, figure.scoring)
+
+
+def _otherwise_read(own: str, theirs: str) -> str:
+    return (
+        f"Yours is read by {own}, theirs by their own program: "
+        f"sketchmark score RUN --scoring {own},{theirs} shows both."
+    )

@@ -261,6 +261,9 @@ class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
     gains: dict[str, Gain] = {}
     """`overall` and category → what this mode changed over direct, sample by sample."""
 
+    published: list[Published] = []
+    """What others published for the same, to look at."""
+
 
 class Results(Struct, kw_only=True, omit_defaults=True):
     """The aggregates of a run."""

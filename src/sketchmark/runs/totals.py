@@ -15,6 +15,7 @@ from sketchmark.runs.results import withheld
 from sketchmark.runs.results_format import BenchmarkTotal, Gain, Mean
 from sketchmark.stats import interval, paired_difference
 from sketchmark.task import Share, Task, Total
+from sketchmark.task_files.published import published_beside
 
 OVERALL = "overall"
 Way = tuple[str, str]
@@ -39,7 +40,7 @@ def totals(
     `rows(cell, suffix)` are a cell's scores by the run's own scoring (no suffix) or by another.
     """
     found = []
-    for total in {total.name: total for task in tasks if (total := task.total)}.values():
+    for task, total in {total.name: (task, total) for task in tasks if (total := task.total)}.values():
         names = {share.task for share in total.shares}
         ways = dict.fromkeys((cell.mode, cell.canvas) for cell in cells.values() if cell.task in names)
         for place, scoring in enumerate(scorings):
@@ -54,7 +55,10 @@ def totals(
                 ]
             direct = next((parts for (mode, _), parts in played.items() if mode == "direct"), None)
             for way, parts in played.items():
-                found.append(_total(total, way, scoring, parts, direct if way[0] != "direct" else None))
+                made = _total(total, way, scoring, parts, direct if way[0] != "direct" else None)
+                if task.folder and way[1] == "own":
+                    made.published = published_beside(task.folder, total.name, way[0])
+                found.append(made)
     return found
 
 
