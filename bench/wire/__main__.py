@@ -59,7 +59,9 @@ class Rounds:
 
 @contextmanager
 def serving() -> Iterator[str]:
-    process = subprocess.Popen([sys.executable, "-m", "bench.wire.server"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.wire.server"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     try:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
@@ -163,7 +165,11 @@ def installed(who: Contestant) -> int:
 
 def machine() -> str:
     model = next(
-        (line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
         platform.machine(),
     )
     memory = int(Path("/proc/meminfo").read_text().split()[1]) / 2**20

@@ -45,7 +45,15 @@ def _sketchmark(errand: Errand) -> list[str]:
 def _inspect(errand: Errand) -> list[str]:
     at_once = str(errand.at_once)
     return [
-        *("inspect", "eval", str(HERE / "inspect_task.py"), "--model", "openai/bench", "--model-base-url", errand.url),
+        *(
+            "inspect",
+            "eval",
+            str(HERE / "inspect_task.py"),
+            "--model",
+            "openai/bench",
+            "--model-base-url",
+            errand.url,
+        ),
         *("-T", f"folder={errand.samples}", "-T", f"count={errand.count}", "--log-dir", str(errand.work / "logs")),
         *("--max-connections", at_once, "--max-samples", at_once, "--display", "none"),
     ]

@@ -77,6 +77,8 @@ class FarEnd:
         self.faults: list[Fault] = []
         self.answer: Any = None
         self.bagel = False
+        self.shutdown_date: Any = None
+        """What the list of models says; asked for before a run, and none of the requests that are `seen`."""
         self.load = Load()
         self.delay = 0.0
 
@@ -90,6 +92,9 @@ class FarEnd:
             load.now -= 1
 
     async def _reply(self, request: Request) -> Response:
+        if "/models/" in request.url.path and request.method == "GET":
+            told = {"id": "m", "object": "model", "shutdown_date": self.shutdown_date}
+            return JSONResponse(told, 200 if self.shutdown_date else 404)
         seen, complaint = await self._read(request)
         self.seen.append(seen)
         if self.faults:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,7 +18,7 @@ from sketchmark.models.bounded_http import LARGEST_DRAWING
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
-from sketchmark.models.failures import BadReply, ErrorStatus
+from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
 from sketchmark.models.http_bodies import DataUrl
 from sketchmark.models.openai_replies import read_chat, refusal_in
 from sketchmark.models.openai_wire import OpenAIWire, to_openai
@@ -23,6 +26,9 @@ from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_loo
 from sketchmark.models.secrets import find_key, require_key
 from sketchmark.parts import Context, Picture
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PATIENCE = 5.0
+"""Seconds for what a run can do without."""
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
@@ -64,6 +70,18 @@ class ChatEndpoint(Endpoint, ABC):
 
     async def close(self) -> None:
         await self._wire.close()
+
+    async def retirements(self) -> dict[str, str]:
+        """As the list of models tells it (`shutdown_date`)."""
+        names = dict.fromkeys(filter(None, (self._speaker, self._drawer)))
+        days: dict[str, str] = {}
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will tell what is wrong
+            async with asyncio.timeout(_PATIENCE):
+                for name in names:
+                    day = (await self._wire.model(name)).get("shutdown_date")
+                    if isinstance(day, str) and _DAY.fullmatch(day):
+                        days[name] = day
+        return days
 
     async def say(self, context: Context, options: Options) -> Reply:
         if self._speaker is None:

@@ -42,6 +42,9 @@ class OpenAIWire:
         path = self._path("/images/edits", request["model"])
         return read_object(await self._client.post(path, form_body(fields, files), most=LARGEST_DRAWING))
 
+    async def model(self, name: str) -> Json:
+        return read_object(await self._client.get(f"/models/{_quoted(name)}"))
+
     async def upload(self, name: str, data: bytes, purpose: str) -> Json:
         body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
         return read_object(await self._client.post("/files", body))

@@ -98,6 +98,9 @@ class Several(Model):
         for server in self._servers.all:
             server.model.forget(context, options)
 
+    async def retirements(self) -> dict[str, str]:
+        return await self._first.retirements()
+
     async def close(self) -> None:
         await asyncio.gather(*(server.model.close() for server in self._servers.all))
 

@@ -26,5 +26,8 @@ class Wrapped(Model):
     def forget(self, context: Context, options: Options) -> None:
         self._model.forget(context, options)
 
+    async def retirements(self) -> dict[str, str]:
+        return await self._model.retirements()
+
     async def close(self) -> None:
         await self._model.close()

@@ -92,13 +92,18 @@ def _versions(reply: ReplyRecord) -> Iterator[str]:
         yield (f"{name} ({build})" if isinstance(build, str) and build else name)[:_LONGEST]
 
 
+def _days(retires: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {day}" for name, day in retires.items())
+
+
 def _facts(about: RunAbout, told: _Told) -> dict[str, str]:
     asked = next(iter(about.asked.values()), None)
     return {
         "model": about.model.name,
         "arguments": json.dumps(about.model.args, ensure_ascii=False) if about.model.args else "none",
         "version, as the server reports it": _counted(told.versions, "replies"),
-        "announced retirement": f"{NOT_REPORTED} (no reply tells it)",
+        "announced retirement": "; ".join(f"{name}: {day}" for name, day in about.model.retires.items())
+        or NOT_REPORTED,
         "judge": _counted(told.judges, "scores") if told.judges else "none",
         "seed": str(about.seed),
         "scored by": asked.scoring if asked else "see below",

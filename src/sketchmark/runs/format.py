@@ -40,6 +40,9 @@ class ModelAbout(Struct, frozen=True):
     args: dict[str, Any] = {}
     """`--model_args`, without secrets."""
 
+    retires: dict[str, str] = {}
+    """Name → the day on which its provider shuts it down, as its list of models said at the last start."""
+
 
 class PlayAbout(Struct, frozen=True):
     """All that shapes the requests of a mode."""

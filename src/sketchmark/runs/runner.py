@@ -34,6 +34,7 @@ from sketchmark.runs.stopping import PATIENCE, Stopping
 from sketchmark.runs.store import RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
 from sketchmark.runs.supply import Job, Progress, supply, to_be_played_again
+from sketchmark.runs.warnings import retiring
 
 _LOOK_AHEAD = 32
 """Samples that are made before their turn, to play the longest of them first."""
@@ -46,7 +47,8 @@ async def run_plan(
     too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
     lock = RunLock(path)
     try:
-        folder = _prepare(request, cells, model, path, options.fresh)
+        retires = await model.retirements()
+        folder = _prepare(request, cells, model, path, options.fresh, retires)
         stopping = Stopping(options.concurrency)
         scoring = None if options.grading.judge else options.grading.scoring
         how = (request, model, options.concurrency, options.time_limit, scoring)
@@ -57,7 +59,7 @@ async def run_plan(
         tasks = {cell.name: cell.task for cell in cells}
         await fill_scores(folder, tasks, options.grading, options.scored_beside)
         scorings = [options.grading.scoring, *options.scored_beside]
-        aggregate(folder, tasks, request.seed, scorings, options.warnings)
+        aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
@@ -66,7 +68,9 @@ async def run_plan(
         lock.release()
 
 
-def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool) -> RunFolder:
+def _prepare(
+    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
+) -> RunFolder:
     folder = RunFolder(path)
     if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
         for name in ("episodes", "scores", "pictures"):
@@ -78,6 +82,7 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     if about:
         refuse_another_shard(folder, about, request.shard)
     known = about.cells if about else {}
+    retires = retires or (about.model.retires if about else {})
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
         if changed:
@@ -92,7 +97,9 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, to_write_down(request.model_args)),
+        model=ModelAbout(
+            request.model, to_write_down(request.model_args), retires or (about.model.retires if about else {})
+        ),
         seed=request.seed,
         started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
