@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 
-.PHONY: demo test test-quick check test-local fuzz soak audit browser clean
+.PHONY: demo test test-quick check test-local fuzz soak bench bench-peers audit browser clean
 
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -45,7 +45,7 @@ test-local: .venv-local/.ready
 
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris
+	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data]' atheris
 	touch $@
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
@@ -53,6 +53,27 @@ fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minu
 
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
+
+PEERS := .venv-peers
+PEER_PIP = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); $(@D)/bin/pip install --quiet --disable-pip-version-check
+
+$(PEERS)/sketchmark/.ready: pyproject.toml
+	$(PEER_PIP) -e . && touch $@
+$(PEERS)/bare/.ready:
+	$(PEER_PIP) aiohttp && touch $@
+$(PEERS)/openai/.ready:
+	$(PEER_PIP) openai && touch $@
+$(PEERS)/inspect/.ready:
+	$(PEER_PIP) inspect-ai openai && touch $@
+$(PEERS)/lmms/.ready:
+	$(PEER_PIP) torch==2.13.0
+	$(PEER_PIP) lmms-eval && touch $@
+
+bench: $(PEERS)/sketchmark/.ready $(PEERS)/bare/.ready  # make bench ARGS='--samples 20000 --side 24' is another size
+	$(PEERS)/sketchmark/bin/python -m bench.wire $(ARGS)
+
+bench-peers: $(foreach peer,sketchmark bare openai inspect lmms,$(PEERS)/$(peer)/.ready)
+	$(PEERS)/sketchmark/bin/python -m bench.wire --peers $(ARGS)
 
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit
@@ -63,5 +84,5 @@ audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the 
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 clean:
-	rm -rf .venv .venv-local .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-fuzz .venv-audit .venv-peers runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """The official `openai` SDK and nothing else, for the same requests as the bare client.
 
-    python -m bench.wire.sdk URL FOLDER COUNT AT_ONCE
+python -m bench.wire.sdk URL FOLDER COUNT AT_ONCE
 """
 
 from __future__ import annotations

@@ -46,7 +46,9 @@ def watch(command: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path) 
     seen.cpu = used.ru_utime + used.ru_stime
     seen.memory.append(used.ru_maxrss / 1024)
     if process.returncode:
-        raise RuntimeError(f"{command[0]} ended with {process.returncode}:\n{log.read_text(errors='replace')[-3000:]}")
+        raise RuntimeError(
+            f"{command[0]} ended with {process.returncode}:\n{log.read_text(errors='replace')[-3000:]}"
+        )
     return seen
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PIL import Image
 
+OPAQUE = ("1", "L", "P", "RGB")
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _EXIF = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
 
@@ -40,7 +41,7 @@ def shown_alike(image: Image.Image) -> bool:
         return False
     if image.mode in _TRANSPARENT:
         return bool(image.convert("RGBA").getchannel("A").getextrema()[0] == 255)
-    return image.mode in ("1", "L", "P", "RGB")
+    return image.mode in OPAQUE
 
 
 def _orientation(image: Image.Image) -> int:
