@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak audit browser docs dist clean
+.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak bench bench-peers audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -76,6 +76,27 @@ fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minu
 
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
+
+PEERS := .venv-peers
+PEER_PIP = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); $(@D)/bin/$(PIP_INSTALL) --quiet
+
+$(PEERS)/sketchmark/.ready: pyproject.toml
+	$(PEER_PIP) -e . && touch $@
+$(PEERS)/bare/.ready:
+	$(PEER_PIP) aiohttp && touch $@
+$(PEERS)/openai/.ready:
+	$(PEER_PIP) openai && touch $@
+$(PEERS)/inspect/.ready:
+	$(PEER_PIP) inspect-ai openai && touch $@
+$(PEERS)/lmms/.ready:
+	$(PEER_PIP) torch==2.13.0
+	$(PEER_PIP) lmms-eval && touch $@
+
+bench: $(PEERS)/sketchmark/.ready $(PEERS)/bare/.ready  # make bench ARGS='--samples 20000 --side 24' is another size
+	$(PEERS)/sketchmark/bin/python -m bench.wire $(ARGS)
+
+bench-peers: $(foreach peer,sketchmark bare openai inspect lmms,$(PEERS)/$(peer)/.ready)
+	$(PEERS)/sketchmark/bin/python -m bench.wire --peers $(ARGS)
 
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit

@@ -81,18 +81,18 @@ def run(who: Contestant, errand: Errand) -> tuple[Watched, int]:
         **{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         **home,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT) if who.command(errand)[0] == "python" else "",
+        "PYTHONPATH": str(ROOT),
         "OPENAI_API_KEY": "none",
         "HF_HUB_OFFLINE": "1",
         "NO_PROXY": "127.0.0.1",
         **who.variables(errand),
     }
     program, *arguments = who.command(errand)
-    with tempfile.TemporaryDirectory() as cwd:
-        seen = watch([str(folder / program), *arguments], Path(cwd), env, errand.work / "said.txt")
+    seen = watch([str(folder / program), *arguments], errand.work, env, errand.work / "said.txt")
     asked = {name: value - before[name] for name, value in _asked(errand.url).items()}
     if asked["requests"] != errand.count:
-        raise RuntimeError(f"{who.name} asked {asked['requests']} times for {errand.count} samples")
+        said = (errand.work / "said.txt").read_text(errors="replace")[-3000:]
+        raise RuntimeError(f"{who.name} asked {asked['requests']} times for {errand.count} samples:\n{said}")
     return seen, asked["bytes"]
 
 
@@ -111,12 +111,13 @@ def compare(who: tuple[Contestant, ...], count: int, side: int, at_once: int, ro
         for number in range(rounds):
             for one in who:
                 for many in (FEW, count):
-                    with tempfile.TemporaryDirectory() as space:
-                        errand = Errand(url, folder, many, at_once, Path(space))
-                        seen, sent = run(one, errand)
-                        if many == count:
-                            found[one.name].written = bytes_below(Path(space))
+                    # Nothing is deleted before the end: ext4 goes round what was deleted in the last minutes, at the
+                    # cost of whoever makes the next files.
+                    space = Path(work) / f"{number}-{one.environment}-{one.name}-{many}"
+                    space.mkdir()
+                    seen, sent = run(one, Errand(url, folder, many, at_once, space))
                     (found[one.name].all if many == count else found[one.name].few).append(seen)
+                found[one.name].written = bytes_below(space)
                 print(
                     f"round {number + 1}: {one.name}: {seen.cpu:.1f} s CPU, {seen.wall:.1f} s, {seen.peak:.0f} MB, "
                     f"{sent / count / 1000:.0f} kB a request",
@@ -173,10 +174,10 @@ def machine() -> str:
         platform.machine(),
     )
     memory = int(Path("/proc/meminfo").read_text().split()[1]) / 2**20
-    load = os.getloadavg()[0]
     return (
         f"{time.strftime('%-d %B %Y')}, {os.cpu_count()} cores of {model}, {memory:.0f} GB, "
-        f"Linux {platform.release().partition('-')[0]}, Python {platform.python_version()}, load {load:.1f} at the end"
+        f"Linux {platform.release().partition('-')[0]}, Python {platform.python_version()}, "
+        f"load {os.getloadavg()[0]:.1f} at the end"
     )
 
 

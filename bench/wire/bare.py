@@ -18,6 +18,8 @@ from typing import Any
 
 import aiohttp
 
+from bench.wire.questions import Row, ask_all
+
 
 def body(picture: bytes, prompt: str) -> bytes:
     url = "data:image/png;base64," + base64.b64encode(picture).decode()
@@ -40,23 +42,17 @@ def request(url: str, prompt: str) -> dict[str, Any]:
 
 
 async def main() -> None:
-    url, folder, count, at_once = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     make = spliced if "spliced" in sys.argv[5:] else body
-    places = asyncio.Semaphore(at_once)
     headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
     async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=0)) as session:
 
-        async def ask(row: dict[str, Any]) -> bool:
-            async with places:
-                data = make((folder / row["picture"]).read_bytes(), row["prompt"])
-                async with session.post(f"{url}/chat/completions", data=data) as response:
-                    reply = json.loads(await response.read())
-                return bool(reply["choices"][0]["message"]["content"] == row["answer"])
+        async def ask(folder: Path, row: Row) -> bool:
+            data = make((folder / row["picture"]).read_bytes(), row["prompt"])
+            async with session.post(f"{sys.argv[1]}/chat/completions", data=data) as response:
+                reply = json.loads(await response.read())
+            return bool(reply["choices"][0]["message"]["content"] == row["answer"])
 
-        with (folder / "questions.jsonl").open() as rows:
-            asked = [json.loads(line) for _, line in zip(range(count), rows, strict=False)]
-        right = await asyncio.gather(*map(ask, asked))
-    assert all(right) and len(right) == count
+        await ask_all(ask)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ class Errand:
     count: int
     at_once: int
     work: Path
-    """An empty folder; whatever is written goes there."""
+    """An empty folder, in which it runs; whatever is written goes there."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +44,34 @@ def _sketchmark(errand: Errand) -> list[str]:
 
 
 def _inspect(errand: Errand) -> list[str]:
+    """It finds task files below its working folder alone."""
+    shutil.copy(HERE / "inspect_task.py", errand.work)
     at_once = str(errand.at_once)
     return [
         *(
             "inspect",
             "eval",
-            str(HERE / "inspect_task.py"),
+            "inspect_task.py",
             "--model",
             "openai/bench",
             "--model-base-url",
             errand.url,
         ),
         *("-T", f"folder={errand.samples}", "-T", f"count={errand.count}", "--log-dir", str(errand.work / "logs")),
-        *("--max-connections", at_once, "--max-samples", at_once, "--display", "none"),
+        *("-M", "responses_api=false", "--max-connections", at_once, "--max-samples", at_once, "--display", "none"),
     ]
 
 
 def _lmms_eval(errand: Errand) -> list[str]:
+    """Its task files name their data by a path, so that a copy of ours is made for each errand."""
+    task = errand.work / "task"
+    shutil.copytree(HERE / "lmms_task", task)
+    file = task / "textures.yaml"
+    file.write_text(file.read_text().replace("QUESTIONS", str(errand.samples / "questions.jsonl")))
     args = f"model_version=bench,base_url={errand.url},api_key=none,num_cpus={errand.at_once},timeout=60"
     return [
         *("python", "-m", "lmms_eval", "--model", "async_openai", "--model_args", args, "--batch_size", "1"),
-        *("--include_path", str(HERE / "lmms_task"), "--tasks", "textures", "--limit", str(errand.count)),
+        *("--include_path", str(task), "--tasks", "textures", "--limit", str(errand.count)),
         *("--output_path", str(errand.work / "logs"), "--log_samples"),
     ]
 

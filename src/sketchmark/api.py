@@ -103,7 +103,7 @@ def prepare(
     scoring: Names = "strict",
     judge: str | Model = "",
     judge_args: Arguments = "",
-    concurrency: int = 16,
+    concurrency: int = 100,
     batch_size: int | str = "",
     time_limit: float | None = None,
     max_requests_per_minute: int | None = None,

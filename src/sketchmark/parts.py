@@ -191,6 +191,15 @@ class Picture:
         with self._open() as image, self._decoding():
             return pixels.rgb(image)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the header alone tells that every decoder shows it alike, as that of most pictures does. Where it
+        does not tell, `shown` decodes to find out."""
+        if self.format == "png" and _has_exif(self.data):
+            return False
+        with self._open() as image, self._decoding():
+            return image.mode in pixels.OPAQUE and pixels.shown_alike(image)
+
     def shown(self) -> Picture:
         """What goes to a model: this picture, or its `image()` as PNG where decoders may show it differently."""
         with self._open() as image, self._decoding():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
+OPAQUE = ("1", "L", "P", "RGB")
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _EXIF = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
 
@@ -126,7 +127,7 @@ def shown_alike(image: Image.Image) -> bool:
         return False
     if image.mode in _TRANSPARENT:
         return bool(image.convert("RGBA").getchannel("A").getextrema()[0] == 255)
-    return image.mode in ("1", "L", "P", "RGB")
+    return image.mode in OPAQUE
 
 
 def _orientation(image: Image.Image) -> int:

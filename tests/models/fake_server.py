@@ -248,6 +248,21 @@ async def resetting_proxy(far: FarEnd, resets: int) -> AsyncIterator[str]:
         server.close()
 
 
+@asynccontextmanager
+async def answering_proxy(data: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """The address of a proxy that answers everything itself, and the first lines of what it was asked."""
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+
+
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(65536):
         writer.write(data)

@@ -36,7 +36,7 @@ async def test_a_picture_is_made_for_the_wire_once_however_often_it_is_sent(kind
     sent = await asyncio.gather(*(encoder.base64(picture(1, kind)) for _ in range(20)))
     assert set(sent) == {("image/png", in_base64(picture(1)))}
     assert await encoder.sendable(picture(1, kind)) == picture(1)
-    assert encoder.looked_at == 1
+    assert encoder.decoded == (kind == "BMP")
 
 
 async def test_a_picture_that_goes_as_it_came_is_not_held() -> None:
@@ -47,7 +47,10 @@ async def test_a_picture_that_goes_as_it_came_is_not_held() -> None:
     assert await encoder.sendable(again) is again
 
 
-async def test_pictures_are_looked_at_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("opaque", [True, False])
+async def test_what_has_to_be_decoded_is_decoded_off_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, opaque: bool
+) -> None:
     threads: list[int] = []
     look = Picture.shown
 
@@ -56,8 +59,10 @@ async def test_pictures_are_looked_at_off_the_event_loop(monkeypatch: pytest.Mon
         return look(self)
 
     monkeypatch.setattr(Picture, "shown", watched)
-    await Encoder(PNG).sendable(picture(1))
-    assert threads and threads != [threading.get_ident()]
+    encoder = Encoder(PNG)
+    shown = Picture.from_image(Image.new("RGBA", (4, 4), (9, 9, 9, 255 if opaque else 7)))
+    assert (await encoder.sendable(shown) is shown) == opaque
+    assert threads and threads != [threading.get_ident()] and encoder.decoded == 1
 
 
 async def test_a_picture_that_cannot_be_read_fails_whoever_sends_it_and_nobody_else() -> None:
@@ -74,22 +79,22 @@ async def test_who_stops_waiting_for_a_picture_does_not_stop_the_others() -> Non
     await asyncio.sleep(0)
     first.cancel()
     assert await second == picture(1)
-    assert first.cancelled() and encoder.looked_at == 1
+    assert first.cancelled() and encoder.decoded == 1
 
 
 async def test_the_cache_forgets_the_oldest_picture_when_it_is_full() -> None:
     encoder = Encoder(PNG, cache_bytes=2 * len(picture(1).data) + 10)
     for shade in (1, 2, 3, 3, 1):
         await encoder.sendable(picture(shade, "BMP"))
-    assert encoder.looked_at == 4
+    assert encoder.decoded == 4
 
 
-async def test_a_growing_context_looks_at_each_picture_once(far: FarEnd) -> None:
+async def test_a_growing_context_decodes_each_picture_once(far: FarEnd) -> None:
     asked = OpenAI("m", base_url=f"{far.url}/v1")
     for steps in range(1, 5):
-        await asked.say(of(*(picture(shade) for shade in range(steps)), "?"), Options())
+        await asked.say(of(*(picture(shade, "BMP") for shade in range(steps)), "?"), Options())
     assert [len(seen.pictures) for seen in far.seen] == [1, 2, 3, 4]
-    assert asked._encoder.looked_at == 4
+    assert asked._encoder.decoded == 4
 
 
 @pytest.mark.parametrize("text", ["!!!", "AAA", "bm90IGEgcGljdHVyZQ=="])

@@ -13,12 +13,13 @@ import pytest
 from starlette.responses import Response
 
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models.azure import Azure
 from sketchmark.models.base import Options
 from sketchmark.models.http_bodies import DataUrl, FormFile, form_body, json_body
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.secrets import redact
 from sketchmark.parts import Picture, of
-from tests.models.fake_server import KEY, FarEnd, chat_answer, in_base64, picture
+from tests.models.fake_server import KEY, FarEnd, answering_proxy, chat_answer, in_base64, picture
 
 
 def openai(url: str, **args: Any) -> OpenAI:
@@ -75,19 +76,12 @@ async def test_a_user_and_password_in_the_address_are_sent_as_every_client_sends
 
 
 async def test_a_proxy_is_used_where_the_environment_names_one(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bytes] = []
     body = json.dumps(chat_answer({"role": "assistant", "content": "through"})).encode()
-
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        await writer.drain()
-        writer.close()
 
     for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    async with await asyncio.start_server(pass_on, "127.0.0.1", 0) as proxy:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+    async with answering_proxy(body) as (proxy, asked):
+        monkeypatch.setenv("http_proxy", f"http://{proxy}")
         assert await said(openai("http://models.invalid/v1")) == "through"
         assert asked == [b"POST http://models.invalid/v1/chat/completions HTTP/1.1"]
         monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -139,5 +133,7 @@ async def test_a_packed_reply_that_breaks_off_is_no_reply(far: FarEnd) -> None:
 async def test_the_key_is_sent_and_nothing_of_netrc(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("netrc").write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", "netrc")
-    await said(openai(f"{far.url}/v1"))
-    assert far.seen[0].headers["authorization"] == f"Bearer {KEY}"
+    model = Azure("m", azure_endpoint=far.url)
+    await model.say(of("Hm?"), Options())
+    await model.close()
+    assert far.seen[0].headers["api-key"] == KEY and "authorization" not in far.seen[0].headers

@@ -40,7 +40,7 @@ import click
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
-@click.option("--concurrency", "-c", type=click.IntRange(1), default=16, show_default=True, help="Episodes at once.")
+@click.option("--concurrency", "-c", type=click.IntRange(1), default=100, show_default=True, help="Episodes at once.")
 @click.option("--batch-size", default="", help="For local weights: N or auto.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds an episode may take.")
 @click.option("--max-requests-per-minute", type=click.IntRange(1), help="Keep below the provider's limit.")

@@ -1,4 +1,4 @@
-"""Pictures as the wire wants them: in a format that the provider reads, made once and off the event loop."""
+"""Pictures as the wire wants them: in a format that the provider reads, decoded once and off the event loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Encoder:
         self._cache: OrderedDict[str, Picture | None] = OrderedDict()
         self._held = 0
         self._under_way: dict[str, asyncio.Future[Picture]] = {}
-        self.looked_at = 0
+        self.decoded = 0
 
     async def base64(self, picture: Picture) -> tuple[str, str]:
         """(media type, base64)."""
@@ -42,6 +42,9 @@ class Encoder:
         if digest in self._cache:
             self._cache.move_to_end(digest)
             return self._cache[digest] or picture
+        if picture.format in self._formats and picture.is_plain:
+            self._remember(digest, None)  # a look at the header costs less than a thread
+            return picture
         # Of two calls with one picture, the second waits for the first one's work. Nothing here holds a lock, so that
         # neither the loop nor a thread that others need waits with them.
         work = self._under_way.get(digest)
@@ -52,7 +55,7 @@ class Encoder:
         return await asyncio.shield(work)
 
     def _make(self, picture: Picture) -> Picture:
-        self.looked_at += 1
+        self.decoded += 1
         readable = picture.format in self._formats
         return picture.shown() if readable else Picture.from_image(picture.image())
 
@@ -61,8 +64,11 @@ class Encoder:
         if done.cancelled() or done.exception() is not None:
             return
         made = done.result()
-        self._cache[picture.digest] = None if made is picture else made
-        self._held += 0 if made is picture else len(made.data)
+        self._remember(picture.digest, None if made is picture else made)
+
+    def _remember(self, digest: str, made: Picture | None) -> None:
+        self._cache[digest] = made
+        self._held += len(made.data) if made else 0
         while len(self._cache) > 1 and (self._held > self._room or len(self._cache) > _MOST_KNOWN):
             oldest = self._cache.popitem(last=False)[1]
             self._held -= len(oldest.data) if oldest else 0

@@ -1,7 +1,7 @@
 """The HTTP client of our own adapters: one connection pool, ready-made bodies, replies of bounded length.
 
-aiohttp is underneath (docs/dependencies.md, "aiohttp"), and nothing else here imports it. What it must not decide by
-itself is decided here: how far a reply is read, whether a key follows a redirect, whose certificates are trusted.
+aiohttp is underneath (docs/dependencies.md, "Decisions"), and nothing else here imports it. What it must not decide
+by itself is decided here: how far a reply is read, whether a key follows a redirect, whose certificates are trusted.
 """
 
 from __future__ import annotations

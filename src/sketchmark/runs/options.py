@@ -46,7 +46,7 @@ class RunOptions:
     `time_limit` decides which episodes end as failures, and `grading` how answers are read.
     """
 
-    concurrency: int = 16
+    concurrency: int = 100
     time_limit: float | None = None
     retry_failed: bool = False
     fresh: bool = False
