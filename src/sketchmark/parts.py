@@ -118,9 +118,9 @@ class Picture:
         mark, buffer = PngInfo(), io.BytesIO()
         mark.add_text("Software", "Sketchmark")
         plain = image.mode in ("RGB", "P") and not image.info  # others may be seen differently once they are a file
-        rgb = image if image.mode == "RGB" else image.convert("RGB")
+        rgb = image.convert("RGB") if plain and image.mode == "P" else image
         runs = pixels.flat(rgb) if plain else None
-        written = runs.by_palette() if runs and image is rgb else None
+        written = runs.by_palette() if runs and rgb is image else None
         (written or image).save(buffer, "PNG", compress_level=_COMPRESSION, pnginfo=mark)
         made = cls(buffer.getvalue(), "png")
         if plain:
@@ -154,7 +154,7 @@ class Picture:
     def values(self) -> NDArray[np.uint8]:
         """The pixels of `image()` as (height, width, 3), not to be written to."""
         kept = self._pixels()
-        return kept.spread(kept.rgb) if isinstance(kept, pixels.Runs) else kept
+        return pixels.values(kept.image()) if isinstance(kept, pixels.Runs) else kept
 
     @property
     def runs(self) -> pixels.Runs:
@@ -193,7 +193,10 @@ class Picture:
         """The pixels as a fresh RGB image, by the rules of `pixels.py`."""
         from PIL import Image as images
 
-        return images.fromarray(self.values) if self._is_ours else self._decoded()
+        if not self._is_ours:
+            return self._decoded()
+        kept = self._pixels()
+        return kept.image() if isinstance(kept, pixels.Runs) else images.fromarray(kept)
 
     def _decoded(self) -> Image.Image:
         with self._open() as image, self._decoding():

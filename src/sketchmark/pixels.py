@@ -78,11 +78,17 @@ class Runs(NamedTuple):
     def nbytes(self) -> int:
         return self.colours.nbytes + self.lengths.nbytes
 
+    def image(self) -> Image.Image:
+        from PIL import Image as images
+
+        pixels = self.spread(self.colours).astype("<u4", copy=False)
+        return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
+
     def spread(self, found: NDArray[Any]) -> NDArray[Any]:
         """What was found for each run, for each of its pixels."""
         import numpy as np
 
-        return np.repeat(found, self.lengths, axis=0).reshape(self.height, self.width, *found.shape[1:])
+        return np.repeat(found, self.lengths).reshape(self.height, self.width)
 
     def by_palette(self) -> Image.Image | None:
         """The same pixels as places in a palette, if their colours are few: as a file that is a quarter of the work,
