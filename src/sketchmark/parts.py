@@ -84,6 +84,17 @@ _COMPRESSION = 2
 are 10 % smaller, and of boards, which are a few kilobytes, 60 %."""
 
 
+_silenced: list[Any] = []
+
+
+def _silence_warnings(bomb: type[Warning]) -> None:
+    """Only where it is still to be done: it takes longer than opening a small picture."""
+    if not _silenced or warnings.filters[:2] != _silenced:
+        warnings.simplefilter("ignore", bomb)  # MAX_PIXELS is lower
+        warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
+        _silenced[:] = warnings.filters[:2]
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
     """An image; its original bytes are kept as they came.
@@ -217,9 +228,7 @@ class Picture:
         from PIL import UnidentifiedImageError
 
         try:
-            if not self._is_ours:  # setting filters takes longer than opening a small file
-                warnings.simplefilter("ignore", images.DecompressionBombWarning)  # MAX_PIXELS, below, is lower
-                warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
+            _silence_warnings(images.DecompressionBombWarning)
             image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
         except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
             raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
+from PIL.PngImagePlugin import PngInfo
 
 from sketchmark.errors import BadPicture
 from sketchmark.parts import MAX_PIXELS, Part, Picture, Sample, of
@@ -55,10 +56,13 @@ def test_a_broken_header_is_told_without_the_address_of_a_buffer() -> None:
 
 
 @pytest.mark.parametrize("side", [int(MAX_PIXELS**0.5) + 10, 9500])
+@pytest.mark.parametrize("maker", ["a stranger", "Sketchmark"])
 def test_a_picture_over_the_pixel_limit_is_refused_before_it_is_decoded(
-    side: int, recwarn: pytest.WarningsRecorder
+    side: int, maker: str, recwarn: pytest.WarningsRecorder
 ) -> None:
-    bomb = _encoded(Image.new("1", (side, side)), "PNG")
+    claim = PngInfo()
+    claim.add_text("Software", maker)
+    bomb = _encoded(Image.new("1", (side, side)), "PNG", pnginfo=claim)
     with pytest.raises(BadPicture, match="over the limit"):
         Picture.from_bytes(bomb).image()
     assert not recwarn.list, "one line is enough"
