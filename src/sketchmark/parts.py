@@ -92,6 +92,17 @@ _COMPRESSION = 2
 are 10 % smaller, and of boards, which are a few kilobytes, 60 %."""
 
 
+_silenced: list[Any] = []
+
+
+def _silence_warnings(bomb: type[Warning]) -> None:
+    """Only where it is still to be done: it takes longer than opening a small picture."""
+    if not _silenced or warnings.filters[:2] != _silenced:
+        warnings.simplefilter("ignore", bomb)  # MAX_PIXELS is lower
+        warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
+        _silenced[:] = warnings.filters[:2]
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
     """An image; its original bytes are kept as they came.
@@ -125,12 +136,17 @@ class Picture:
 
         mark, buffer = PngInfo(), io.BytesIO()
         mark.add_text("Software", "Sketchmark")
-        plain = image.mode in ("RGB", "P") and not image.info
-        written = pixels.by_palette(image) if plain and image.mode == "RGB" else None
+        plain = image.mode in ("RGB", "P") and not image.info  # others may be seen differently once they are a file
+        rgb = image.convert("RGB") if plain and image.mode == "P" else image
+        runs = pixels.flat(rgb) if plain else None
+        written = runs.by_palette() if runs and rgb is image else None
         (written or image).save(buffer, "PNG", compress_level=_COMPRESSION, pnginfo=mark)
         made = cls(buffer.getvalue(), "png")
-        if plain:  # others may be seen differently once they are a file
-            made._keep(pixels.values(image.convert("RGB")))
+        if plain:
+            values = pixels.values(rgb)
+            pixels.DECODED.keep(made.digest, runs or values)
+            made.__dict__["pixel_digest"] = pixels.digest(values)
+            made.__dict__["size"] = image.size
         return made
 
     @cached_property
@@ -155,21 +171,32 @@ class Picture:
 
     @property
     def values(self) -> NDArray[np.uint8]:
-        """The pixels of `image()` as (height, width, 3), not to be written to. Of pictures that we made ourselves the
-        newest are kept: who draws them, reads them or scores them need not decode them each time."""
+        """The pixels of `image()` as (height, width, 3), not to be written to."""
+        kept = self._pixels()
+        return pixels.values(kept.image()) if isinstance(kept, pixels.Runs) else kept
+
+    @property
+    def runs(self) -> pixels.Runs:
+        """The same pixels as runs of one colour."""
+        from PIL import Image as images
+
+        kept = self._pixels()
+        return kept if isinstance(kept, pixels.Runs) else pixels.Runs.of(images.fromarray(kept))
+
+    def _pixels(self) -> pixels.Runs | NDArray[np.uint8]:
+        """Of pictures that we made ourselves the newest are kept: who draws, reads and scores them need not decode
+        them each time."""
         if not self._is_ours:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
-        return pixels.DECODED.keep(self.digest, pixels.values(self._decoded())) if kept is None else kept
+        if kept is None:
+            image = self._decoded()
+            kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image))
+        return kept
 
     @property
     def _is_ours(self) -> bool:
         return self.data[37 : 37 + len(_MARK)] == _MARK
-
-    def _keep(self, values: NDArray[np.uint8]) -> None:
-        pixels.DECODED.keep(self.digest, values)
-        self.__dict__["pixel_digest"] = pixels.digest(values)
-        self.__dict__["size"] = (values.shape[1], values.shape[0])
 
     @property
     def media_type(self) -> str:
@@ -185,7 +212,10 @@ class Picture:
         """The pixels as a fresh RGB image, by the rules of `pixels.py`."""
         from PIL import Image as images
 
-        return images.fromarray(self.values) if self._is_ours else self._decoded()
+        if not self._is_ours:
+            return self._decoded()
+        kept = self._pixels()
+        return kept.image() if isinstance(kept, pixels.Runs) else images.fromarray(kept)
 
     def _decoded(self) -> Image.Image:
         with self._open() as image, self._decoding():
@@ -215,9 +245,7 @@ class Picture:
         from PIL import UnidentifiedImageError
 
         try:
-            if not self._is_ours:  # setting filters takes longer than opening a small file
-                warnings.simplefilter("ignore", images.DecompressionBombWarning)  # MAX_PIXELS, below, is lower
-                warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
+            _silence_warnings(images.DecompressionBombWarning)
             image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
         except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
             raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error

@@ -10,7 +10,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,12 +38,10 @@ def rgb(image: Image.Image) -> Image.Image:
 
 
 def values(image: Image.Image) -> NDArray[np.uint8]:
-    """An RGB image as numbers (height, width, 3), which are not to be written to."""
+    """An RGB image as numbers (height, width, 3), which cannot be written to."""
     import numpy as np
 
-    found = np.array(image)
-    found.flags.writeable = False
-    return found
+    return np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, 3)
 
 
 def digest(values: NDArray[np.uint8]) -> str:
@@ -54,36 +52,78 @@ def digest(values: NDArray[np.uint8]) -> str:
     return found.hexdigest()
 
 
-def runs(values: NDArray[np.uint8]) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
-    """Pixels of one colour that follow each other, line after line, as that colour and how many they are."""
+class Runs(NamedTuple):
+    """Pixels of one colour that follow each other, line after line, as that colour and how many they are. Of a flat
+    drawing that is a fiftieth of the numbers."""
+
+    height: int
+    width: int
+    colours: NDArray[np.uint32]
+    """Red, green and blue in its bytes, from the lowest on."""
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, image: Image.Image) -> Runs:
+        """Of an RGB image."""
+        import numpy as np
+
+        flat = _packed(image)
+        ends = np.append(np.flatnonzero(flat[1:] != flat[:-1]), len(flat) - 1)
+        return cls(image.height, image.width, flat[ends], np.diff(ends, prepend=-1).astype(np.int32))
+
+    @property
+    def rgb(self) -> NDArray[np.uint8]:
+        return _bytes_of(self.colours)
+
+    @property
+    def nbytes(self) -> int:
+        return self.colours.nbytes + self.lengths.nbytes
+
+    def image(self) -> Image.Image:
+        from PIL import Image as images
+
+        pixels = self.spread(self.colours).astype("<u4", copy=False)
+        return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
+
+    def spread(self, found: NDArray[Any]) -> NDArray[Any]:
+        """What was found for each run, for each of its pixels."""
+        import numpy as np
+
+        return np.repeat(found, self.lengths).reshape(self.height, self.width)
+
+    def by_palette(self) -> Image.Image | None:
+        """The same pixels as places in a palette, if their colours are few: as a file that is a quarter of the work,
+        for whoever writes it and for whoever reads it."""
+        import numpy as np
+        from PIL import Image as images
+
+        palette, places = np.unique(self.colours, return_inverse=True)
+        if len(palette) > 256:
+            return None
+        found = images.fromarray(self.spread(places.astype(np.uint8)))
+        found.putpalette(_bytes_of(palette).tobytes())
+        return found
+
+
+def _packed(image: Image.Image) -> NDArray[np.uint32]:
     import numpy as np
 
-    packed = values[..., 0].astype(np.uint32)
-    for channel in (1, 2):
-        packed <<= 8
-        packed |= values[..., channel]
-    flat = packed.reshape(-1)
-    ends = np.append(np.flatnonzero(flat[1:] != flat[:-1]), len(flat) - 1)
-    return flat[ends], np.diff(ends, prepend=-1)
+    return np.frombuffer(image.tobytes("raw", "RGBX"), "<u4") & np.uint32(0xFFFFFF)
 
 
-def by_palette(image: Image.Image) -> Image.Image | None:
-    """The same pixels as places in a palette, if it is flat and of few colours: as a file that is a quarter of the
-    work, for whoever writes it and for whoever reads it."""
+def _bytes_of(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
     import numpy as np
-    from PIL import Image as images
 
-    values = np.asarray(image)
-    lines = values[::16]
-    if np.count_nonzero((lines[:, 1:] != lines[:, :-1]).any(axis=2)) * 8 > lines.size // 3:
-        return None  # a photograph, by a glance at a few of its lines
-    colours, lengths = runs(values)
-    palette, places = np.unique(colours, return_inverse=True)
-    if len(palette) > 256:
-        return None
-    found = images.fromarray(np.repeat(places.astype(np.uint8), lengths).reshape(values.shape[:2]))
-    found.putpalette(palette.astype(">u4").view(np.uint8).reshape(-1, 4)[:, 1:].tobytes())
-    return found
+    return colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3]
+
+
+def flat(image: Image.Image) -> Runs | None:
+    """The runs of a drawing; None for a photograph, as a glance at every 16th of its lines tells."""
+    import numpy as np
+
+    lines = np.frombuffer(image.tobytes("raw", "RGBX"), "<u4").reshape(image.height, image.width)[::16]
+    changes = np.count_nonzero(lines[:, 1:] != lines[:, :-1])
+    return None if changes * 8 > lines.size else Runs.of(image)
 
 
 class Recent(Generic[Value]):
@@ -111,8 +151,8 @@ class Recent(Generic[Value]):
         return value
 
 
-DECODED: Recent[NDArray[np.uint8]] = Recent(12_000_000, lambda values: values.nbytes)
-"""Pixels of pictures that we made, by the digest of their files."""
+DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes)
+"""Pixels of pictures that we made, by the digest of their files; drawings as their runs."""
 
 
 def size(image: Image.Image) -> tuple[int, int]:

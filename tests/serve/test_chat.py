@@ -55,11 +55,11 @@ def test_parts_keep_their_order_and_their_author_over_all_messages(mirror: str) 
     seen = json.loads(ask(mirror, messages).choices[0].message.content)
     assert seen["parts"] == [
         ["task", "text", "be short"],
-        ["task", "picture", RED.digest],
+        ["task", "picture", RED.identity],
         ["task", "text", "what?"],
-        ["task", "picture", BLUE.digest],
+        ["task", "picture", BLUE.identity],
         ["model", "text", "I draw"],
-        ["model", "picture", RED.digest],
+        ["model", "picture", RED.identity],
         ["task", "text", "go on"],
     ]
 

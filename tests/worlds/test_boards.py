@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sketchmark.worlds import boards, maze, sliding
 from sketchmark.worlds.boards import Pixels
@@ -16,10 +17,14 @@ WALL = boards.rgb8("#1f2937")[0]
 CONTENT, PAGE = boards.rgb01("#1f2937"), boards.rgb01("#ffffff")
 
 
+def _seen(pixels: NDArray[np.uint8]) -> Pixels:
+    return boards.pixels_of(from_pixels(pixels))
+
+
 def _page(height: int, width: int, top: int, left: int, bottom: int, right: int) -> Pixels:
     pixels = np.full((height, width, 3), 255, np.uint8)
     pixels[top:bottom, left:right] = WALL
-    return Pixels(pixels)
+    return _seen(pixels)
 
 
 def test_the_extent_is_grown_by_two_pixels_and_squared_around_its_centre() -> None:
@@ -33,7 +38,12 @@ def test_the_square_is_pushed_back_into_the_picture() -> None:
 
 
 def test_an_empty_picture_is_all_board() -> None:
-    assert boards.find_board(Pixels(np.full((30, 30, 3), 255, np.uint8)), CONTENT, PAGE, 0.003) == (0, 0, 30, 30)
+    assert boards.find_board(_seen(np.full((30, 30, 3), 255, np.uint8)), CONTENT, PAGE, 0.003) == (
+        0,
+        0,
+        30,
+        30,
+    )
 
 
 @pytest.mark.parametrize(("height", "width"), [(60, 200), (200, 60)])
@@ -50,9 +60,9 @@ def test_a_row_counts_only_above_its_share() -> None:
     pixels = np.full((1000, 1000, 3), 255, np.uint8)
     pixels[500:601, 500:601] = WALL
     pixels[100, 500:503] = WALL
-    assert boards.find_board(Pixels(pixels), CONTENT, PAGE, 0.003).top == 498
+    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 498
     pixels[100, 500:504] = WALL
-    assert boards.find_board(Pixels(pixels), CONTENT, PAGE, 0.003).top == 98
+    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 98
 
 
 def test_a_pixel_must_be_nearer_to_content_by_a_margin() -> None:
@@ -60,7 +70,7 @@ def test_a_pixel_must_be_nearer_to_content_by_a_margin() -> None:
     for level, counts in ((126, True), (127, False)):
         pixels = np.full((40, 40, 3), 255, np.uint8)
         pixels[10:21, 10:21] = level
-        assert (boards.find_board(Pixels(pixels), black, white, 0.003) == (8, 8, 23, 23)) is counts
+        assert (boards.find_board(_seen(pixels), black, white, 0.003) == (8, 8, 23, 23)) is counts
 
 
 def test_cell_edges_round_halves_to_even() -> None:

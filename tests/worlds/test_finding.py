@@ -13,6 +13,10 @@ from tests.episodes import from_pixels, solid
 BLACK, WHITE = boards.rgb01("#000000"), boards.rgb01("#ffffff")
 
 
+def _seen(pixels: NDArray[np.uint8]) -> Pixels:
+    return boards.pixels_of(from_pixels(pixels))
+
+
 def _page(height: int, width: int, *boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
     pixels = np.full((height, width, 3), 255, np.uint8)
     for top, left, bottom, right in boxes:
@@ -21,7 +25,7 @@ def _page(height: int, width: int, *boxes: tuple[int, int, int, int]) -> NDArray
 
 
 def _found(pixels: NDArray[np.uint8], share: float = 0.003, square: bool = True) -> Box:
-    return boards.find_board(Pixels(pixels), BLACK, WHITE, share, square)
+    return boards.find_board(_seen(pixels), BLACK, WHITE, share, square)
 
 
 def test_colours_are_red_green_and_blue_from_zero_to_one() -> None:
@@ -72,7 +76,7 @@ def test_where_the_published_evaluators_look_on_a_wide_page(
     """Worked out on paper from their rules: that of sliding puzzles, and that of mazes, which swaps the ends. A
     negative beginning is counted from the far end."""
     wide = _page(100, 200, (20, 10, 60, 180))
-    assert boards.find_board(Pixels(wide), BLACK, WHITE, 0.003, published=ends) == found
+    assert boards.find_board(_seen(wide), BLACK, WHITE, 0.003, published=ends) == found
 
 
 def test_the_extent_reaches_from_the_first_content_to_the_last() -> None:
@@ -98,7 +102,7 @@ def test_a_pixel_must_be_nearer_to_content_by_a_hundredth(level: int, counts: bo
     pixels = np.zeros((40, 40, 3), np.uint8)
     pixels[:, :, 0] = 255
     pixels[10:20, 10:20, 0] = level
-    found = boards.find_board(Pixels(pixels), BLACK, boards.rgb01("#ff0000"), 0.003, square=False)
+    found = boards.find_board(_seen(pixels), BLACK, boards.rgb01("#ff0000"), 0.003, square=False)
     assert found == ((8, 8, 22, 22) if counts else (0, 0, 40, 40))
 
 
@@ -108,13 +112,13 @@ def test_content_and_page_may_each_have_several_colours() -> None:
     pixels[0:5] = (0, 255, 0)
     pixels[10:20, 10:15] = 0
     pixels[10:20, 15:30] = (255, 0, 0)
-    assert boards.find_board(Pixels(pixels), content, page, 0.003, square=False) == (8, 8, 22, 32)
+    assert boards.find_board(_seen(pixels), content, page, 0.003, square=False) == (8, 8, 22, 32)
 
 
 def test_every_pixel_gets_the_nearest_colour_and_the_first_of_equals() -> None:
     colours = boards.rgb01("#000000", "#ff0000", "#0000ff")
     pixels = np.array([[[0, 0, 25], [230, 0, 0]], [[0, 51, 204], [127, 0, 0]], [[153, 0, 153], [153, 0, 153]]])
-    assert boards.nearest(Pixels(pixels.astype(np.uint8)), colours).tolist() == [[0, 1], [2, 0], [1, 1]]
+    assert boards.nearest(_seen(pixels.astype(np.uint8)), colours).tolist() == [[0, 1], [2, 0], [1, 1]]
 
 
 def test_a_change_in_any_one_channel_is_seen() -> None:

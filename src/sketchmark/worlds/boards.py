@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
-from sketchmark.pixels import runs
+from sketchmark.pixels import Runs
 
 Colours = NDArray[np.float32]
 """Rows of RGB in 0..1."""
@@ -44,25 +44,24 @@ def rgb01(*colours: str) -> Colours:
 
 
 class Pixels:
-    """A picture as runs of pixels of one colour: a drawn board has few, so that little is to be looked at."""
+    """A picture as its runs of one colour: a drawn board has few, so that little is to be looked at."""
 
-    def __init__(self, values: NDArray[np.uint8]) -> None:
-        self.height, self.width, _ = values.shape
-        packed, self._lengths = runs(values)
-        self._colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255]).astype(np.float32) / np.float32(255)
+    def __init__(self, runs: Runs) -> None:
+        self.height, self.width, self._runs = runs.height, runs.width, runs
+        self._colours = runs.rgb.astype(np.float32) / np.float32(255)
 
     def distances(self, colours: Colours) -> Colours:
         """Euclidean distance of each colour to each run's, in float32 like the evaluator's."""
-        red, green, blue = self._colours
+        red, green, blue = np.ascontiguousarray(self._colours.T)
         return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
 
     def spread(self, found: NDArray[Kind]) -> NDArray[Kind]:
         """What was found for each run, for each of its pixels."""
-        return np.repeat(found, self._lengths).reshape(self.height, self.width)
+        return self._runs.spread(found)
 
 
 def pixels_of(picture: Picture) -> Pixels:
-    return Pixels(picture.values)
+    return Pixels(picture.runs)
 
 
 def nearest(pixels: Pixels, colours: Colours) -> NDArray[np.intp]:
