@@ -48,7 +48,7 @@ def is_red(encoded: str) -> bool:
 
 def test_a_text_of_chat(litellm: Any, there: dict[str, str]) -> None:
     said = litellm.completion(messages=shown(), **there).choices[0].message.content
-    assert json.loads(said)["parts"] == [["task", "text", "turn it"], ["task", "picture", RED.digest]]
+    assert json.loads(said)["parts"] == [["task", "text", "turn it"], ["task", "picture", RED.identity]]
 
 
 def test_a_drawing_in_chat_has_text_and_images(litellm: Any, there: dict[str, str]) -> None:

@@ -19,6 +19,7 @@ from sketchmark.parts import Sample, of, well_formed
 from sketchmark.protocols import says_done
 from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
+    alignment,
     choices,
     final_answer,
     findings,
@@ -52,6 +53,10 @@ from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.mmsi import published as mmsi_published
 from sketchmark.tasks.uni_mmmu import code_scores, geometry, geometry_data, quantities, science, values, verdicts
+from sketchmark.tasks.unig2u import choices as g2u_choices
+from sketchmark.tasks.unig2u import planning as g2u_planning
+from sketchmark.tasks.unig2u import published as g2u_published
+from sketchmark.tasks.unig2u import same_meaning
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.terminal import telling
@@ -165,6 +170,17 @@ PARSERS: Mapping[str, Read] = {
     "models.batch.lines": lambda text: list(batch_lines.rows(text.encode(errors="surrogatepass"))),
     "models.players.chance": lambda text: chance.guess(of(text), random.Random(1)),
     "protocols": says_done,
+    "scoring.alignment": lambda text: alignment.read_score(text, "RA_score"),
+    "tasks.unig2u.choices": lambda text: g2u_choices._named(text, _OPTIONS),
+    "tasks.unig2u.planning: route": g2u_planning._route,
+    "tasks.unig2u.planning: times": g2u_planning._times,
+    "tasks.unig2u.published: puzzles": lambda text: g2u_published.visual_puzzles(text, _OPTIONS),
+    "tasks.unig2u.published: realunify": g2u_published.realunify,
+    "tasks.unig2u.published: relaxed": lambda text: g2u_published.relaxed(text, "5"),
+    "tasks.unig2u.published: route": g2u_published.route,
+    "tasks.unig2u.published: times": g2u_published.times,
+    "tasks.unig2u.published: extracted": lambda text: g2u_published.extracted(text, "ABCD"),
+    "tasks.unig2u.same_meaning": same_meaning.verdict,
     "serve.bodies": lambda text: bodies.json_object(text),
     "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), _CHAT)),
     "serve.pictures": served_pictures._plain,
@@ -176,6 +192,12 @@ _READER = "reads for scoring.choices, scoring.numbers and scoring.phrases, which
 _USERS = "reads what the user typed"
 
 WITHOUT: Mapping[str, str] = {
+    "extras": "reads what this package says of itself",
+    "models.http_client": "JSON of a whole reply, no pattern; tests/models has it broken",
+    "models.openai_chat": "a day, compared whole",
+    "runs.shards": _USERS,
+    "scoring.guessing": "one letter at a time",
+    "tasks.unig2u.data": "a picture's name, one kind of character at a time",
     "catalog": _USERS,
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,

@@ -41,10 +41,10 @@ def test_a_text_is_a_message_and_the_context_arrives_in_order(client: openai.Ope
     assert seen["parts"] == [
         ["task", "text", "be brief"],
         ["task", "text", "first"],
-        ["task", "picture", RED.digest],
+        ["task", "picture", RED.identity],
         ["task", "text", "2"],
         ["model", "text", "I move right."],
-        ["task", "picture", BLUE.digest],
+        ["task", "picture", BLUE.identity],
     ]
     assert seen["options"]["max_new_tokens"] == 50
     assert answer.status == "completed" and answer.usage and answer.usage.total_tokens == 13
@@ -67,7 +67,7 @@ def test_a_drawing_given_back_is_the_models_own(client: openai.OpenAI) -> None:
     drawn = base64.b64encode(RED.data).decode()
     item: Any = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": drawn}
     answer = client.responses.create(model="m", input=[item, *conversation()[1:2]])
-    assert json.loads(answer.output_text)["parts"][0] == ["model", "picture", RED.digest]
+    assert json.loads(answer.output_text)["parts"][0] == ["model", "picture", RED.identity]
 
 
 @pytest.mark.parametrize(

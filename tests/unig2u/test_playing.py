@@ -73,7 +73,8 @@ def test_a_wrong_answer_scores_nothing(task: str, scoring: str, data: Path, tmp_
 )
 def test_all_pictures_go_into_both_stages(task: str, pictures: int, data: Path, tmp_path: Path) -> None:
     model = Says("B")
-    sketchmark.run(model, task, mode="direct,visual_cot", limit=1, data=data, output_path=tmp_path / "run")
+    for mode in ("direct", "visual_cot"):
+        sketchmark.run(model, task, mode=mode, limit=1, data=data, output_path=tmp_path / "run")
     (_, direct), (_, drawing), (_, answering) = model.asked
     assert len(direct.pictures) == len(drawing.pictures) == pictures
     assert answering.pictures == [*drawing.pictures, white()]

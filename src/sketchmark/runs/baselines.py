@@ -50,7 +50,8 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
     guesses = task.guesses or (offered if all(map(_is_ours, task.scorers)) else None)
     if guesses is None:
         return {}
-    lines = _samples(folder, cell)
+    scored = folder.scored(cell)
+    lines = [line for line in _samples(folder, cell) if line.id in scored and scored[line.id].scored]
     if not lines or not any(guesses(_unseen(line)) for line in lines[:50]):
         return {}
     choices = {line.id: list(guesses(_unseen(line))) for line in lines}
