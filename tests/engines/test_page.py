@@ -30,7 +30,7 @@ def test_the_rayjob_is_yaml_and_its_entrypoint_a_command_of_ours() -> None:
 def test_every_command_on_the_page_is_one_that_sketchmark_takes() -> None:
     plain = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL).replace("\\\n", " ")
     commands = re.findall(r"^ {4}.*?(sketchmark run .*)$", plain, re.MULTILINE)
-    assert len(commands) == 2
+    assert len(commands) == 6
     for line in commands:
         _parses(line)
 
@@ -38,4 +38,4 @@ def test_every_command_on_the_page_is_one_that_sketchmark_takes() -> None:
 def _parses(line: str) -> None:
     program, sub, *arguments = shlex.split(line)
     assert (program, sub) == ("sketchmark", "run")
-    command.make_context("run", arguments)
+    command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))

@@ -286,7 +286,17 @@ def start_server(folder: Path, port: str = "0", model: str = "parrot") -> tuple[
 
 def play(folder: Path, urls: list[str], *more: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "sketchmark", "run", "--model", "openai/solver", "--tasks", "maze,sliding"]
-    command += ["--mode", "direct,visual_cot", "--limit", "12", "--no-cache", "--output-path", str(folder)]
+    command += [
+        "--mode",
+        "direct,visual_cot",
+        "--limit",
+        "12",
+        "--concurrency",
+        "16",
+        "--no-cache",
+        "--output-path",
+        str(folder),
+    ]
     arguments = ",".join([f"base_url={'|'.join(urls)}", *more])
     return subprocess.Popen(
         [*command, "--model-args", arguments],
