@@ -8,7 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from sketchmark.scoring import listed, tagged
+from sketchmark.scoring import choices, listed, tagged
+from sketchmark.scoring.final_answer import Said
+from sketchmark.scoring.mentions import Words
+from sketchmark.scoring.reader import Reader
 from sketchmark.tasks.medical import choice_sets
 from sketchmark.tasks.mmmu import official
 from sketchmark.tasks.mmsi.data import category_of
@@ -95,3 +98,46 @@ def _options_by_trying_all(question: str) -> list[tuple[str, str]]:
 def test_options_are_the_longest_list_and_of_equal_ones_the_last() -> None:
     for text in _texts("A. ", "A: one ", "\nA: ", "B: two, ", "\nB. x", " C) ", " (C) y", "D: ", "point A: ", "z"):
         assert listed.options_of(text) == _options_by_trying_all(text), text
+
+
+_OPTIONS = [
+    "sand",
+    "sand dunes",
+    "A",
+    "b",
+    "c.",
+    "12",
+    "12.5",
+    "no",
+    "沙",
+    "沙 dunes",
+    "x-ray",
+    "«sand»",
+    "D",
+    "ß",
+    "I",
+]
+
+
+def test_a_reply_that_is_a_letter_is_read_as_the_whole_reader_reads_it() -> None:
+    rng = random.Random(5)
+    names_another = 0
+    for _ in range(2_000):
+        known = choices.lettered(rng.choices(_OPTIONS, k=rng.randint(1, 9)))
+        reader = Reader("".join(known), Words(known))
+        for letter in "ABCDEFGHIJab":
+            assert reader.read(Said(letter, ())) == reader._read(letter, ()), (letter, known)
+            names_another += letter.casefold() in reader.words.named
+    assert names_another > 100
+
+
+def test_options_words_are_looked_for_only_where_they_can_stand_and_found_all_the_same() -> None:
+    rng = random.Random(6)
+    pieces = [*_OPTIONS, "SAND", "Dunes", "desert", "12", "5", ".", ",", " ", "  ", "\n", "(", ")", "是", "x"]
+    marked = 0
+    for text in _texts(*pieces):
+        words = Words(choices.lettered(rng.choices(_OPTIONS, k=4)))
+        wanted = words._pattern.sub(words._mark, text) if words.order else text
+        assert words.marked(text) == wanted
+        marked += wanted != text
+    assert marked > 1_000

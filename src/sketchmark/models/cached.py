@@ -75,7 +75,7 @@ class CallCache:
             self._path(key).unlink()
 
     def _path(self, key: str) -> Path:
-        return self.folder / "calls" / key[:2] / f"{key}.json"
+        return self.folder / "calls" / key[:1] / f"{key}.json"
 
 
 class Cached(Wrapped):

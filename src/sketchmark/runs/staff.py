@@ -80,8 +80,8 @@ class InProcess:
         model.expect(concurrency)
 
     def ready(self, job: Job) -> Job:
-        """Called beside the event loop: samples are made there."""
-        _ = job.draft.sample, job.donor and job.donor.sample
+        """Called beside the event loop: samples are made there, and their pictures' digests."""
+        _ = job.draft.sample.fingerprint(), job.donor and job.donor.sample
         return job
 
     async def play(self, job: Job) -> Played:

@@ -7,6 +7,7 @@ Unlike the published parsers it never guesses: no random letter, no most-similar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 
@@ -27,7 +28,7 @@ def lettered(options: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], question: str = "") -> Parsed[str]:
     """The letter of the option a reply commits to. The question matters where the options are yes and no."""
     known = lettered(options)
-    verdict = Reader("".join(known), Words(known)).read(said(response))
+    verdict = _reader(tuple(known.items())).read(said(response))
     if verdict.letters:
         return Parsed(min(verdict.letters), verdict.how)
     words = {plain(option): letter for letter, option in known.items()}
@@ -37,6 +38,12 @@ def read_choice(response: Any, options: Sequence[str] | Mapping[str, str], quest
         if answer.value is not None:
             return Parsed(sides[YES if answer.value else NO][0], answer.how)
     return UNREAD
+
+
+@lru_cache(maxsize=64)
+def _reader(known: tuple[tuple[str, str], ...]) -> Reader:
+    """Kept a while: a sample's reply, its other scorings and every guess at it are read with the same options."""
+    return Reader("".join(letter for letter, _ in known), Words(dict(known)))
 
 
 def read_choices(response: Any, options: Sequence[str] | Mapping[str, str]) -> Parsed[frozenset[str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
 from sketchmark.scoring.final_answer import FIRST_SLOT, plain, unwrapped
 from sketchmark.scoring.vocabulary import AFTER_LETTER, BEFORE_LETTER, BREAK, OPTION, word_set
@@ -17,7 +19,7 @@ _TOKEN = re.compile(
     r"|[^\W\d_\ue000-\uf8ff]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|\S",
     re.IGNORECASE,
 )
-_SPACED = r"[0-9A-Za-z_\u00aa-\u1fff]"
+_SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
 """What words are made of in the languages that put gaps between them."""
 _SHORTEST = 4
 """Words shorter than this (`no`, `1`, `CT`), numbers, and words that the reader itself uses (`right`) are weak: they
@@ -50,11 +52,15 @@ class Words:
         self.named = {words: frozenset(letters) for words, letters in named.items()}
         self.order = list(self.named)
         self.weak = {words for words in self.named if weak and (_is_weak(words) or words in common)}
-        longest = sorted(self.order, key=len, reverse=True)
-        self.pattern = re.compile("|".join(map(_pattern, longest)), re.IGNORECASE) if longest else None
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(_any_of(sorted(self.order, key=len, reverse=True)), re.IGNORECASE)
 
     def marked(self, text: str) -> str:
-        return self.pattern.sub(self._mark, text) if self.pattern else text
+        """Most replies that are a letter name no option's words, and a pattern costs more than a reading."""
+        folded = plain(text)
+        return self._pattern.sub(self._mark, text) if any(words in folded for words in self.order) else text
 
     def _mark(self, found: re.Match[str]) -> str:
         words = plain(found[0])
@@ -77,12 +83,24 @@ def _is_weak(words: str) -> bool:
     return (len(words) < _SHORTEST and not wide) or not any(sign.isalpha() for sign in words)
 
 
-def _pattern(words: str) -> str:
-    """Whole words only: `12` is not in `12.5`, `mass` not in `biomass`; Chinese has no gaps between words."""
-    body = r"\s+".join(map(re.escape, words.split()))
+def _any_of(words: Sequence[str]) -> str:
+    """Whole words only: `12` is not in `12.5`, `mass` not in `biomass`; Chinese has no gaps between words.
+
+    The wide sets are most of what a pattern costs to make: neighbours alike share theirs."""
+    return "|".join(
+        f"{before}(?:{'|'.join(map(_spaced, alike))}){after}" for (before, after), alike in groupby(words, _edges)
+    )
+
+
+def _edges(words: str) -> tuple[str, str]:
+    """What must not stand before and after."""
     before = "" if ord(words[0]) > 0x2E7F else rf"(?<!{_SPACED})(?<!\d[.,])"
     after = "" if ord(words[-1]) > 0x2E7F else rf"(?!{_SPACED})(?![.,/:^]\d)"
-    return f"{before}{body}{after}"
+    return before, after
+
+
+def _spaced(words: str) -> str:
+    return r"\s+".join(map(re.escape, words.split()))
 
 
 def tokens(text: str, letters: str, words: Words, slots: Sequence[frozenset[str]]) -> list[Token]:

@@ -59,6 +59,10 @@ class Reader:
         self.letters, self.words, self.opening, self.several = letters, words, opening, several
 
     def read(self, heard: Said) -> Verdict:
+        if len(heard.text) == 1 and heard.text in self.letters and heard.text.casefold() not in self.words.named:
+            return Verdict(
+                frozenset(heard.text), "reply"
+            )  # most replies to most questions: there is nothing to weigh
         slots = [self._read(content, ()) for content in heard.slots]
         return self._read(heard.text, slots)
 
