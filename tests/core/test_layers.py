@@ -31,7 +31,7 @@ LAYERS = (
     ("catalog",),
     ("runs",),
     ("comparison",),
-    ("report", "view", "export", "serve"),
+    ("report", "view", "export", "serve", "doctor"),
     ("api",),
     ("commands",),
     ("cli",),

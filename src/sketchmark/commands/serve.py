@@ -22,6 +22,9 @@ from sketchmark.terminal import tell
 @click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
 @click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
 @click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
+@click.option(
+    "--silent", default="", help="Faults nobody is told of: ignores_prompt, ignores_history, first_picture, …"
+)
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
 @click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
@@ -33,6 +36,7 @@ def command(
     port: int,
     latency: str,
     fail: str,
+    silent: str,
     batch: str,
     seed: int,
     key_env: str | None,
@@ -43,13 +47,15 @@ def command(
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults
     from sketchmark.serve.running import serve
+    from sketchmark.serve.silent import Silent, parse_silent
 
+    unheard = parse_silent(silent)
     faults = Faults.parse(fail, latency, seed)
     fates = parse_fates(batch)
     key = remember(os.environ.get(key_env, "")) if key_env else None
     if key_env and not key:
         raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
-    served = Catalog(include).model(model, parse_arguments(model_args))
+    served = Silent(Catalog(include).model(model, parse_arguments(model_args)), unheard)
 
     def ready(url: str) -> None:
         tell(f"Serving {model} at {url}")

@@ -32,6 +32,9 @@ _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-5)")
 """OpenAI's reasoning models answer 400 to any temperature but their own."""
 
 _IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
+_DRAWN_SIZE = ("size", "width", "height")
+"""What servers that draw in a chat (vLLM-Omni) know of it."""
+
 _MOST_EDIT_PICTURES = 16
 """What the Images API documents for the GPT image models."""
 
@@ -87,6 +90,7 @@ class OpenAI(ChatEndpoint):
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(drawer, context, options)
         request["modalities"] = ["image", "text"]
+        request |= known_settings(options.extra, _DRAWN_SIZE)
         return await self._drawing_in_chat(request, len(context.pictures), left_out)
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:

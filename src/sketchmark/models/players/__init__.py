@@ -2,6 +2,7 @@
 
 They see a context and nothing else. They make the first run work with no key, no weights and no network, and they
 calibrate the harness: `random` sits at chance, `solver` must score 1.0 everywhere, `sketcher` is helped by drawing.
+`patient` is for `sketchmark doctor`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from sketchmark.models.base import Model
 
 
 def make(name: str, **model_args: Value) -> Model:
-    """`player/random`, `player/solver` or `player/sketcher` (which takes `lookahead` and `hand_error`)."""
+    """`player/random`, `player/solver`, `player/patient` or `player/sketcher` (`lookahead` and `hand_error`)."""
     args = Arguments(f"player/{name}", model_args)
     seed = args.whole("seed", 0)
     if name == "sketcher":
@@ -32,4 +33,8 @@ def make(name: str, **model_args: Value) -> Model:
         from sketchmark.models.players.solver import Solver
 
         return Solver()
-    raise UnknownName(f"no player named {name!r}", "there are: random, solver, sketcher")
+    if name == "patient":
+        from sketchmark.models.players.patient import Patient
+
+        return Patient()
+    raise UnknownName(f"no player named {name!r}", "there are: random, solver, sketcher, patient")

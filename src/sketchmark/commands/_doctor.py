@@ -1,0 +1,76 @@
+"""What `sketchmark doctor` prints, and its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.doctor import CHECKS, Examination, Finding, examine
+from sketchmark.doctor.findings import Calls
+from sketchmark.models.prices import price_of
+from sketchmark.terminal import tell, tell_all
+
+_VERDICT, _CHECK = 10, 34
+
+
+def examine_and_print(
+    name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
+) -> int:
+    price = price_of(prices, name) if prices else None
+    model = Catalog(include).model(name, parse_arguments(model_args))
+    done = 0
+
+    def told(finding: Finding) -> None:
+        nonlocal done
+        done += 1
+        if sys.stderr.isatty():
+            tell(f"{done}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+
+    async def look() -> Examination:
+        try:
+            return await examine(model, price, told)
+        finally:
+            await model.close()
+
+    found = asyncio.run(look())
+    if as_json:
+        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
+    else:
+        for line in in_lines(found, min(shutil.get_terminal_size((100, 24)).columns, 120)):
+            tell_all(line)
+    return 0 if found.is_healthy else 1
+
+
+def in_lines(found: Examination, width: int) -> Iterator[str]:
+    yield f"{found.model}: {'all well' if found.is_healthy else 'not all is well'}"
+    yield ""
+    for finding in found.findings:
+        head = f"{finding.verdict:<{_VERDICT}}{finding.check:<{_CHECK}}"
+        yield textwrap.fill(finding.seen, width, initial_indent=head, subsequent_indent=" " * len(head))
+        if finding.means:
+            yield textwrap.fill(
+                f"→ {finding.means}", width, initial_indent=" " * _VERDICT, subsequent_indent=" " * 12
+            )
+    yield ""
+    for mode, state in found.modes.items():
+        yield textwrap.fill(f"{mode:<{_VERDICT + 1}} {state}", width, subsequent_indent=" " * 12)
+    yield ""
+    for act, calls in (("says", found.says), ("draws", found.draws)):
+        if calls.calls:
+            yield f"{act:<11} {_took(calls)}"
+    if found.cost is not None:
+        yield f"{'cost':<11} {found.cost:.4f}"
+
+
+def _took(calls: Calls) -> str:
+    return (
+        f"{calls.calls} calls, {calls.seconds:.2f} s the one in the middle, "
+        f"{calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
+    )

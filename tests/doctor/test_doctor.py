@@ -1,0 +1,167 @@
+"""The doctor finds a healthy server healthy, and each silent fault by its own sign."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sketchmark.cli import root
+from sketchmark.commands._doctor import in_lines
+from sketchmark.doctor import CHECKS, Examination, examine
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.openai import OpenAI
+from sketchmark.models.players.patient import Patient
+from sketchmark.models.prices import Price
+from sketchmark.parts import Context
+from sketchmark.serve import serving
+from sketchmark.serve.silent import FAULTS, Silent, parse_silent
+
+SIGNS = {
+    "ignores_prompt": {
+        "the drawing follows the prompt",
+        "the drawing follows the plan",
+        "an edit keeps the rest",
+        "several pictures shape a drawing",
+    },
+    "ignores_history": {"the drawing follows the plan"},
+    "first_picture": {
+        "sees four pictures, in order",
+        "text between pictures",
+        "several pictures shape a drawing",
+    },
+    "drops_settings": {"keeps to max_new_tokens", "keeps to the size", "keeps to the seed"},
+    "wrong_size": {"keeps to the size"},
+}
+
+
+def examined(served: Model, **arguments: str) -> Examination:
+    """Over the wire, by the adapter that is used for any server."""
+
+    async def look(url: str) -> Examination:
+        model = OpenAI("served", base_url=url, **arguments)
+        try:
+            return await examine(model, Price(output=1_000_000))
+        finally:
+            await model.close()
+
+    with serving(served) as url:
+        return asyncio.run(look(url))
+
+
+def amiss(found: Examination) -> set[str]:
+    return {finding.check for finding in found.findings if finding.verdict != "yes"}
+
+
+def test_a_healthy_server_is_found_healthy_and_ready_for_every_mode() -> None:
+    found = examined(Patient())
+    assert amiss(found) == set() and found.is_healthy
+    assert found.modes == {"direct": "ready", "text_cot": "ready", "visual_cot": "ready"}
+    assert found.says.calls == 7 and found.draws.calls == 10
+    assert found.cost == found.says.tokens_out > 0
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_silent_fault_is_found_by_its_own_sign_and_nothing_else_is_blamed(fault: str) -> None:
+    found = examined(Silent(Patient(), frozenset({fault})))
+    assert amiss(found) == SIGNS[fault]
+    assert all(finding.means for finding in found.findings if finding.check in SIGNS[fault])
+    assert not found.is_healthy
+
+
+def test_the_image_endpoints_are_examined_as_well() -> None:
+    found = examined(Patient(), draw_with="edit", draw_model="served")
+    assert amiss(found) == {"keeps to the seed"}, "which OpenAI's image endpoints do not have"
+    first = examined(Silent(Patient(), frozenset({"first_picture"})), draw_with="edit", draw_model="served")
+    assert "several pictures shape a drawing" in amiss(first)
+
+
+class Talker(Model):
+    """Sees nothing, does not draw, answers with a sentence, and another one each time."""
+
+    def __init__(self) -> None:
+        super().__init__("talker")
+        self.said = 0
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.said += 1
+        return Reply(f"Well, as I said {self.said} times, I am ready")
+
+
+def test_a_model_that_does_not_draw_is_not_asked_to() -> None:
+    found = asyncio.run(examine(Talker()))
+    verdicts = {finding.check: finding.verdict for finding in found.findings}
+    assert {verdicts[check.name] for check in CHECKS if check.act == "draw"} == {"not asked"}
+    assert verdicts["says something"] == "in part" and verdicts["reads a picture"] == "no"
+    assert verdicts["same request, same reply"] == "no" and verdicts["keeps to max_new_tokens"] == "in part"
+    assert (
+        "reads a picture: no" in found.modes["direct"] and "draws a picture: not asked" in found.modes["visual_cot"]
+    )
+    assert found.draws.calls == 0
+
+
+class Moody(Patient):
+    """Draws nothing, and its server breaks down over four pictures."""
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if len(context.pictures) == 4:
+            raise CallFailed("server", "HTTP 500: too many pictures")
+        return await super().say(context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply("I would rather not.", finish="no_picture")
+
+
+def test_a_failed_call_is_told_as_one_and_the_rest_goes_on() -> None:
+    found = {finding.check: finding for finding in asyncio.run(examine(Moody())).findings}
+    assert found["sees four pictures, in order"].verdict == "failed"
+    assert "too many pictures" in found["sees four pictures, in order"].seen
+    assert found["draws a picture"].verdict == "no" and "I would rather not" in found["draws a picture"].seen
+    assert found["text between pictures"].verdict == "yes"
+
+
+def _doctor(*arguments: str) -> Result:
+    return CliRunner().invoke(root, ["doctor", *arguments], standalone_mode=False)
+
+
+def test_the_command_prints_what_fits_a_terminal_and_ends_with_its_finding() -> None:
+    healthy = _doctor("--model", "player/patient")
+    assert healthy.return_value == 0 and "all well" in healthy.stdout
+    ill = _doctor("--model", "player/random")
+    assert ill.return_value == 1 and "→" in ill.stdout
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    for fault in FAULTS:
+        found = asyncio.run(examine(Silent(Patient(), frozenset({fault}))))
+        text = "\n".join(in_lines(found, width))
+        assert max(map(len, text.splitlines())) <= width
+        assert all(word in text for finding in found.findings for word in finding.seen.split())
+
+
+def test_json_holds_all_of_it(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("player/patient: {output: 2, picture: 0.01}")
+    found = json.loads(_doctor("--model", "player/patient", "--prices", str(prices), "--json").stdout)
+    assert found["healthy"] and len(found["findings"]) == len(CHECKS)
+    assert found["cost"] == pytest.approx(0.1 + found["says"]["tokens_out"] * 2e-6)
+
+
+def test_a_server_that_refuses_the_key_ends_it_with_its_words() -> None:
+    with serving(Patient(), key="right") as url:
+        result = CliRunner().invoke(
+            root, ["doctor", "--model", "openai/x", "--model-args", f"base_url={url}"], standalone_mode=False
+        )
+    assert isinstance(result.exception, CallFailed) and result.exception.exit_code == 2
+
+
+def test_an_unknown_fault_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(BadInput, match="first_picture"):
+        parse_silent("frist_picture")
+    assert parse_silent("first-picture, wrong_size") == {"first_picture", "wrong_size"}
+    assert parse_silent("") == frozenset()
