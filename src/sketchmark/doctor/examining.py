@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,6 +88,6 @@ def _modes(findings: Iterable[Finding]) -> dict[str, str]:
     return {"direct": direct, "text_cot": direct, "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL))}
 
 
-def _lacking(verdicts: dict[str, str], needed: Iterable[str]) -> str:
+def _lacking(verdicts: Mapping[str, str], needed: Iterable[str]) -> str:
     lacking = [f"{name}: {verdicts[name]}" for name in needed if verdicts[name] != "yes"]
     return "; ".join(lacking) or "ready"
