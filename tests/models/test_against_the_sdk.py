@@ -25,11 +25,15 @@ from sketchmark.models.openai import OpenAI
 from sketchmark.parts import Context, Part, Picture, of
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
 
-RELEVANT = ("host", "authorization", "api-key", "accept", "openai-organization", "openai-project")
+RELEVANT = (
+    "host", "authorization", "api-key", "accept", "openai-organization", "openai-project",
+    "x-ms-oai-image-generation-deployment",
+)  # fmt: skip
 ANSWER = {
     **chat_answer({"role": "assistant", "content": [picture_block(DRAWN)]}),
     "data": [{"b64_json": in_base64(DRAWN)}],
     "status": "completed",
+    "output": [{"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": in_base64(DRAWN)}],
 }
 
 
@@ -207,6 +211,51 @@ async def test_azures_pictures(far: Recorder) -> None:
     await both(far, ours, sdk.images.edit, model="img", prompt="Draw.", n=1, image=files)
     far.requests.clear()
     await both(far, model.draw(of("Draw."), Options()), sdk.images.generate, model="img", prompt="Draw.", n=1)
+    await model.close()
+
+
+RESPONSES: dict[str, Any] = {
+    "store": False,
+    "input": [
+        {"role": "user", "content": [
+            {"type": "input_image", "image_url": PLAIN.data_url, "detail": "auto"},
+            {"type": "input_text", "text": 'Say "é", \\ and \u2028.'},
+        ]},
+        {"role": "assistant", "content": "Left."},
+        {"role": "user", "content": [
+            {"type": "input_image", "image_url": LARGE.data_url, "detail": "auto"},
+            {"type": "input_text", "text": "So?"},
+        ]},
+    ],
+    "tool_choice": {"type": "image_generation"},
+    "max_tool_calls": 1,
+    "parallel_tool_calls": False,
+    "temperature": 0.3,
+    "max_output_tokens": 64,
+    "extra_body": {"image": {"context_compression": "disabled"}},
+}  # fmt: skip
+
+
+async def test_a_drawing_by_the_tool_of_the_responses_api(far: Recorder) -> None:
+    model = OpenAI("m", base_url=f"{far.url}/v1", draw_with="responses", draw_model="gpt-image-2", quality="low")
+    tools = [{"type": "image_generation", "model": "gpt-image-2", "quality": "low"}]
+    create = openai_sdk(far).responses.create
+    await both(far, model.draw(CONTEXT, OPTIONS), create, model="m", tools=tools, **RESPONSES)
+    assert far.requests[0].path == "/v1/responses"
+    await model.close()
+
+
+async def test_azures_drawing_by_the_tool_names_its_deployment_in_a_header(far: Recorder) -> None:
+    model = Azure(
+        "c", azure_endpoint=far.url, image_deployment="img", draw_with="responses", api_version="2025-04-01-preview"
+    )
+    create = azure_sdk(far).responses.create
+    tools = [{"type": "image_generation"}]
+    headers = {"x-ms-oai-image-generation-deployment": "img"}
+    ours = model.draw(CONTEXT, OPTIONS)
+    await both(far, ours, create, model="c", tools=tools, extra_headers=headers, **RESPONSES)
+    assert far.requests[0].path == "/openai/responses"
+    assert far.requests[0].headers["x-ms-oai-image-generation-deployment"] == "img"
     await model.close()
 
 

@@ -211,7 +211,7 @@ async def test_an_empty_text_in_the_context_is_left_out_and_named(far: FarEnd) -
 
 def test_on_openais_own_server_a_chat_model_draws_through_an_image_model(far: FarEnd) -> None:
     model = OpenAI("gpt-4o")
-    assert model.identity() == {"name": "openai/gpt-4o", "draw_model": "gpt-image-2", "draw_with": "edit"}
+    assert model.identity() == {"name": "openai/gpt-4o", "draw_model": "gpt-image-2", "draw_with": "responses"}
     assert (model.abilities.say, model.abilities.draw) == (True, True)
 
 

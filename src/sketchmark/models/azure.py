@@ -40,6 +40,14 @@ class Azure(OpenAI):
     def _on_openai(self) -> bool:
         return True
 
+    def _default_draw_with(self) -> str:
+        """A deployment of a chat model may be older than the tool: `responses` where it is asked for."""
+        return "edit"
+
+    def _tool_model(self, drawer: str) -> str | None:
+        """The deployment is named in a header."""
+        return None
+
     def _connect(self) -> OpenAIWire:
         key = find_key(self.keys)
         tokens = None if key else _entra_tokens(self._scope)

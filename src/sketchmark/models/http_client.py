@@ -67,8 +67,10 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
 
-    async def post(self, path: str, body: Body, *, most: int = LARGEST_TEXT) -> Answer:
-        return await self._ask("POST", path, body, {}, most, "application/json")
+    async def post(
+        self, path: str, body: Body, *, most: int = LARGEST_TEXT, headers: Headers | None = None
+    ) -> Answer:
+        return await self._ask("POST", path, body, {}, most, "application/json", headers)
 
     async def get(
         self,
@@ -86,11 +88,18 @@ class HttpClient:
             await session.close()
 
     async def _ask(
-        self, method: str, path: str, body: Body | None, query: Mapping[str, str], most: int, accept: str
+        self,
+        method: str,
+        path: str,
+        body: Body | None,
+        query: Mapping[str, str],
+        most: int,
+        accept: str,
+        more: Headers | None = None,
     ) -> Answer:
         asked = "&".join(filter(None, (self._query, urlencode(query))))
         url = urlunsplit(self._base._replace(path=self._base.path + path, query=asked))
-        headers = {**await self._authorise(), **self._basic, "Accept": accept}
+        headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
         session = self._opened()
         for _ in range(_MOST_REDIRECTS + 1):
             answer = await exchange(session, method, url, headers, body, most, proxy=self._proxy)

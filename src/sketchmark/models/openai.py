@@ -1,15 +1,17 @@
 """`openai/NAME`: OpenAI, and any server that speaks its protocol (`base_url=`).
 
-Says through chat completions. Draws in one of three ways (`draw_with=`):
+Says through chat completions. Draws in one of four ways (`draw_with=`):
   edit      images.edit with the context's pictures, and its texts as the prompt (images.generate without pictures)
   generate  images.generate with the texts alone; every picture is left out, and the reply says so
   chat      chat completions with modalities image and text: the whole context, the picture in the reply's message
+  responses the Responses API: the model itself calls the tool `image_generation`, with the whole context before it
 """
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -20,10 +22,11 @@ from sketchmark.models.base import Options, Reply, Usage
 from sketchmark.models.failures import ErrorStatus
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
 from sketchmark.models.openai_replies import read_image
+from sketchmark.models.openai_responses import drawing_request, read_drawing
 from sketchmark.models.replies import counted, for_looking
-from sketchmark.parts import Context
+from sketchmark.parts import Context, Part
 
-DRAW_WITH = ("edit", "generate", "chat")
+DRAW_WITH = ("edit", "generate", "chat", "responses")
 DRAWS_FOR_OPENAI = "gpt-image-2"
 """Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
 
@@ -68,7 +71,12 @@ class OpenAI(ChatEndpoint):
         return self.base_url is None or f".{urlsplit(self.base_url).hostname}".endswith(".openai.com")
 
     def _default_draw_with(self) -> str:
-        return "edit" if self._on_openai or is_image_model(self._drawer or "") else "chat"
+        """Image models have endpoints of their own; OpenAI's others call them as a tool."""
+        if self._speaker is None:
+            return "edit"
+        if self._on_openai:
+            return "responses"
+        return "edit" if is_image_model(self._drawer or "") else "chat"
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -84,7 +92,32 @@ class OpenAI(ChatEndpoint):
             raise CannotPlay(f"{self.name} does not draw", "name a model that does")
         if self._draw_with == "chat":
             return await self._draw_by_chat(self._drawer, context, options)
+        if self._draw_with == "responses":
+            return await self._draw_by_responses(self._drawer, context, options)
         return await self._draw_by_image_api(self._drawer, context, options)
+
+    async def _draw_by_responses(self, drawer: str, context: Context, options: Options) -> Reply:
+        if self._speaker is None:
+            raise CannotPlay(f"{self.name} is an image model", "draw_with=edit, or a model that calls it as a tool")
+        context, left_out = layout.without_empty_texts(context)
+        shown = Context(tuple([await self._sendable(part) for part in context]))
+        request = drawing_request(
+            self._speaker, self._tool_model(drawer), shown, self._image_options(options), self._detail
+        )
+        if self._send_temperature:
+            request["temperature"] = options.temperature
+        if options.max_new_tokens is not None:
+            request["max_output_tokens"] = options.max_new_tokens
+        return await self._drawing(
+            lambda: self._wire.respond(request, drawer), read_drawing, len(context.pictures), left_out
+        )
+
+    def _tool_model(self, drawer: str) -> str | None:
+        """The image model that the tool is told to use."""
+        return drawer if drawer != self._speaker else None
+
+    async def _sendable(self, part: Part) -> Part:
+        return replace(part, content=await self._encoder.sendable(part.picture)) if part.picture else part
 
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
 from sketchmark.models.http_bodies import DataUrl
-from sketchmark.models.openai_replies import read_chat, refusal_in
+from sketchmark.models.openai_replies import ChatReply, read_chat, refusal_in
 from sketchmark.models.openai_wire import OpenAIWire, to_openai
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, require_key
@@ -102,12 +102,23 @@ class ChatEndpoint(Endpoint, ABC):
         return await self._call(attempt)
 
     async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
+        return await self._drawing(lambda: self._wire.chat(request, LARGEST_DRAWING), read_chat, pictures, left_out)
+
+    async def _drawing(
+        self,
+        ask: Callable[[], Awaitable[dict[str, Any]]],
+        read: Callable[[dict[str, Any]], ChatReply],
+        pictures: int,
+        left_out: layout.LeftOut,
+    ) -> Reply:
+        """A conversation that ends with a drawing, by either API that has conversations."""
+
         async def attempt() -> tuple[Reply, str]:
             try:
-                body = await self._wire.chat(request, LARGEST_DRAWING)
+                body = await ask()
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
-            chat = read_chat(body)
+            chat = read(body)
             usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
             reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body))
             return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")

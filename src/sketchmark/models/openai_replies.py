@@ -11,7 +11,10 @@ from sketchmark.models.failures import BadReply, ErrorStatus
 from sketchmark.models.replies import counted
 
 _FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
-_REFUSAL_CODES = {"content_filter", "content_policy_violation", "moderation_blocked", "ResponsibleAIPolicyViolation"}
+_REFUSAL_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "image_content_policy_violation", "moderation_blocked"}
+    | {"ResponsibleAIPolicyViolation"}
+)
 _FLAGGED = re.compile(r"flagged_input|input was flagged|violates usage guidelines", re.IGNORECASE)
 _MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
 """No part of it runs over a bracket, so that no character is read again for another beginning."""
@@ -70,6 +73,10 @@ def read_image(body: dict[str, Any]) -> str:
     if items[0].get("b64_json"):
         return f"data:;base64,{items[0]['b64_json']}"
     return str(items[0].get("url") or "")
+
+
+def is_refusal_code(code: object) -> bool:
+    return isinstance(code, str) and code in _REFUSAL_CODES
 
 
 def refusal_in(error: ErrorStatus) -> str | None:

@@ -29,6 +29,10 @@ class OpenAIWire:
         path = self._path("/chat/completions", request["model"])
         return read_object(await self._client.post(path, json_body(request), most=most))
 
+    async def respond(self, request: Json, drawer: str) -> Json:
+        """The Responses API, for a drawing; the image model is named in the request."""
+        return read_object(await self._client.post("/responses", json_body(request), most=LARGEST_DRAWING))
+
     async def generate(self, request: Json) -> Json:
         path = self._path("/images/generations", request["model"])
         return read_object(await self._client.post(path, json_body(request), most=LARGEST_DRAWING))
@@ -72,6 +76,12 @@ class OpenAIWire:
 
 class AzureWire(OpenAIWire):
     """The same under the paths of deployments."""
+
+    async def respond(self, request: Json, drawer: str) -> Json:
+        """Under no deployment's path; the one that draws is named in a header."""
+        headers = {"x-ms-oai-image-generation-deployment": drawer}
+        body = json_body(request)
+        return read_object(await self._client.post("/responses", body, most=LARGEST_DRAWING, headers=headers))
 
     def _path(self, what: str, model: str) -> str:
         return f"/deployments/{_quoted(model)}{what}"
