@@ -109,7 +109,8 @@ async def test_generate_leaves_every_picture_out_and_says_so(far: FarEnd) -> Non
         of(*EIGHT, "Draw it."), Options(extra={"width": 64, "height": 32})
     )
     assert far.seen[0].path == "/v1/images/generations"
-    assert far.seen[0].body == {"model": "some-chat", "prompt": "Draw it.", "n": 1, "size": "64x32"}
+    asked = {"size": "64x32", "response_format": "b64_json", "output_format": "png"}
+    assert far.seen[0].body == {"model": "some-chat", "prompt": "Draw it.", "n": 1, **asked}
     assert reply.left_out == ("8 of 8 pictures: images.generate takes none",)
 
 
@@ -245,3 +246,21 @@ def test_the_identity_holds_the_server_but_not_its_password(far: FarEnd) -> None
     model = OpenAI("m", base_url="http://me:hush-hush-hush@host:8000/v1/?token=abc")
     assert model.identity() == {"name": "openai/m", "base_url": "http://host:8000/v1", "draw_with": "chat"}
     assert KEY not in repr(vars(model))
+
+
+async def test_other_servers_image_endpoints_are_asked_for_png_and_given_their_settings(far: FarEnd) -> None:
+    model = openai(far, "Qwen/Qwen-Image-Edit-2509", draw_with="edit", edit_pictures=4)
+    options = Options(seed=7, extra={"num_inference_steps": 20, "true_cfg_scale": 4.0, "cfg_text_scale": 3})
+    reply = await model.draw(of(*EIGHT[:6], "Draw."), options)
+    sent = far.seen[0].body
+    wanted = {"response_format": "b64_json", "output_format": "png", "seed": "7", "num_inference_steps": "20"}
+    assert {name: sent[name] for name in wanted} == wanted and sent["true_cfg_scale"] == "4.0"
+    assert "cfg_text_scale" not in sent
+    assert far.seen[0].pictures == EIGHT[2:6]
+    assert reply.left_out == ("2 of 6 pictures: Qwen/Qwen-Image-Edit-2509 takes 4, the newest 4 were sent",)
+    assert model.identity()["edit_pictures"] == 4
+
+
+async def test_an_openai_image_model_behind_a_gateway_is_sent_what_openai_knows(far: FarEnd) -> None:
+    await openai(far, "gpt-image-2").draw(of(EIGHT[0], "Draw."), Options(seed=7))
+    assert not {"seed", "response_format"} & set(far.seen[0].body)

@@ -23,6 +23,7 @@ from sketchmark.models.failures import ErrorStatus
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
 from sketchmark.models.openai_replies import read_image
 from sketchmark.models.openai_responses import drawing_request, read_drawing
+from sketchmark.models.openai_wire import SERVER_SETTINGS
 from sketchmark.models.replies import counted, for_looking
 from sketchmark.parts import Context, Part
 
@@ -31,7 +32,7 @@ DRAWS_FOR_OPENAI = "gpt-image-2"
 """Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
 
 _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
-_FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-5)")
+_FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
 """OpenAI's reasoning models answer 400 to any temperature but their own."""
 
 _IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
@@ -58,6 +59,7 @@ class OpenAI(ChatEndpoint):
         self._draw_with = args.choice("draw_with", DRAW_WITH) or self._default_draw_with()
         self._detail = args.choice("detail", ("auto", "low", "high"))
         self._image_settings = {key: args.text(key) for key in ("size", "quality", "input_fidelity")}
+        self._edit_pictures = args.whole("edit_pictures", _MOST_EDIT_PICTURES, least=1)
         self._send_temperature = args.flag("send_temperature", not _FIXED_TEMPERATURE.match(name))
 
     def _choose_server_and_drawer(self, name: str, args: Arguments) -> None:
@@ -84,6 +86,7 @@ class OpenAI(ChatEndpoint):
             "draw_with": self._draw_with if self._drawer else None,
             "detail": self._detail,
             **self._image_settings,
+            "edit_pictures": self._edit_pictures if self._edit_pictures != _MOST_EDIT_PICTURES else None,
             "send_temperature": None if self._send_temperature else False,
         }
 
@@ -128,7 +131,7 @@ class OpenAI(ChatEndpoint):
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
         generate = self._draw_with == "generate" or not context.pictures
-        most = 0 if generate else _MOST_EDIT_PICTURES
+        most = 0 if generate else self._edit_pictures
         why = "images.generate takes none" if generate else f"{drawer} takes {most}"
         context, empty = layout.without_empty_texts(context)
         context, dropped = layout.newest_pictures(context, most, why)
@@ -159,4 +162,9 @@ class OpenAI(ChatEndpoint):
         chosen = known_settings(options.extra, _IMAGE_SETTINGS)
         if "width" in options.extra and "height" in options.extra:
             chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
+        if not self._on_openai and not is_image_model(self._drawer or ""):
+            # vLLM-Omni and SGLang: left alone, the latter gives addresses, and JPEG, which blurs a board's edges.
+            chosen = {"response_format": "b64_json", "output_format": "png"} | chosen
+            chosen |= known_settings(options.extra, SERVER_SETTINGS)
+            chosen |= {"seed": options.seed} if options.seed is not None else {}
         return chosen | {key: value for key, value in self._image_settings.items() if value is not None}

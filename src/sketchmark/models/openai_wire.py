@@ -15,8 +15,16 @@ from sketchmark.parts import Picture
 OPENAI = "https://api.openai.com/v1"
 Json = dict[str, Any]
 
-_EDIT_FIELDS = ("prompt", "background", "input_fidelity", "model", "n", "output_format", "quality", "size")
-"""In the order of the SDK's form."""
+SERVER_SETTINGS = (
+    "negative_prompt", "num_inference_steps", "guidance_scale", "true_cfg_scale", "strength", "flow_shift"
+)  # fmt: skip
+"""What vLLM-Omni and SGLang take at their image endpoints besides what OpenAI takes."""
+
+_EDIT_FIELDS = (
+    *("prompt", "background", "input_fidelity", "model", "n", "output_format", "quality", "size"),
+    *("response_format", "seed", *SERVER_SETTINGS),
+)
+"""Those of OpenAI in the order of the SDK's form."""
 
 
 class OpenAIWire:
