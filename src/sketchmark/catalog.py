@@ -46,6 +46,7 @@ MODELS = {
     "bagel": "sketchmark.models.bagel:make",
     "hf": "sketchmark.models.transformers_chat:TransformersChat",
     "janus": "sketchmark.models.janus:Janus",
+    "emu3": "sketchmark.models.emu3:Emu3",
 }
 """provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
 

@@ -28,3 +28,8 @@ def idefics3(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def janus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.make_janus(tmp_path_factory.mktemp("janus"))
+
+
+@pytest.fixture(scope="session")
+def emu3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.make_emu3(tmp_path_factory.mktemp("emu3"))

@@ -13,7 +13,8 @@ import pytest
 from sketchmark.desk import Desk
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Abilities, Options
-from sketchmark.models.janus import Brush, Janus
+from sketchmark.models.brush import Brush
+from sketchmark.models.janus import Janus
 from sketchmark.parts import of
 from tests.local.contexts import BLUE, GREEN, MIXED, RED
 

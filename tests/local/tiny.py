@@ -175,3 +175,36 @@ def make_janus(folder: Path) -> Path:
     model.generation_config.generation_kwargs = {"boi_token_id": tokenizer.convert_tokens_to_ids("<boi>")}
     model.save_pretrained(folder)
     return folder
+
+
+def make_emu3(folder: Path) -> Path:
+    """Sixteen colours for codes, and a decoder that makes one code eight pixels wide and high."""
+    import torch
+    from transformers import Emu3Config, Emu3ForConditionalGeneration, Emu3ImageProcessor, Emu3Processor
+
+    torch.manual_seed(15)
+    ends = {"boi_token": "<boi>", "eoi_token": "<eoi>", "image_token": "<image>"}
+    ends |= {"image_wrapper_token": "<|image token|>", "eof_token": "<|extra_201|>"}
+    tokenizer = _tokenizer(extra_special_tokens=ends)
+    tokenizer.add_tokens(
+        ["<|extra_200|>", *(f"<|visual token {code:06d}|>" for code in range(16))], special_tokens=True
+    )
+    images = Emu3ImageProcessor(min_pixels=256, max_pixels=1024)
+    Emu3Processor(images, tokenizer, chat_template=IN_ORDER).save_pretrained(folder)
+    text = {**_text_config(tokenizer), "model_type": "emu3_text_model"}
+    config = Emu3Config(
+        text_config=text,
+        vq_config={
+            "codebook_size": 16,
+            "embed_dim": 4,
+            "base_channels": 32,
+            "channel_multiplier": [1, 1, 1, 1],
+            "num_res_blocks": 1,
+            "hidden_size": 32,
+            "attn_resolutions": [],
+        },
+        vocabulary_map=tokenizer.get_vocab(),
+    )
+    model = _lively(Emu3ForConditionalGeneration(config))
+    model.save_pretrained(folder)
+    return folder

@@ -53,6 +53,7 @@ _MODELS = {
     "bagel": "BAGEL: base_url=… to a vLLM-Omni server, or code=…,pretrained=… for local weights",
     "hf": "hf/PATH_OR_ID: any transformers image-text-to-text model",
     "janus": "janus/PATH_OR_ID: transformers' Janus, says and draws",
+    "emu3": "emu3/PATH_OR_ID: transformers' Emu3, says and draws",
 }
 
 

@@ -14,9 +14,10 @@ from sketchmark.errors import CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.base import Options, Reply, Usage
+from sketchmark.models.brush import Brush, logits_processors, picture_of
 from sketchmark.models.transformers_chat import Prompt, TransformersChat, render, tokens
 from sketchmark.models.weights import Weights
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
 
 
 class Janus(TransformersChat):
@@ -56,53 +57,14 @@ class Janus(TransformersChat):
                 do_sample=False,
                 # Guidance is the brush's work: it must come before the noise, and generate would put it after.
                 guidance_scale=1.0,
-                logits_processor=_processors(brush),
+                logits_processor=logits_processors(brush),
             )
             pixels = weights.model.decode_image_tokens(drawn)
         counts = inputs["attention_mask"].sum(1).tolist()
         return [
             Reply(
-                picture=_picture(image, weights.processor.image_processor),
+                picture=picture_of(image, weights.processor.image_processor),
                 usage=Usage(tokens_in=count, tokens_out=drawn.shape[1], pictures_out=1),
             )
             for image, count in zip(pixels.float().cpu(), counts, strict=True)
         ]
-
-
-def _picture(pixels: Any, processor: Any) -> Picture:
-    """The normalisation undone by hand: transformers 5's processor without torchvision takes the rows of the decoded
-    picture for its colours and fails."""
-    import numpy as np
-    from PIL import Image
-
-    scaled = (pixels.numpy() * np.array(processor.image_std) + np.array(processor.image_mean)) * 255
-    return Picture.from_image(Image.fromarray(scaled.clip(0, 255).astype(np.uint8)))
-
-
-def _processors(brush: Brush) -> Any:
-    from transformers import LogitsProcessorList
-
-    return LogitsProcessorList([brush])
-
-
-class Brush:
-    """Classifier-free guidance, then sampling by Gumbel noise: the largest of (score / temperature + noise) is a
-    sample of the softmax. Each row has a random stream of its own, which transformers' sampling has not, so a drawing
-    does not depend on what else is in its batch."""
-
-    def __init__(self, seeds: list[int], temperature: float, guidance: float) -> None:
-        import torch
-
-        self._streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-        self._temperature = temperature
-        self._guidance = guidance
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        import torch
-
-        guided, free = scores.float().chunk(2)
-        mixed = free + self._guidance * (guided - free)
-        if self._temperature <= 0:
-            return mixed
-        noise = torch.stack([-torch.empty(mixed.shape[1]).exponential_(generator=s).log() for s in self._streams])
-        return mixed / self._temperature + noise.to(mixed.device)

@@ -45,6 +45,7 @@ class Prompt:
 
 class TransformersChat(Model):
     provider: ClassVar[str] = "hf"
+    needs_chat_template: ClassVar[bool] = True
 
     def __init__(self, name: str, **model_args: Value) -> None:
         super().__init__(f"{self.provider}/{name}")
@@ -92,7 +93,7 @@ class TransformersChat(Model):
             return self._loaded
         loaded: Weights | SketchmarkError
         try:
-            loaded = load(self._source)
+            loaded = load(self._source, needs_chat_template=self.needs_chat_template)
         except SketchmarkError as error:
             # Kept: the calls that wait behind this one need not try again, and none would fare better.
             loaded = CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint)

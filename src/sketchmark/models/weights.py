@@ -69,7 +69,7 @@ class Weights:
     processor: Any
 
 
-def load(source: Source) -> Weights:
+def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
     import transformers
 
     # Its warnings repeat with every call and speak to programmers; what matters of them is checked below.
@@ -96,7 +96,7 @@ def load(source: Source) -> Weights:
         # transformers fills these with random numbers and carries on; the score would be of another model.
         names = sorted(report["missing_keys"])
         raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
-    if getattr(processor, "chat_template", None) is None:
+    if needs_chat_template and getattr(processor, "chat_template", None) is None:
         raise BadInput(f"{source.pretrained} has no chat template", "use the instruction-tuned version of the model")
     tokenizer = processor.tokenizer
     # New tokens continue a row on its right, so a batch must be padded on the left.
