@@ -88,8 +88,8 @@ def page(run: RunIndex) -> str:
         tag("main", *(_section(title, body) for title, body in present.items())),
         tag(
             "footer",
-            "Intervals are 95 %. Scores are in percent, gains in percentage points. What is called a difference has a p "
-            "below 0.05, corrected for all that are compared (Holm).",
+            "Intervals are 95 %. Scores are in percent, gains in percentage points. "
+            "What is called a difference has a p below 0.05, corrected for all that are compared (Holm).",
             class_="quiet",
         ),
     )

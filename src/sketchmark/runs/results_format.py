@@ -237,7 +237,7 @@ class Gain(Struct, omit_defaults=True):
     """Holm-corrected over the differences that `sketchmark compare` shows of this run; other canvases over theirs."""
 
     verdict: Verdict | None = None
-    """`better` or `worse` where the corrected p is below 0.05, else `unclear`; missing where an older version wrote."""
+    """`better` or `worse` where the corrected p is below 0.05, else `unclear`; not in files of older versions."""
 
 
 class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
