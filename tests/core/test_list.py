@@ -85,7 +85,6 @@ def test_tasks_list_is_understood_as_it_is_typed_elsewhere() -> None:
 def test_tasks_of_ones_own_are_listed_under_their_folder(tmp_path: Path) -> None:
     folder = tmp_path / "my_tasks"
     folder.mkdir()
-    (folder / "my_maze.yaml").write_text("include: ../../tasks/worlds/maze.yaml\nabout: Mine. All mine.\n")
     (folder / "my_maze.yaml").write_text("task: my_maze\ndataset_path: json\noutput_type: generate_until\n")
     for command in (("list", "tasks"), ("run", "--tasks", "list")):
         lines = say(*command, "--include", str(folder)).splitlines()

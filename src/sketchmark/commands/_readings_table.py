@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sketchmark.runs.readings import sentences
 from sketchmark.runs.results_format import Results
-from sketchmark.terminal import tell
-from sketchmark.terminal.tables import Table, print_table
+from sketchmark.terminal.tables import Table, print_table, tell_wrapped
 
 _MOST = 10
 """Replies a screen has room for; those that make the greatest difference come first."""
@@ -26,9 +25,9 @@ def print_readings(results: Results, all_of_them: str) -> None:
             print_table(table)
             hidden += len(replies[_MOST:])
     for line in sentences(results.tasks):
-        tell(line)
+        tell_wrapped(line)
     if hidden:
-        tell(f"{hidden} more replies are read or scored differently: {all_of_them}")
+        tell_wrapped(f"{hidden} more replies are read or scored differently: {all_of_them}")
 
 
 def _read(readings: dict[str, str | None], scoring: str) -> str:

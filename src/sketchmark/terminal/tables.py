@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from sketchmark.terminal.telling import one_line
+from sketchmark.terminal.telling import one_line, tell
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -153,6 +153,14 @@ def _shared(above: Sequence[str], names: Sequence[str]) -> int:
 
 def _heading(names: Iterable[str]) -> str:
     return " · ".join(name for name in names if name)
+
+
+def tell_wrapped(text: str) -> None:
+    """A sentence of ours on as many lines as it needs."""
+    from sketchmark.terminal.console import columns
+
+    for line in wrapped(text, columns()):
+        tell(line)
 
 
 _TOGETHER = re.compile(r"\[[^\[\]]{1,60}\]|\d (?=%|points)")
