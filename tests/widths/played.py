@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import sketchmark
+from sketchmark.cli import root as root_command
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.tasks import worlds
@@ -44,10 +45,13 @@ def play(root: Path) -> None:
             mode="direct,visual_cot,text_cot",
             canvas=canvas,
             limit=12,
-            scoring="strict,ra-al",
             include=mine,
             output_path=root / name,
         )
+    root_command.main(
+        ["score", str(root / "sketcher"), "--scoring", "strict,ra-al", "--include", str(root / "mine")],
+        standalone_mode=False,
+    )
     sketchmark.run(
         Clumsy("a-clumsy-model"),
         f"maze,{LONG}",
