@@ -3,16 +3,17 @@
 A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
 matched without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`), and a name that ends in a mode
 (`maze_visual_cot`) selects that mode. Files of lmms-eval's shape that a user includes are also known by the name they
-give themselves (`task:`), and by their group or tag.
+give themselves (`task:`), and by their group or tag. `uni_mmmu*` stands for all that fit.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
@@ -137,6 +138,10 @@ class Catalog:
         config = read_config(self._files[name.lower()])
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
+    def family(self, name: str) -> str:
+        """The folder that a task's file lies in."""
+        return self._files[name.lower()].parent.name
+
     def group_names(self) -> list[str]:
         files = {path.stem for path in self._files.values() if is_group(read_config(path))}
         return sorted(files | set(self._tagged))
@@ -177,12 +182,22 @@ class Catalog:
             members = members_of(config)
         if members is not None:
             return [pick for member in members for pick in self._picks(member, (*inside, name))]
+        if any(sign in name for sign in "*?["):
+            return [pick for fitting in self._fitting(name) for pick in self._picks(fitting, (*inside, name))]
         for mode in MODES:
             if name.lower().replace("-", "_").endswith(f"_{mode}"):
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1], inside)]
         if (aliased := self._aliased(name)) is not None:
             return [Pick(name_of(aliased))]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
+
+    def _fitting(self, pattern: str) -> list[str]:
+        """The tasks that a pattern means; groups where no task fits, because theirs would come twice."""
+        for known in (self.task_names(), self.group_names()):
+            if found := [name for name in known if fits(name, pattern)]:
+                return found
+        known = [*self.task_names(), *self.group_names()]
+        raise UnknownName(f"no task or group fits {pattern!r}", near_misses(pattern, known))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
         path = self._file(name) or self._aliased(name)
@@ -241,6 +256,20 @@ class Catalog:
     def _suggest(self, name: str, known: list[str]) -> str:
         close = get_close_matches(name.lower(), known, n=3)
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
+
+
+def fits(name: str, pattern: str) -> bool:
+    """As in a shell, without regard to case: `uni_mmmu*`."""
+    return fnmatchcase(name.lower(), pattern.lower())
+
+
+def near_misses(pattern: str, known: Sequence[str]) -> str:
+    """For a pattern or a part of a name that fits nothing: the names most like its letters."""
+    letters = "".join(sign for sign in pattern.lower() if sign not in "*?[]!")
+    begins = {name.lower()[: len(letters)]: name for name in known}
+    close = get_close_matches(letters, [*map(str.lower, known), *begins], n=3)
+    named = dict.fromkeys(begins.get(one, one) for one in close)
+    return f"did you mean {' or '.join(named)}?" if named else "see `sketchmark list tasks` and `list models`"
 
 
 def _listed(labels: str | list[str] | None) -> list[str]:

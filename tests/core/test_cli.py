@@ -126,7 +126,7 @@ def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
     done = sketchmark(*arguments.split(), cwd=tmp_path)
     assert done.returncode == 0
     row = next(line for line in done.stdout.splitlines() if "jigsaw.visual_cot" in line)
-    assert [cell.strip() for cell in row.split("│")][2:6] == ["3", "9", "36", "6"]
+    assert row.split()[1:5] == ["3", "9", "36", "6"]
     assert not (tmp_path / "runs").exists()
 
 

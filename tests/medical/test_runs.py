@@ -164,7 +164,7 @@ def test_score_prints_the_scorings_of_a_run_side_by_side(tmp_path: Path) -> None
     done = CliRunner().invoke(cli, ["score", str(folder.path), "--scoring", "strict,code-fork"])
     assert done.exit_code == 0, done.exception
     (line,) = [line for line in done.output.splitlines() if "close / acc" in line]
-    assert line.replace("│", " ").split()[-2:] == ["0.500", "0.000"]
+    assert line.split()[-2:] == ["0.500", "0.000"]
 
 
 def test_a_row_that_cannot_be_used_is_named_at_the_end_of_the_run(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_table_has_the_score_of_the_whole_set_and_the_headline_by_group(tmp_
     lines = CliRunner().invoke(cli, [*asked, "--output_path", str(tmp_path / "run")]).output.splitlines()
     assert [line for line in lines if "cider" in line]
     grouped = lines[lines.index(next(line for line in lines if line.startswith("By group"))) :]
-    assert [line.split("│")[3].strip() for line in grouped if "│" in line] == ["closed", "open"]
+    assert [line.split()[-5] for line in grouped if "[" in line] == ["closed", "open"]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class Outline(HTMLParser):
 
 def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
     text = Outline(write_report(folder).read_text("utf-8")).text
-    assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\]\.", text)
+    assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\], p (< )?0\.0\d+\.", text)
 
 
 def test_the_scores_say_by_which_rules_and_what_was_cut_or_unparsed(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
         drawing=None,
         plan=None,
     )
-    assert headline([], [gain]) == "No clear difference on maze: +10 points [\N{MINUS SIGN}5, 25]."
+    assert headline([], [gain]) == "No clear difference on maze: +10 points [\N{MINUS SIGN}5, 25], p 0.200."
 
 
 def test_nothing_in_the_file_points_outside_it(folder: RunFolder) -> None:

@@ -106,8 +106,10 @@ def test_it_is_exported(folder: RunFolder, tmp_path: Path) -> None:
 
 
 def _as_then(folder: RunFolder) -> Any:
-    """results.json without what 0.1.0 did not count: replies cut or unparsed, and what scorings read differently."""
+    """results.json without what 0.1.0 did not count: replies cut or unparsed, what scorings read differently, and the
+    verdict on a gain."""
     found: Any = plain(folder.results())
+    assert all((gain.pop("p_holm"), gain.pop("verdict")) == (1.0, "unclear") for gain in found["gains"])
     for cell in found["tasks"].values():
         for one in (cell, *cell["scorings"].values()):
             assert (one.pop("cut"), one.pop("unparsed")) == (0.0, 0.0)

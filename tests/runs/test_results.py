@@ -189,6 +189,8 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
             "hurt": 1,
             "same": 1,
             "n": 5,
+            "p_holm": exact.p,
+            "verdict": "unclear",
         }
     ]
 

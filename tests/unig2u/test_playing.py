@@ -260,6 +260,6 @@ def test_show_and_dry_run_know_every_subtask(data: Path, tmp_path: Path) -> None
         *("run", "--model", "player/random", "--tasks", "unig2u,unig2u_GtA", "--data", data, "--limit", 1),
         *("--dry-run", "--output_path", tmp_path / "run"),
     )
-    [whole] = [line.split("│") for line in dry.splitlines() if line.startswith("│ total")]
-    assert whole[2].strip() == "62", "thirty-one tasks in two modes"
+    [whole] = [line.split() for line in dry.splitlines() if line.startswith("total")]
+    assert whole[1] == "62", "thirty-one tasks in two modes"
     assert not (tmp_path / "run").exists()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sketchmark.comparison.wording import chance
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
 from sketchmark.task import RA_AL
+from sketchmark.terminal.tables import Table
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-
 
 _MOST_GROUPS = 12
 """A screen has room for the kinds of a question, not for every length of a path."""
@@ -38,40 +38,36 @@ def print_results(results: Results) -> None:
 
 
 def _scores(results: Results) -> Table:
-    """Names may fold in a narrow terminal, numbers never. The scoring is in the title, or a column where there are
-    several."""
-    from rich import box
-    from rich.table import Table
-
+    """The scoring is in the title, or a column where there are several."""
     scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
     title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95 % intervals"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for name in ("task.mode", "score", *["scoring"] * bool(scorings)):
-        table.add_column(name, overflow="fold")
+    names = ("task.mode", "score", *["scoring"] * bool(scorings))
     guessed = any(cell.baselines for cell in results.tasks.values())
-    for name in ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed")
+    table = Table(title, (*names, *numbers), texts=len(names))
     for label, cell in results.tasks.items():
-        ways = _by_scoring(cell)
-        numbers = {name: _numbers(one, cell.headline) for name, one in ways.items()}
-        told: set[str] = set()
-        for metric in dict.fromkeys(metric for found in numbers.values() for metric in found):
-            score = metric
-            for name, of in numbers.items():
-                found = of.get(metric)
-                shares = ("", "") if name in told else (_share(ways[name].cut), _share(ways[name].unparsed))
-                told.add(name)
-                table.add_row(
-                    *(label, score, *[name] * bool(scorings), mean_of(found), bounds_of(found)),
-                    *[_guess(ways[name].baselines.get(metric))] * guessed,
-                    *(str(found.n) if found else "", *shares),
-                    style="bold" if metric == cell.headline else None,
-                )
-                label = score = ""
-        if label:
-            table.add_row(label, f"({cell.problem or 'nothing scored'})")
-        table.add_section()
+        _add_scores(table, label, cell, several=bool(scorings), guessed=guessed)
     return table
+
+
+def _add_scores(table: Table, label: str, cell: CellSummary, *, several: bool, guessed: bool) -> None:
+    ways = _by_scoring(cell)
+    numbers = {name: _numbers(one, cell.headline) for name, one in ways.items()}
+    told: set[str] = set()
+    for metric in dict.fromkeys(metric for found in numbers.values() for metric in found):
+        for name, of in numbers.items():
+            found = of.get(metric)
+            shares = ("", "") if name in told else (_share(ways[name].cut), _share(ways[name].unparsed))
+            told.add(name)
+            table.add(
+                *(label, metric, *[name] * several, mean_of(found), bounds_of(found)),
+                *[_guess(ways[name].baselines.get(metric))] * guessed,
+                *(str(found.n) if found else "", *shares),
+                style="bold" if metric == cell.headline else "",
+            )
+    if not told:
+        table.add(label, "(nothing scored)")
+        table.below += (f"{label}: {cell.problem}",) * bool(cell.problem)
 
 
 def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
@@ -90,45 +86,32 @@ def _share(share: float | None) -> str:
 
 def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
     """The headline score by the first key that groups a task's samples; the report has all of them."""
-    from rich.table import Table
-
-    table = Table(title="By group", title_justify="left")
-    for name in ("task.mode", "by", "group"):
-        table.add_column(name)
-    table.add_column("mean", justify="right")
-    table.add_column("95 %")
-    table.add_column("n", justify="right")
+    table = Table("By group", ("task.mode", "by", "group", "mean", "95 %", "n"), texts=3)
     for name, cell in cells.items():
         by, groups = next(iter(cell.by.items()), ("", {}))
         if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
             continue
         for label, group in groups.items():
             found = group.metrics.get(cell.headline)
-            table.add_row(name, by, label, mean_of(found), bounds_of(found), str(group.n))
-            name = by = ""
-        table.add_section()
-    if table.row_count:
+            table.add(name, by, label, mean_of(found), bounds_of(found), str(group.n))
+    if table.rows:
         out.print(table)
 
 
 def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
-    from rich.table import Table
-
-    table = Table(title="Gain over direct, on the same samples", title_justify="left")
-    for name in ("task", "mode", "canvas", "score"):
-        table.add_column(name)
-    for name in ("gain", "95 %", "helped", "hurt", "same", "p"):
-        table.add_column(name, justify="right")
+    names = ("task", "score", "mode", "canvas")
+    numbers = ("gain", "95 %", "p (Holm)", "verdict", "helped", "hurt", "same", "p")
+    table = Table("Gain over direct, on the same samples", (*names, *numbers), texts=len(names))
     for gain in gains:
-        low, high = gain.ci95
-        style = None if low is None or high is None else "green" if low > 0 else "red" if high < 0 else None
-        table.add_row(
-            *(gain.task, gain.mode, gain.canvas, gain.metric),
+        table.add(
+            *(gain.task, gain.metric, gain.mode, gain.canvas),
             f"{gain.gain:+.3f}",
             bounds_of(gain, "+.3f"),
+            chance(gain.p_holm),
+            gain.verdict or "",
             *map(str, (gain.helped, gain.hurt, gain.same)),
-            f"{gain.p:.2g}" if gain.p is not None else "",
-            style=style,
+            chance(gain.p),
+            style={"better": "green", "worse": "red"}.get(gain.verdict or "", ""),
         )
     out.print(table)
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sketchmark.runs.results_format import BenchmarkTotal, Gain, Mean, Results
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from sketchmark.terminal.tables import Table
 
 _NAMED = 3
 """So many missing tasks are named on the screen; results.json has all of them."""
@@ -39,18 +35,15 @@ def _title(total: BenchmarkTotal) -> str:
 
 
 def _table(total: BenchmarkTotal, overall: Mean) -> Table:
-    from rich.table import Table
-
     gain = ", and the gain over direct" if total.gains else ""
-    table = Table(title=f"{_title(total)}, weighted{gain}", title_justify="left")
-    for name in ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else [])):
-        table.add_column(name, justify="left" if name == "category" else "right")
+    columns = ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else []))
+    table = Table(f"{_title(total)}, weighted{gain}", columns, texts=1)
     for name, mean in {**total.categories, "overall": overall}.items():
         change = total.gains.get(name)
-        table.add_row(
+        table.add(
             *(name, f"{mean.mean:.4f}", _bounds(mean, ".3f"), str(mean.n)),
             *((f"{change.gain:+.4f}", _bounds(change, "+.3f")) if change else ()),
-            style="bold" if name == "overall" else None,
+            style="bold" if name == "overall" else "",
         )
     return table
 

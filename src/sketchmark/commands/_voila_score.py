@@ -71,7 +71,8 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     import json
 
     from sketchmark.commands._voila_scoring import PUBLISHED_JUDGE, ScoringOrder, score_file
-    from sketchmark.tasks.voila.tables import lines
+    from sketchmark.tasks.voila.tables import parts
+    from sketchmark.terminal.tables import Table, print_table, tell_wrapped
 
     if open_api_key:
         tell(
@@ -87,11 +88,14 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     if as_json:
         tell_all(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
-        for line in lines(summary, by_rule=by == "rule"):
-            tell(line)
+        for part in parts(summary, by_rule=by == "rule"):
+            if isinstance(part, Table):
+                print_table(part)
+            else:
+                tell_wrapped(part)
         if not order.judge:
-            tell(
-                "\nScored by rule. Published figures are a judge's: these are not comparable with them "
+            tell_wrapped(
+                "Scored by rule. Published figures are a judge's: these are not comparable with them "
                 f"(--judge {PUBLISHED_JUDGE})."
             )
     failed = sum(sum(kinds.values()) for kinds in summary.get("judge", {}).get("failed_verdicts", {}).values())

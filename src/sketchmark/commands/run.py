@@ -9,8 +9,8 @@ import click
 
 
 @click.command()
-@click.option("--model", "-m", required=True, help="provider/name or an alias; see `sketchmark list models`.")
-@click.option("--tasks", "-t", required=True, help="Comma-separated tasks or groups; see `sketchmark list tasks`.")
+@click.option("--model", "-m", help="provider/name or an alias; see `sketchmark list models`.")
+@click.option("--tasks", "-t", required=True, help="Tasks, groups or patterns ('mmmu*') with commas, or `list`.")
 @click.option(
     "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
 )
@@ -103,5 +103,13 @@ def command(**options: Any) -> int:
     """
     from sketchmark.commands._run import run_and_print
 
+    if options["tasks"] == "list":
+        from sketchmark.catalog import Catalog
+        from sketchmark.commands._lists import find_tasks, print_tasks
+
+        print_tasks(find_tasks(Catalog(options["include"], options["trust_code"])))
+        return 0
+    if not options["model"]:
+        raise click.UsageError("Missing option '--model' / '-m'.")
     options.pop("log_samples")
     return run_and_print(**options)

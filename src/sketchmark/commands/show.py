@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal.tables import tell_wrapped
 
 if TYPE_CHECKING:
     from sketchmark.parts import Sample
@@ -38,8 +39,8 @@ def command(
     pick = catalog.pick(task)[0]
     found = catalog.task(pick.task, TaskOptions(prompts=prompts))
     tell(found.name, bold=True)
-    tell_all(found.about)
-    tell(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
+    tell_wrapped(found.about)
+    tell_wrapped(f"headline score: {found.headline}    prompt sets: {', '.join(sorted(found.prompt_sets))}")
     try:
         sample = next(found.samples(seed=seed, data=data, limit=1), None)
     except DataMissing as error:
@@ -59,7 +60,8 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
     in_words = ", each drawing put into words" if mode.in_words else ""
     tell()
     tell(f"── {name}: protocol {mode.protocol_name}{in_words}", bold=True)
-    tell(f"generation: {_plain(mode.saying.key())}" + (f"    drawing: {_plain(mode.drawing.key())}"))
+    tell_wrapped(f"generation: {_plain(mode.saying.key())}")
+    tell_wrapped(f"drawing: {_plain(mode.drawing.key())}")
     if sample is None:
         for key, value in mode.prompts.items():
             tell_all(f"[{key}] {value}")

@@ -110,6 +110,7 @@ def check_command(context: click.Context, file: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 def count_command(as_json: bool) -> None:
     """Print the size of each structure and of the whole question space."""
+    from sketchmark.terminal.tables import Table, print_table, tell_wrapped
     from sketchmark.worlds.voila import largest_count, space_size, structures
 
     if as_json:
@@ -120,12 +121,13 @@ def count_command(as_json: bool) -> None:
         }
         tell_all(json.dumps({"structures": sizes, **totals}, indent=2))
         return
-    tell(f"{'rule':>4}  {'n s a':<8}{'questions':>12}  without distraction")
+    table = Table("Questions of each structure", ("rule", "n s a", "questions", "without distraction"), texts=2)
     for structure in structures(True):
         mark = "" if structure.has_distraction else "yes"
-        tell(f"{structure.id:>4}  {structure.letters:<8}{structure.size:>12,}  {mark}")
+        table.add(str(structure.id), structure.letters, f"{structure.size:,}", mark)
+    print_table(table)
     for label, distraction in (("with distraction", True), ("without distraction", False)):
-        tell(
+        tell_wrapped(
             f"{label}: {space_size(distraction):,} questions; "
             f"equal shares without repeats up to --count {largest_count(distraction)}"
         )

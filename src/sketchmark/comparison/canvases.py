@@ -9,10 +9,9 @@ from sketchmark.comparison.findings import CanvasScore, CanvasTable
 from sketchmark.comparison.wording import points, span
 from sketchmark.runs.gains import Rows, pair
 from sketchmark.runs.scored import ScoredCell, trouble
-from sketchmark.stats import Difference, holm, interval
+from sketchmark.stats import Difference, Verdict, holm, interval
 
 ORDER = ("own", "blank", "other", "oracle")
-CLEAR = 0.05
 
 
 def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
@@ -40,7 +39,7 @@ def _sentence(scores: list[CanvasScore]) -> str:
     if "own" not in by_name:
         return "The model's own drawings were not played: nothing to hold the controls against."
     said = [
-        _tell(_TELL[name], score.own_minus_this, score.p_holm)
+        _tell(_TELL[name], score.own_minus_this, score.verdict)
         for name, score in by_name.items()
         if score.own_minus_this is not None and score.own_minus_this.n
     ]
@@ -79,10 +78,10 @@ _TELL = {
 _NEAR_ZERO = 0.1
 
 
-def _tell(control: _Control, found: Difference, p: float | None) -> str:
+def _tell(control: _Control, found: Difference, verdict: Verdict) -> str:
     """To say "about as well", all of the interval must be near zero: a wide one has not settled anything."""
-    if p is not None and p < CLEAR and found.mean:
-        words = control.better if found.mean > 0 else control.worse
+    if verdict != "unclear":
+        words = control.better if verdict == "better" else control.worse
     elif found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO:
         words = control.undecided
     else:

@@ -14,14 +14,11 @@ from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.gains import Pairs, Rows, pair
+from sketchmark.runs.gains import MODE_PAIRS, Pairs, Rows, pair
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
-
-MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
-"""The last asks whether it is the picture, or just more tokens."""
 
 
 def compare(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from sketchmark.stats import Difference, Interval, Trend
+from sketchmark.stats import Difference, Interval, Trend, Verdict, verdict
 from sketchmark.stats.independent import Apart
 
 
@@ -36,6 +36,10 @@ class Group:
     after: Interval
     difference: Difference
     p_holm: float | None
+    verdict: Verdict = field(init=False)
+
+    def __post_init__(self) -> None:
+        _judge(self, self.difference)
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,10 @@ class TableRow:
     breakdowns: tuple[Breakdown, ...]
     drawing: DrawingSplit | None
     plan: Plan | None
+    verdict: Verdict = field(init=False)
+
+    def __post_init__(self) -> None:
+        _judge(self, self.difference)
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,10 @@ class CanvasScore:
     own_minus_this: Difference | None
     p_holm: float | None
     trouble: Mapping[str, int]
+    verdict: Verdict = field(init=False)
+
+    def __post_init__(self) -> None:
+        _judge(self, self.own_minus_this)
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,11 @@ class Comparison:
     canvases: tuple[CanvasTable, ...]
     notes: tuple[str, ...]
     published: tuple[PublishedTable, ...] = ()
+
+
+def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
+    """The verdict follows from the corrected p, also when that is replaced."""
+    object.__setattr__(found, "verdict", verdict(difference.mean if difference else None, found.p_holm))
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
 from sketchmark.comparison.terminal import to_terminal
-from sketchmark.stats import Difference, Interval
+from sketchmark.stats import Difference, Interval, verdict
 from sketchmark.stats.independent import Apart, share_of
 from sketchmark.terminal import shown
 
@@ -104,6 +104,7 @@ CSV_COLUMNS = (
     *(f"after_{name}" for name in _SCORE),
     *(f"difference_{name}" for name in _DIFFERENCE),
     "p_holm",
+    "verdict",
 )
 
 
@@ -116,7 +117,8 @@ def to_csv(comparison: Comparison) -> str:
     for labels, before, after, difference, p_holm in _flat(comparison):
         numbers = [getattr(before, name, "") for name in _SCORE] + [getattr(after, name, "") for name in _SCORE]
         numbers += [getattr(difference, name, "") for name in _DIFFERENCE]
-        writer.writerow([*map(_no_formula, labels), *numbers, p_holm])
+        judged = "" if p_holm is None or difference is None else verdict(difference.mean, p_holm)
+        writer.writerow([*map(_no_formula, labels), *numbers, p_holm, judged])
     return text.getvalue()
 
 

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from sketchmark.comparison.findings import Breakdown, CanvasTable, Comparison, PublishedTable, TableRow
 from sketchmark.comparison.wording import bounds, chance, number, points, signed
 from sketchmark.stats import Difference, Interval
-
-
-@dataclass(frozen=True)
-class Table:
-    """`texts` is how many of the first columns hold words; the rest are numbers and stand to the right."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    texts: int
-    below: tuple[str, ...] = ()
+from sketchmark.terminal.tables import Table
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -42,21 +31,23 @@ def _differences(rows: tuple[TableRow, ...]) -> Table:
     scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
     return Table(
         f"Differences on the same samples, scored by {', '.join(scorings)}, with 95 % intervals",
-        ("task", "compared", "score", "before", "after", *_DIFFERENCE, "p", "p (Holm)", "n"),
-        tuple(
+        ("task", "score", "compared", "before", "after", *_DIFFERENCE, "p (Holm)", "verdict", *_CHANGED, "p", "n"),
+        rows=[
             (
                 row.task,
-                row.label,
                 row.metric,
+                row.label,
                 number(row.before.score.mean),
                 number(row.after.score.mean),
                 *_difference(row.difference),
-                chance(row.difference.p),
                 chance(row.p_holm),
+                row.verdict,
+                *_changed(row.difference),
+                chance(row.difference.p),
                 str(row.difference.n),
             )
             for row in rows
-        ),
+        ],
         texts=3,
         below=(*_left_out(rows), *_troubles(rows)),
     )
@@ -66,21 +57,26 @@ def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     return Table(
         f"Samples needed to see a true gain of {points(gain)}",
         ("task", "compared", "n needed", "n played", "smallest visible gain"),
-        tuple(
+        rows=[
             (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", signed(row.plan.smallest))
             for row in rows
             if row.plan
-        ),
+        ],
         texts=2,
         below=("In four runs of five, with two-sided p < 0.05, and if as many samples change as here.",),
     )
 
 
-_DIFFERENCE = ("difference", "95 %", "helped", "hurt", "same")
+_DIFFERENCE = ("difference", "95 %")
+_CHANGED = ("helped", "hurt", "same")
 
 
 def _difference(found: Difference) -> tuple[str, ...]:
-    return signed(found.mean), bounds(found), str(found.helped), str(found.hurt), str(found.same)
+    return signed(found.mean), bounds(found)
+
+
+def _changed(found: Difference) -> tuple[str, ...]:
+    return str(found.helped), str(found.hurt), str(found.same)
 
 
 def _left_out(rows: tuple[TableRow, ...]) -> Iterator[str]:
@@ -115,18 +111,19 @@ def _breakdown(row: TableRow, found: Breakdown) -> Table:
         )
     return Table(
         f"{row.task}: {row.label}, by {found.key}",
-        (found.key, "before", "after", *_DIFFERENCE, "p (Holm)", "n"),
-        tuple(
+        (found.key, "before", "after", *_DIFFERENCE, "p (Holm)", *_CHANGED, "n"),
+        rows=[
             (
                 group.value,
                 number(group.before.mean),
                 number(group.after.mean),
                 *_difference(group.difference),
                 chance(group.p_holm),
+                *_changed(group.difference),
                 str(group.difference.n),
             )
             for group in found.groups
-        ),
+        ],
         texts=1,
         below=below,
     )
@@ -137,14 +134,14 @@ def _drawing(row: TableRow) -> Table:
     split = row.drawing
     return Table(
         f"{row.task}: {row.label}, by whether the drawing was right",
-        ("drawn frames", "after", "95 %", *_DIFFERENCE, "n"),
-        tuple(
-            (name, *_score(score), *_difference(gain), str(gain.n))
+        ("drawn frames", "after", "95 %", *_DIFFERENCE, *_CHANGED, "n"),
+        rows=[
+            (name, *_score(score), *_difference(gain), *_changed(gain), str(gain.n))
             for name, score, gain in (
                 ("all right", split.right, split.gain_right),
                 ("not all right", split.wrong, split.gain_wrong),
             )
-        ),
+        ],
         texts=1,
         below=(split.sentence,),
     )
@@ -158,17 +155,17 @@ def _canvases(found: CanvasTable) -> Table:
     return Table(
         f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric}, {found.scoring})",
         ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n", "trouble"),
-        tuple(
+        rows=[
             (
                 one.canvas,
                 *_score(one.score),
-                *(_difference(one.own_minus_this)[:2] if one.own_minus_this else ("", "")),
+                *(_difference(one.own_minus_this) if one.own_minus_this else ("", "")),
                 chance(one.p_holm) if one.own_minus_this else "",
                 str(one.score.n),
                 _counts(one.trouble),
             )
             for one in found.scores
-        ),
+        ],
         texts=1,
         below=(found.sentence,),
     )
@@ -184,7 +181,7 @@ def _published(found: PublishedTable) -> Iterator[Table]:
         yield Table(
             f"{found.task}.{found.mode}, published: {figure[1]} ({figure[0]}); {about}",
             ("published for", "yours", "theirs", "n", "apart", "apart, 95 %"),
-            tuple(
+            rows=[
                 (
                     row.model,
                     row.apart.verdict if row.apart else row.untold,
@@ -194,7 +191,7 @@ def _published(found: PublishedTable) -> Iterator[Table]:
                     f"[{signed(row.apart.low)}, {signed(row.apart.high)}]" if row.apart else "",
                 )
                 for row in rows
-            ),
+            ],
             texts=2,
             below=(*(f"Published: {one}" for one in found.sources), *found.notes) if figure == figures[-1] else (),
         )

@@ -12,7 +12,7 @@ from sketchmark.report import charts
 from sketchmark.report.beside import alignment, published
 from sketchmark.report.evidence import compared
 from sketchmark.report.gallery import gallery
-from sketchmark.report.headline import headline, interval_of, verdict
+from sketchmark.report.headline import headline, interval_of
 from sketchmark.report.markup import Child, Html, as_table, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
 from sketchmark.report.overall import overall
@@ -86,7 +86,12 @@ def page(run: RunIndex) -> str:
             tag("nav", *(tag("a", title, href=f"#{_anchor(title)}") for title in present), aria_label="Sections"),
         ),
         tag("main", *(_section(title, body) for title, body in present.items())),
-        tag("footer", "Intervals are 95 %. Scores are in percent, gains in percentage points.", class_="quiet"),
+        tag(
+            "footer",
+            "Intervals are 95 %. Scores are in percent, gains in percentage points. "
+            "What is called a difference has a p below 0.05, corrected for all that are compared (Holm).",
+            class_="quiet",
+        ),
     )
     return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
 
@@ -172,7 +177,7 @@ def _none(cell: CellSummary) -> str:
 
 
 def _gain_mark(gain: TableRow) -> Html:
-    return tag("span", f"{points(gain.difference.mean)} {interval_of(gain)}", class_=f"gain {verdict(gain)}")
+    return tag("span", f"{points(gain.difference.mean)} {interval_of(gain)}", class_=f"gain {gain.verdict}")
 
 
 def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:

@@ -5,7 +5,7 @@ results.json, the viewer, the report and `sketchmark compare` all show what is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,13 @@ from sketchmark.runs.format import CellAbout
 from sketchmark.runs.results import withheld
 from sketchmark.runs.results_format import Gain
 from sketchmark.runs.rows import ScoredSample
-from sketchmark.stats import Difference, Interval, interval, paired_difference
+from sketchmark.stats import Difference, Interval, holm, interval, paired_difference, verdict
 
 Rows = Mapping[str, ScoredSample]
 """By sample, in the order of the samples."""
+
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
+"""The modes that are compared within a run. The last asks whether it is the picture, or just more tokens."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +95,39 @@ def gain_of(cell: CellAbout, found: Difference) -> Gain:
         hurt=found.hurt,
         same=found.same,
         n=found.n,
+        p_holm=found.p,
+        verdict=verdict(found.mean, found.p),
     )
 
 
-def gains(cells: Mapping[str, CellAbout], rows: Callable[[str], Rows]) -> Iterator[Gain]:
+def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
+    """Judge them together, and with the p values of differences `beside` them."""
+    for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
+        gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
+
+
+def gains(cells: Mapping[str, CellAbout], rows: Callable[[str], Rows]) -> list[Gain]:
     """Each mode that is not direct minus direct on the same samples, in the task's headline score; none where the
-    scores of either are withheld."""
-    for name, cell in cells.items():
-        base = f"{cell.task}.direct"
-        if cell.mode != "direct" and base in cells and cell.headline:
-            found = pair(rows(base), rows(name), cell.headline).difference()
-            if found.n:
-                yield gain_of(cell, found)
+    scores of either are withheld.
+
+    They are judged with all that `compare` shows of the run, so that table and report call the same things clear.
+    What it does not show (other canvases, modes of one's own) is judged apart.
+    """
+
+    def change(before: str, name: str) -> Difference | None:
+        cell, base = cells[name], f"{cells[name].task}.{before}"
+        if base not in cells or cell.mode == before or not cell.headline:
+            return None
+        found = pair(rows(base), rows(name), cell.headline).difference()
+        return found if found.n else None
+
+    made = [gain_of(cells[name], found) for name in cells if (found := change("direct", name))]
+    compared = [gain for gain in made if _compared("direct", gain)]
+    texts = [name for name, cell in cells.items() if _compared("text_cot", cell)]
+    correct(compared, [found.p for name in texts if (found := change("text_cot", name))])
+    correct([gain for gain in made if gain not in compared])
+    return made
+
+
+def _compared(before: str, cell: CellAbout | Gain) -> bool:
+    return cell.canvas == "own" and (before, cell.mode) in MODE_PAIRS

@@ -174,7 +174,7 @@ def aggregate(
     found = Results(
         model=about.model.name,
         tasks=results,
-        gains=list(gains(present, folder.scored)),
+        gains=gains(present, folder.scored),
         totals=_totals(
             folder, tasks, present, [name for name in scorings or () if name != RA_AL] or ["strict"], before
         ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.stats import Difference, Interval
+from sketchmark.stats import Difference, Interval, Verdict
 from sketchmark.task_files.published import Published
 
 
@@ -197,7 +197,7 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     """`sketchmark score-file` only: replies without a sample."""
 
 
-class Gain(Struct):
+class Gain(Struct, omit_defaults=True):
     """A mode minus direct, on the samples that both have scored."""
 
     task: str
@@ -232,6 +232,12 @@ class Gain(Struct):
 
     n: int
     """Samples in all."""
+
+    p_holm: float | None = None
+    """Holm-corrected over the differences that `sketchmark compare` shows of this run; other canvases over theirs."""
+
+    verdict: Verdict | None = None
+    """`better` or `worse` where the corrected p is below 0.05, else `unclear`; not in files of older versions."""
 
 
 class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):

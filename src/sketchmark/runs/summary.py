@@ -91,7 +91,7 @@ def _read(run: RunIndex) -> dict[str, CellSummary]:
 def gains(run: RunIndex) -> list[Gain]:
     """As results.json has them, on the samples that both sides have scored until now."""
     about = {name: cell.about for name, cell in run.cells.items()}
-    return list(computed.gains(about, lambda name: run.cells[name].scored()))
+    return computed.gains(about, lambda name: run.cells[name].scored())
 
 
 def paired(before: CellIndex, after: CellIndex) -> Gain:

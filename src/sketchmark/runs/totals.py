@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sketchmark.runs.format import CellAbout
-from sketchmark.runs.gains import Rows, gain_of
+from sketchmark.runs.gains import Rows, correct, gain_of
 from sketchmark.runs.results import withheld
 from sketchmark.runs.results_format import BenchmarkTotal, Gain, Mean
 from sketchmark.stats import interval, paired_difference
@@ -90,6 +90,7 @@ def _total(
             name: _gain(total, way, name, [(direct[n], parts[n]) for n in places])
             for name, places in everywhere.items()
         }
+        correct(list(found.gains.values()))
     return found
 
 

@@ -5,7 +5,15 @@ Everything here is plain numbers in, plain numbers out: nothing knows about runs
 """
 
 from sketchmark.stats.intervals import Interval, interval
-from sketchmark.stats.paired import Difference, holm, mcnemar_exact, paired_difference, paired_permutation
+from sketchmark.stats.paired import (
+    Difference,
+    Verdict,
+    holm,
+    mcnemar_exact,
+    paired_difference,
+    paired_permutation,
+    verdict,
+)
 from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
 from sketchmark.stats.trend import Trend, trend
 
@@ -14,6 +22,7 @@ __all__ = [
     "Interval",
     "Pilot",
     "Trend",
+    "Verdict",
     "holm",
     "interval",
     "mcnemar_exact",
@@ -22,4 +31,5 @@ __all__ = [
     "samples_needed",
     "smallest_gain",
     "trend",
+    "verdict",
 ]

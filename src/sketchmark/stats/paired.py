@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ EXACT_UP_TO = 16
 """So many non-zero differences have 65,536 sign patterns: all of them are tried."""
 PERMUTATIONS = 9_999
 _CHUNK = 500_000
+CLEAR = 0.05
+
+Verdict = Literal["better", "worse", "unclear"]
 
 
 @dataclass(frozen=True)
@@ -161,3 +165,11 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
         highest = max(highest, min(1.0, p * (len(order) - rank)))
         corrected[place] = highest
     return corrected
+
+
+def verdict(mean: float | None, p: float | None) -> Verdict:
+    """What may be said of a difference, by its corrected `p` alone: every headline, sentence, table and colour asks
+    here. The interval is not asked: with few samples it can leave out zero where the exact test does not."""
+    if not mean or p is None or p >= CLEAR:
+        return "unclear"
+    return "better" if mean > 0 else "worse"

@@ -1,15 +1,18 @@
-"""A score summary as lines to read."""
+"""A score summary as lines and tables to read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from sketchmark.terminal.tables import Table
 
 _COLUMNS = ("number", "subject", "action", "overall")
 _STEPS = {"1": "1 describe", "2": "2 identify", "3": "3 apply", "4": "4 draw"}
 
 
-def lines(summary: Mapping[str, Any], *, by_rule: bool) -> Iterator[str]:
+def parts(summary: Mapping[str, Any], *, by_rule: bool) -> Iterator[str | Table]:
+    """In the order in which they are read: lines, and tables."""
     yield from _unpaired(summary)
     yield f"{summary['questions']} questions; percent right [95 % interval]"
     for who, title in (("rule", "by rule"), ("judge", "by judge")):
@@ -17,16 +20,14 @@ def lines(summary: Mapping[str, Any], *, by_rule: bool) -> Iterator[str]:
             continue
         found = summary[who]
         name = f"{title} {found['model']}" if who == "judge" else title
-        yield ""
-        yield from _table(name, found["steps"], _STEPS)
+        yield _table(name, found["steps"], _cell)
         yield from _failed(found)
         if by_rule:
             for rule, steps in found["by_rule"].items():
                 n = steps["3"]["overall"]["n"]
-                yield from _table(f"{name}, structure {rule} ({n} questions)", steps, _STEPS)
+                yield _table(f"{name}, structure {rule} ({n} questions)", steps, _cell)
     if "agreement" in summary:
-        yield ""
-        yield from _agreement(summary["agreement"])
+        yield _table("rule and judge agree (kappa)", summary["agreement"], _agreed)
 
 
 def _unpaired(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -41,18 +42,19 @@ def _few(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:10])) + (", …" if len(numbers) > 10 else "")
 
 
-def _table(title: str, steps: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[str]:
-    yield f"{title:<44}" + "".join(f"{column:<21}" for column in _COLUMNS).rstrip()
-    for step, name in names.items():
+def _table(title: str, steps: Mapping[str, Any], written: Callable[[Mapping[str, Any]], str]) -> Table:
+    table = Table(title, ("step", *_COLUMNS), texts=1)
+    for step, name in _STEPS.items():
         if step in steps:
-            yield f"  step {name:<37}" + "".join(f"{_cell(steps[step][c]):<21}" for c in _COLUMNS).rstrip()
+            table.add(name, *(written(steps[step][column]) for column in _COLUMNS))
+    return table
 
 
 def _cell(value: Mapping[str, Any]) -> str:
     if value["percent"] is None:
-        return "    –"
+        return "–"
     low, high = value["ci95"]
-    return f"{value['percent']:5.1f} [{low:.1f}, {high:.1f}]"
+    return f"{value['percent']:.1f} [{low:.1f}, {high:.1f}]"
 
 
 def _failed(found: Mapping[str, Any]) -> Iterator[str]:
@@ -63,15 +65,8 @@ def _failed(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"  step {step}: {sum(problems.values())} failed verdicts, not counted (n = {n}): {why}"
 
 
-def _agreement(table: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{'rule and judge agree (kappa)':<44}" + "".join(f"{column:<21}" for column in _COLUMNS).rstrip()
-    for step, name in _STEPS.items():
-        if step in table:
-            yield f"  step {name:<37}" + "".join(f"{_agreed(table[step][c]):<21}" for c in _COLUMNS).rstrip()
-
-
 def _agreed(value: Mapping[str, Any]) -> str:
     if not value["n"]:
         return "-"
     kappa = "-" if value["kappa"] is None else f"{value['kappa']:.2f}"
-    return f"{100 * value['raw']:5.1f} ({kappa})"
+    return f"{100 * value['raw']:.1f} ({kappa})"

@@ -16,10 +16,7 @@ export function bracket([low, high]) {
   return `[${whole(low)}, ${whole(high)}]`;
 }
 
-export function verdict(gain) {
-  const [low, high] = gain.ci95;
-  return low !== null && low > 0 ? "good" : high !== null && high < 0 ? "bad" : "";
-}
+export const verdict = (gain) => ({ better: "good", worse: "bad" })[gain.verdict] ?? "";
 
 export const share = (value) => (value === null || value === undefined ? "–" : `${percent(value)} %`);
 /** By which rules these cells were scored, to be said beside their scores. */

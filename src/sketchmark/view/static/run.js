@@ -137,12 +137,12 @@ function gains(found, samples) {
     el("a", { href: samples({ task: gain.task, mode: gain.mode, canvas: gain.canvas, change }) }, gain[change]);
   return table(
     "Each mode against direct, on the same samples",
-    ["Task", "Mode", "Gain", "p", "Helped", "Hurt", "Same"],
+    ["Task", "Mode", "Gain", "p (Holm)", "Helped", "Hurt", "Same"],
     found.map((gain) => [
       gain.task,
       played(gain),
       pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)),
-      chance(gain.p),
+      chance(gain.p_holm),
       link(gain, "helped"),
       link(gain, "hurt"),
       link(gain, "same"),

@@ -1,0 +1,127 @@
+"""There is one rule for what is clear, the corrected test: headline, sentences, tables, JSON and viewer agree."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.comparison import Comparison, compare
+from sketchmark.comparison.formats import to_csv, to_json, to_markdown
+from sketchmark.comparison.terminal import to_terminal
+from sketchmark.report.headline import headline
+from sketchmark.runs import summary
+from sketchmark.runs.index import RunIndex
+from sketchmark.runs.store import RunFolder
+from sketchmark.stats import paired_difference, verdict
+from tests.compare.folders import rows, write_run
+
+_SAID = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
+
+
+@pytest.mark.parametrize(
+    ("mean", "p", "expected"),
+    [
+        (0.625, 0.0625, "unclear"),
+        (0.625, 0.05, "unclear"),
+        (0.625, 0.0499, "better"),
+        (-0.625, 0.0499, "worse"),
+        (0.0, 0.01, "unclear"),
+        (None, None, "unclear"),
+        (0.9, None, "unclear"),
+    ],
+)
+def test_the_corrected_p_decides(mean: float | None, p: float | None, expected: str) -> None:
+    assert verdict(mean, p) == expected
+
+
+def test_of_eight_samples_five_helped_is_an_interval_without_zero_and_yet_not_clear(tmp_path: Path) -> None:
+    """The reported case: the headline said `helped` where the sentence said `not settled`."""
+    drawn, plain = [1] * 8, [0] * 5 + [1] * 3
+    found = paired_difference(plain, drawn)
+    assert found.low is not None and found.low > 0 and found.p == pytest.approx(0.0625)
+    cells = {"maze.direct": rows(plain), "maze.visual_cot": rows(drawn), "maze.visual_cot.blank": rows(plain)}
+    run = compare([write_run(tmp_path / "run", cells)])
+    assert headline([], run.rows) == "No clear difference on maze: +62.5 points [10, 86], p 0.063."
+    assert run.canvases[0].sentence.startswith("Whether the drawing is looked at is not settled")
+
+
+@pytest.mark.parametrize(
+    ("helped", "hurt", "others", "expected"),
+    [
+        (5, 0, 0, "unclear"),
+        (6, 0, 0, "better"),
+        (6, 0, 1, "unclear"),  # p 0.031, and 0.063 where two are compared
+        (7, 0, 1, "better"),
+        (0, 6, 0, "worse"),
+        (0, 6, 3, "unclear"),
+        (9, 2, 0, "unclear"),
+        (10, 1, 0, "better"),
+    ],
+)
+def test_around_the_border_all_who_tell_of_a_gain_say_the_same(
+    tmp_path: Path, helped: int, hurt: int, others: int, expected: str
+) -> None:
+    plain = [0] * helped + [1] * hurt + [0, 1]
+    drawn = [1] * helped + [0] * hurt + [0, 1]
+    cells = {"maze.direct": rows(plain), "maze.visual_cot": rows(drawn), "maze.visual_cot.blank": rows(plain)}
+    for number in range(others):
+        cells |= {f"w{number}.direct": rows([0, 1, 0, 1]), f"w{number}.visual_cot": rows([1, 0, 0, 1])}
+    run = write_run(tmp_path / "run", cells)
+    found = compare([run])
+    assert found.rows[0].verdict == expected
+    _all_agree(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [8, 11])
+def test_so_do_the_folder_the_report_and_the_viewer_of_a_real_run(tmp_path: Path, limit: int) -> None:
+    sketchmark.run(
+        "player/sketcher",
+        "maze,sliding",
+        mode="direct,text_cot,visual_cot",
+        canvas="own,blank",
+        limit=limit,
+        output_path=tmp_path / "run",
+        quiet=True,
+    )
+    folder = RunFolder.open(tmp_path / "run")
+    found = compare([folder.path])
+    _all_agree(found)
+    stored = {(gain.task, gain.mode): gain for gain in folder.results().gains if gain.canvas == "own"}
+    rows = [row for row in found.rows if row.before.mode == "direct"]
+    assert len(rows) == len(stored) == 4
+    assert [(row.p_holm, row.verdict) for row in rows] == [
+        (stored[row.task, row.after.mode].p_holm, stored[row.task, row.after.mode].verdict) for row in rows
+    ]
+    index = RunIndex(folder, "run")
+    index.refresh()
+    assert summary.gains(index) == folder.results().gains
+    page = html.unescape((folder.path / "report.html").read_text("utf-8"))
+    assert headline([], found.rows) in page
+    assert all(f'class="gain {row.verdict}"' in page for row in rows)
+
+
+def _all_agree(found: Comparison) -> None:
+    row = found.rows[0]
+    assert row.p_holm is not None and (row.verdict == "unclear") == (row.p_holm >= 0.05)
+    told = headline([], found.rows)
+    assert re.search(rf"{_SAID[row.verdict]}[^.]* {row.task}: ", told), told
+    written = json.loads(to_json(found))
+    assert written["rows"][0]["verdict"] == row.verdict
+    line = next(csv.DictReader(io.StringIO(to_csv(found))))
+    assert (line["task"], line["verdict"]) == (row.task, row.verdict)
+    shown = {"better", "worse", "unclear"} & set(to_markdown(found).splitlines()[4].replace("|", " ").split())
+    assert shown == {row.verdict}
+    assert row.verdict in to_terminal(found)
+    for table in found.canvases:
+        blank = next(score for score in table.scores if score.canvas == "blank")
+        starts = {"better": "The answer depends", "worse": "The drawing does harm"}
+        for kind, words in starts.items():
+            assert table.sentence.startswith(words) == (blank.verdict == kind)

@@ -1,0 +1,179 @@
+"""Every table at 80, 100 and 120 columns and in a pipe: nothing cut, nothing wrapped, every number whole.
+
+The folders `80`, `100` and `120` show them as they are printed. After a change that is meant,
+`SKETCHMARK_WRITE_GOLDEN=1 pytest tests/widths` writes them anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from sketchmark.cli import root as cli
+from sketchmark.commands._printed import print_all
+from sketchmark.commands._results_table import bounds_of
+from sketchmark.commands._totals_table import print_totals
+from sketchmark.comparison import compare
+from sketchmark.comparison.wording import bounds, signed
+from sketchmark.runs.readings import with_replies
+from sketchmark.runs.results_format import Results
+from sketchmark.runs.store import RunFolder
+from tests.unig2u.test_totals import Played
+from tests.widths.played import LONG, play
+
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent
+WIDTHS = (80, 100, 120)
+CASES = {
+    "run": "sketcher",
+    "run_with_failures": "clumsy",
+    "dry_run": f"run --model player/sketcher --tasks maze,{LONG} --mode direct,visual_cot --canvas own,blank "
+    "--limit 8 --dry-run --include RUNS/mine --output_path RUNS/no",
+    "dry_run_with_judge_and_prices": "run --model player/solver --judge player/random --mode direct,visual_cot "
+    "--tasks uni_mmmu_jigsaw100,maze --limit 8 --data RUNS/data --prices RUNS/prices.yaml --dry-run "
+    "--output_path RUNS/no",
+    "demo": "demo --limit 2 --output_path RUNS/demo",
+    "compare_within_a_run": "compare RUNS/sketcher --power 0.05",
+    "compare_runs": "compare RUNS/random RUNS/sketcher",
+    "compare_with_failures": "compare RUNS/clumsy",
+    "compare_published": "compare RUNS/published --published",
+    "voila_score": "voila score --json_file_name RUNS/voila/results.json --csv_file_name RUNS/voila/questions.csv "
+    "--distraction no --by rule",
+    "voila_count": "voila count",
+    "list_tasks": "list tasks",
+    "list_models": "list models",
+    "list_worlds": "list worlds",
+}
+SHORTENED = {"list_tasks"}
+"""What a task is about may end with an ellipsis there: `show` has it all."""
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("widths")
+    play(root)
+    said("demo", root, 80)
+    return root
+
+
+def said(name: str, runs: Path, width: int | None) -> str:
+    """What the command prints, or the end of the run of that name, without the lines that name a folder: they are as
+    long as its path."""
+    words = CASES[name].replace("RUNS", str(runs)).split()
+    command = cli if len(words) > 1 else _the_end_of_a_run
+    done = CliRunner(env={"COLUMNS": str(width) if width else None}).invoke(
+        command, words if command is cli else [str(runs / words[0])], standalone_mode=False
+    )
+    assert done.exception is None, done.output
+    return "".join(line for line in done.stdout.splitlines(keepends=True) if str(runs) not in line)
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+def _the_end_of_a_run(run: Path) -> None:
+    folder = RunFolder.open(run)
+    print_all(with_replies(folder, folder.results()), "the viewer shows them")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_table_fits_and_has_every_number(name: str, runs: Path) -> None:
+    everything = numbers(said(name, runs, 400))
+    for width in WIDTHS:
+        text = said(name, runs, width)
+        assert max(map(cell_len, text.splitlines())) <= width
+        assert name in SHORTENED or "…" not in text.replace("=…", "")
+        assert name in SHORTENED or not everything - numbers(text), "the same numbers as where there is room for all"
+        file = HERE / str(width) / f"{name}.txt"
+        if os.environ.get("SKETCHMARK_WRITE_GOLDEN"):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+        assert text == file.read_text("utf-8")
+    assert said(name, runs, None) == text, "a pipe is 120 columns wide"
+
+
+def numbers(text: str) -> Counter[str]:
+    """An interval counts as one, and one that is torn over two lines as something else."""
+    whole = re.sub(r"\[[^\]\n]*\]", lambda found: found[0].replace(" ", ""), text)
+    return Counter(word.rstrip(".,;:)") for word in whole.split() if any(sign.isdigit() for sign in word))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_numbers_of_the_folder_are_those_in_the_table(runs: Path, width: int) -> None:
+    results = RunFolder.open(runs / "sketcher").results()
+    text = said("run", runs, width)
+    for label, cell in results.tasks.items():
+        assert label in text
+        for metric in cell.metrics.values():
+            assert f"{metric.mean:.3f}  {bounds_of(metric)}" in text
+    for gain in results.gains:
+        assert f"{gain.gain:+.3f}  {bounds_of(gain, '+.3f')}" in text
+    compared = said("compare_runs", runs, width)
+    found = compare([runs / "random", runs / "sketcher"])
+    assert "<0.001" in compared
+    for row in found.rows:
+        assert row.label in compared and row.task in compared
+        assert f"{signed(row.difference.mean)}  {bounds(row.difference)}" in compared
+
+
+def test_rows_of_several_canvases_can_be_told_apart(runs: Path) -> None:
+    lines = said("run", runs, 80).splitlines()
+    for canvas in ("", ".blank", ".oracle"):
+        assert lines.count(f"{LONG}.visual_cot{canvas}") == 2, "its scores, and whether they follow the drawing"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_so_are_the_totals_of_a_benchmark(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    totals = Played().totals()
+    print_totals(Results(tasks={}, gains=[], totals=totals))
+    text = capsys.readouterr().out
+    assert max(map(cell_len, text.splitlines())) <= width and "…" not in text
+    for total in totals:
+        assert total.overall is not None and f"{total.overall.mean:.4f}" in text
+        for gain in total.gains.values():
+            assert f"{gain.gain:+.4f}  {bounds_of(gain, '+.3f')}" in text
+
+
+def test_a_terminal_is_as_wide_as_it_says(runs: Path) -> None:
+    """Without COLUMNS, as in a shell that keeps it to itself."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"NO_COLOR": "1"}
+    started = [sys.executable, "-m", "sketchmark", "compare", str(runs / "published")]
+    with subprocess.Popen(started, stdout=theirs, env=environment) as process:
+        os.close(theirs)
+        printed = b""
+        while True:
+            try:
+                read = os.read(ours, 65536)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            printed += read
+            if not read:
+                break
+        os.close(ours)
+    assert process.returncode == 0
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["compare", str(runs / "published")], standalone_mode=False)
+    assert printed.decode().replace("\r\n", "\n") == shown.stdout
+
+
+def test_there_is_no_golden_file_that_nothing_checks() -> None:
+    for width in WIDTHS:
+        assert {file.stem for file in (HERE / str(width)).glob("*")} == set(CASES)
