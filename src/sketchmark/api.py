@@ -61,7 +61,10 @@ class PreparedRun:
 
     def servers_told(self) -> list[str]:
         """How each server did, where several answer for the model."""
-        return [line for model in self._owned for line in model.told()]
+        from sketchmark.models.several import Several
+
+        asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
+        return [line for model in asked if isinstance(model, Several) for line in model.told()]
 
     def play(self) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further

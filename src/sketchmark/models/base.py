@@ -143,9 +143,5 @@ class Model:
         run; a provider that does not say, or does not answer, announces nothing."""
         return {}
 
-    def told(self) -> list[str]:
-        """How each server did, in words, where several answer for the model."""
-        return []
-
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

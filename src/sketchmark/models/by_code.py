@@ -81,6 +81,11 @@ class DrawsByCode(Wrapped):
         return replace(self._model.abilities, draw=True, combined_prompt=False, draws_code=True)
 
     @property
+    def inside(self) -> Model:
+        """The model that writes the code."""
+        return self._model
+
+    @property
     def keys(self) -> Any:
         """Where the model inside reads its key from, if it does."""
         return getattr(self._model, "keys", ())
@@ -89,22 +94,21 @@ class DrawsByCode(Wrapped):
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
         return {**inside, **self._how.written_down(), "svg_prompts": _digest()}
 
-    def told(self) -> list[str]:
-        return self._model.told()
-
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._model.say(context, options)
 
     async def draw(self, context: Context, options: Options) -> Reply:
         options = replace(options, max_new_tokens=self._how.tokens)
-        asked = context + (Part(_request(context.pictures)),)
+        request = _request(context.pictures)
+        asked = Context((*context, Part(request)))
         usage, failed = Usage(calls=0), list[dict[str, str]]()
         while True:
             reply = await self._model.say(asked, options)
             usage = _added(usage, reply.usage)
-            reply = replace(reply, usage=usage, picture=None)
+            raw = _kept(reply, request, failed)
+            reply = replace(reply, usage=usage, picture=None, raw=raw)
             if reply.finish == "refused":
-                return replace(reply, raw=_kept(reply, failed))
+                return reply
             try:
                 code = svg_in(reply.text)
                 picture = await self._rendered(code, context.pictures)
@@ -113,15 +117,15 @@ class DrawsByCode(Wrapped):
                 failed.append({"said": reply.text, "why": why})
                 if len(failed) > self._how.retries:
                     finish = finish_of_drawing(reply.finish, drawn=False)
-                    return replace(reply, finish=finish, raw=_kept(reply, failed), trouble=why)
+                    return replace(reply, finish=finish, trouble=why)
                 asked += (Part(reply.text, "model"),) if reply.text.strip() else ()
                 asked += (Part(_prompts()["again"].format(reason=why)),)
                 continue
-            return replace(reply, text=code, picture=picture, finish="stop", raw=_kept(reply, failed, code))
+            return replace(reply, text=code, picture=picture, finish="stop")
 
     async def _rendered(self, code: str, pictures: Sequence[Picture]) -> Picture:
-        """On white paper, and known by its pixels as whatever is made here. Beside the event loop, and no more at once
-        than there are cores."""
+        """On white paper, and known by its pixels like all that is made here. Beside the event loop, and no more at
+        once than there are cores."""
         async with self._rendering:
             return await asyncio.to_thread(lambda: Picture.from_image(render(code, pictures=pictures).image()))
 
@@ -157,13 +161,7 @@ def _added(one: Usage, other: Usage) -> Usage:
     return Usage(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Usage)})
 
 
-def _kept(reply: Reply, failed: Sequence[dict[str, str]], code: str = "") -> Any:
-    """The provider's reply, with what was said around the code and what was said in vain."""
-    about: dict[str, Any] = {}
-    if code and reply.text.strip() != code:
-        about["said"] = reply.text
-    if failed:
-        about["failed"] = list(failed)
-    if not about:
-        return reply.raw
-    return {**reply.raw, "svg": about} if isinstance(reply.raw, dict) else {"reply": reply.raw, "svg": about}
+def _kept(reply: Reply, request: str, failed: list[dict[str, str]]) -> dict[str, Any]:
+    """The provider's reply, with how it was asked for code, all that it said, and what it had said in vain before."""
+    about = {"asked": request, "said": reply.text, "failed": failed}
+    return {**(reply.raw if isinstance(reply.raw, dict) else {"reply": reply.raw}), "svg": about}

@@ -37,8 +37,8 @@ class ReplyRecord(Struct, omit_defaults=True):
     """In words, each part of the context that could not be passed to the model."""
 
     raw: Any = None
-    """The provider's reply as it came, for looking. Of a drawing by code, `svg` holds what was `said` around the code and
-    the tries that `failed`, each with why."""
+    """The provider's reply as it came, for looking. Of a drawing by code, `svg` holds how it was `asked`, all that
+    was `said`, and the tries that `failed` before, each with why."""
 
     trouble: str = ""
     """In words, why there is no picture, where that is known."""
