@@ -10,11 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark.api import prepare
 from sketchmark.cli import root
 from sketchmark.comparison import compare
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.by_code import ByCode, DrawsByCode
 from sketchmark.report.card import card
+from sketchmark.runs.estimate import estimate
 from sketchmark.runs.store import RunFolder
 from tests.core.playing import Talker
 from tests.svg.players import Careless, Says
@@ -150,6 +152,21 @@ def test_a_drawing_comes_from_the_cache_with_its_code(tmp_path: Path) -> None:
     assert one[1].drawings == two[1].drawings
     again = [turn.reply for turn in two[1].turns if turn.reply]
     assert {reply.usage.calls for reply in again} == {0} and any(reply.text.startswith("<svg") for reply in again)
+
+
+def test_a_dry_run_counts_every_try_and_no_pictures_that_come_back(tmp_path: Path) -> None:
+    folder = played("player/solver", tmp_path, draw="svg", limit=1)
+    [row] = folder.scores("sliding.visual_cot")
+    counted = {}
+    for retries in (0, 2):
+        args = f"draw_with=svg,svg_retries={retries},svg_tokens=1000"
+        prepared = prepare("player/solver", "sliding", mode="visual_cot", limit=1, model_args=args, no_cache=True)
+        counted[retries] = estimate(prepared.cells)["sliding.visual_cot"].usage
+    drawings = (row.usage["calls"] - 1) // 2
+    assert counted[0]["calls"] == row.usage["calls"]
+    assert counted[2]["calls"] == row.usage["calls"] + 2 * drawings
+    assert counted[2]["tokens_out"] == counted[0]["tokens_out"] + 2 * 1000 * drawings
+    assert "pictures_out" not in counted[0]
 
 
 def test_workers_draw_by_code_too(tmp_path: Path) -> None:

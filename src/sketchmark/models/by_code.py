@@ -99,7 +99,7 @@ class DrawsByCode(Wrapped):
 
     async def draw(self, context: Context, options: Options) -> Reply:
         options = replace(options, max_new_tokens=self._how.tokens)
-        request = _request(context.pictures)
+        request = request_for(context.pictures)
         asked = Context((*context, Part(request)))
         usage, failed = Usage(calls=0), list[dict[str, str]]()
         while True:
@@ -142,7 +142,7 @@ def _digest() -> str:
     return hashlib.sha256("\0".join(_prompts().values()).encode()).hexdigest()[:12]
 
 
-def _request(pictures: Sequence[Picture]) -> str:
+def request_for(pictures: Sequence[Picture]) -> str:
     """What is asked of the model, with the pictures that it may draw on."""
     prompts = _prompts()
     named = [
