@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -102,7 +103,7 @@ async def test_svg_that_cannot_be_used_is_the_models_failure_with_its_reason(kin
     reply = await drawn(Writer(text))
     assert (reply.picture, reply.finish, reply.text) == (None, "no_picture", text)
     assert why in reply.trouble and "\n" not in reply.trouble and len(reply.trouble) < 500
-    assert reply.raw["svg"]["failed"] == [{"said": text, "why": reply.trouble}]
+    assert reply.raw["svg"]["failed"] == [{"said": text[:200_000], "why": reply.trouble}]
 
 
 async def test_entities_never_reach_the_renderer_for_the_document_begins_at_its_tag() -> None:
@@ -153,6 +154,22 @@ async def test_it_is_asked_again_no_more_often_than_was_said() -> None:
     reply = await drawn(writer, retries=1)
     assert reply.picture is None and len(writer.asked) == 2 and reply.usage.calls == 2
     assert [failed["said"] for failed in reply.raw["svg"]["failed"]] == ["no", "still no"]
+
+
+async def test_what_was_far_too_long_is_not_sent_back_whole() -> None:
+    writer = Writer("<svg" * 600_000, RED)
+    reply = await drawn(writer, retries=1)
+    assert reply.picture is not None and sum(map(len, writer.asked[1][0].texts)) < 210_000
+
+
+def test_a_model_may_be_used_in_one_event_loop_after_the_other() -> None:
+    model = DrawsByCode(Writer(RED), ByCode())
+
+    async def many() -> list[Reply]:
+        return await asyncio.gather(*(model.draw(of("Draw!"), Options()) for _ in range(9)))
+
+    for _ in range(2):
+        assert all(reply.picture for reply in asyncio.run(many()))
 
 
 async def test_an_empty_reply_is_not_put_before_it() -> None:

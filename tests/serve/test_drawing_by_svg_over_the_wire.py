@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def play(url: str, folder: Path, args: str = "") -> RunFolder:
     )
 
 
-def scores(folder: RunFolder) -> dict[str, list[object]]:
+def scores(folder: RunFolder) -> dict[str, Any]:
     return {
         name: sorted((row.sample, tuple(row.values.items()), str(row.notes)) for row in folder.scores(name))
         for name in folder.cells

@@ -14,6 +14,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -31,6 +32,8 @@ from sketchmark.svg import MOST_SIDE, render, require_renderer
 SVG = "svg"
 TOKENS = 4096
 _MOST_RETRIES = 5
+_LONGEST_SAID = 200_000
+"""Characters of a reply that are kept beside its code, and shown to the model again if it could not be used."""
 _PROMPTS = Path(__file__).with_suffix(".yaml")
 _FOR_PIXELS = ("draw_with", "draw_model")
 """What an adapter's identity says of its own way to draw."""
@@ -74,7 +77,6 @@ class DrawsByCode(Wrapped):
         require_renderer("drawing by SVG")
         self.arguments = {**model.arguments, **how.written_down()}
         self._how = how
-        self._rendering = asyncio.Semaphore(os.cpu_count() or 1)
 
     @property
     def abilities(self) -> Abilities:
@@ -105,29 +107,37 @@ class DrawsByCode(Wrapped):
         while True:
             reply = await self._model.say(asked, options)
             usage = _added(usage, reply.usage)
-            raw = _kept(reply, request, failed)
-            reply = replace(reply, usage=usage, picture=None, raw=raw)
+            reply = replace(reply, usage=usage, picture=None, raw=_kept(reply, request, failed))
             if reply.finish == "refused":
                 return reply
             try:
                 code = svg_in(reply.text)
-                picture = await self._rendered(code, context.pictures)
+                picture = await _rendered(code, context.pictures)
             except BadPicture as error:
                 why = _cut(reply, self._how.tokens) + " ".join(str(error).split())
-                failed.append({"said": reply.text, "why": why})
+                said = reply.text[:_LONGEST_SAID]
+                failed.append({"said": said, "why": why})
                 if len(failed) > self._how.retries:
                     finish = finish_of_drawing(reply.finish, drawn=False)
                     return replace(reply, finish=finish, trouble=why)
-                asked += (Part(reply.text, "model"),) if reply.text.strip() else ()
+                asked += (Part(said, "model"),) if said.strip() else ()
                 asked += (Part(_prompts()["again"].format(reason=why)),)
                 continue
             return replace(reply, text=code, picture=picture, finish="stop")
 
-    async def _rendered(self, code: str, pictures: Sequence[Picture]) -> Picture:
-        """On white paper, and known by its pixels like all that is made here. Beside the event loop, and no more at
-        once than there are cores."""
-        async with self._rendering:
-            return await asyncio.to_thread(lambda: Picture.from_image(render(code, pictures=pictures).image()))
+
+async def _rendered(code: str, pictures: Sequence[Picture]) -> Picture:
+    """On white paper, and known by its pixels like all that is made here."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(
+        _renderers(), lambda: Picture.from_image(render(code, pictures=pictures).image())
+    )
+
+
+@lru_cache(maxsize=1)
+def _renderers() -> ThreadPoolExecutor:
+    """Who waits for renderers, beside the event loop: one for each core, whatever the number of episodes."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
 
 
 @lru_cache(maxsize=1)
@@ -163,5 +173,5 @@ def _added(one: Usage, other: Usage) -> Usage:
 
 def _kept(reply: Reply, request: str, failed: list[dict[str, str]]) -> dict[str, Any]:
     """The provider's reply, with how it was asked for code, all that it said, and what it had said in vain before."""
-    about = {"asked": request, "said": reply.text, "failed": failed}
+    about = {"asked": request, "said": reply.text[:_LONGEST_SAID], "failed": failed}
     return {**(reply.raw if isinstance(reply.raw, dict) else {"reply": reply.raw}), "svg": about}
