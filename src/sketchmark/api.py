@@ -19,6 +19,7 @@ from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
+from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.metered import Metered
 from sketchmark.models.secrets import to_write_down
@@ -62,7 +63,8 @@ class PreparedRun:
         """How each server did, where several answer for the model."""
         from sketchmark.models.several import Several
 
-        return [line for model in self._owned if isinstance(model, Several) for line in model.told()]
+        asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
+        return [line for model in asked if isinstance(model, Several) for line in model.told()]
 
     def play(self) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
@@ -91,6 +93,7 @@ def prepare(
     *,
     mode: Names = "direct",
     canvas: Names = "own",
+    draw: str | None = None,
     steps: str = "truth",
     limit: int | None = None,
     seed: int = 0,
@@ -135,6 +138,9 @@ def prepare(
             "model_args, batch_size and max_requests_per_minute are for a model given by name",
             "give them to your instance when you make it",
         )
+    given = _with_drawing(draw, _arguments(model_args))
+    if draw and not isinstance(model, str):
+        model = DrawsByCode(model, ByCode())
     request = Request(
         model=name,
         tasks=",".join(_names(tasks)),
@@ -145,7 +151,7 @@ def prepare(
         limit=limit,
         seed=seed,
         data=data_path(data),
-        model_args=_arguments(model_args) if isinstance(model, str) else dict(model.arguments),
+        model_args=given if isinstance(model, str) else dict(model.arguments),
         task_args=_arguments(task_args),
         generation=_arguments(gen_kwargs),
         on_draw_failure=on_draw_failure,
@@ -267,6 +273,19 @@ def _words(names: Names) -> tuple[str, ...]:
 
 def _arguments(given: Arguments) -> dict[str, Any]:
     return parse_arguments(given) if isinstance(given, str) else dict(given)
+
+
+def _with_drawing(draw: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
+    """`--draw svg` is the model argument `draw_with=svg`."""
+    if not draw:
+        return arguments
+    if draw != SVG:
+        raise UnknownName(f"no way to draw named {draw!r}", f"there is: {SVG}")
+    if arguments.get("draw_with", draw) != draw:
+        raise BadInput(
+            f"--draw {draw}, and draw_with={arguments['draw_with']} in --model-args", "leave out one of them"
+        )
+    return {**arguments, "draw_with": draw}
 
 
 def _model_arguments(request: Request, batch_size: int | str, max_requests_per_minute: int | None) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from sketchmark.errors import CallFailed
 from sketchmark.parts import Picture
 
-CANVASES = ("own", "blank", "other", "oracle")
+CANVASES = ("own", "blank", "other", "oracle", "source")
+"""`source` is the code of a drawing instead of the picture, for a model that draws by code. It is not made of the
+picture, so the desk shows it."""
 
 Canvas = Callable[[Picture, int], Awaitable[Picture]]
 """(the drawing, how many were drawn before it) -> the picture that goes into the context."""

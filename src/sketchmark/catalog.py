@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
+from sketchmark.models.by_code import DrawsByCode, taken_from
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.code import CodeNames, IncludedFiles, reach
@@ -227,6 +228,7 @@ class Catalog:
         alias = ALIASES.get(provider, Alias(provider))
         provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
         settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
+        by_code = taken_from(settings, name)
         if provider in self._models:
             factory: Callable[..., Model] = self._models[provider]
         elif provider in MODELS:
@@ -251,7 +253,7 @@ class Catalog:
             model = factory(rest, **settings)
         model.name = model.name or name
         model.arguments = written_down
-        return model
+        return DrawsByCode(model, by_code) if by_code else model
 
     def _suggest(self, name: str, known: list[str]) -> str:
         close = get_close_matches(name.lower(), known, n=3)

@@ -27,6 +27,7 @@ class Desk:
         saying: Options | None = None,
         drawing: Options | None = None,
         canvas: Canvas = own,
+        shows_code: bool = False,
         in_words: bool = False,
         keep_going: bool = False,
     ) -> None:
@@ -36,6 +37,7 @@ class Desk:
         self._saying = saying or Options()
         self._drawing = drawing or Options()
         self._canvas = canvas
+        self._shows_code = shows_code
         self._in_words = in_words
         self._keep_going = keep_going
         self._drawn = 0
@@ -61,7 +63,8 @@ class Desk:
         return reply.text
 
     async def draw(self, suffix: str = "", *, label: str = "") -> None:
-        """Let the model draw and see what it drew, behind an optional label.
+        """Let the model draw and see what it drew, behind an optional label: the canvas, and nothing of what it said
+        with the drawing; or the code of the drawing (the canvas `source`), and no picture.
 
         In text_cot the drawing is put into words instead. A call that returns no picture ends the episode, unless
         the run was told to continue without it.
@@ -77,7 +80,7 @@ class Desk:
         if reply.picture is None:
             self._no_picture(index, suffix, reply, seconds)
             return
-        seen = await self._canvas(reply.picture, index)
+        seen = reply.text if self._shows_code else await self._canvas(reply.picture, index)
         self._record("draw", (*before, Part(seen, "model")), suffix, reply, seconds)
 
     async def draw_and_say(self, prompt: str) -> None:
@@ -104,7 +107,8 @@ class Desk:
         self._record("draw", (), suffix, reply, seconds)
         if not self._keep_going:
             kind = "refused" if reply.finish == "refused" else "no_picture"
-            raise CallFailed(kind, f"drawing {index + 1} returned no picture", blames_model=True)
+            why = f": {reply.trouble}" if reply.trouble else ""
+            raise CallFailed(kind, f"drawing {index + 1} returned no picture{why}", blames_model=True)
 
     async def _call(self, act: Act, suffix: str, options: Options) -> tuple[Reply, float]:
         context = self.context + ([Part(suffix)] if suffix else [])

@@ -16,7 +16,7 @@ FIRST = colour("navy")
 
 
 def test_the_canvases_are_known_by_these_names() -> None:
-    assert canvas.CANVASES == ("own", "blank", "other", "oracle")
+    assert canvas.CANVASES == ("own", "blank", "other", "oracle", "source")
 
 
 async def test_ones_own_drawing_is_seen_as_it_is() -> None:

@@ -23,16 +23,11 @@ class Recorder(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         self.requests.append(("say", context, options))
-        return self._kept(await self._player.say(context, options))
+        return await self._player.say(context, options)
 
     async def draw(self, context: Context, options: Options) -> Reply:
         self.requests.append(("draw", context, options))
-        return self._kept(await self._player.draw(context, options))
-
-    def _kept(self, reply: Reply) -> Reply:
-        if reply.picture:
-            self.drawings.append(reply.picture)
-        return reply
+        return await self._player.draw(context, options)
 
 
 def transcript(title: str, recorder: Recorder, sample: Sample) -> str:

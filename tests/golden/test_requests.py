@@ -13,10 +13,12 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.models.by_code import ByCode, DrawsByCode
 from sketchmark.models.players import make
 from tests.golden.recording import Recorder, transcript
 from tests.mmsi import published as mmsi
 from tests.mmsi.combined_prompt_model import OnePrompt
+from tests.svg.players import Careless
 from tests.uni_mmmu import published as uni_mmmu
 from tests.uni_mmmu import published_rest as uni_mmmu_rest
 
@@ -32,6 +34,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "maze_visual_cot_unig2u": ("uni_mmmu_maze100_visual_cot", {"prompts": "unig2u"}),
     "maze_visual_cot_steps_model": ("uni_mmmu_maze100_visual_cot", {"steps": "model"}),
     "maze_visual_cot_demonstration": ("uni_mmmu_maze_visual_cot", {"task_args": {"demonstration": True}}),
+    "maze_visual_cot_svg": ("uni_mmmu_maze100_visual_cot", {"draw": "svg"}),
     "maze_text_cot": ("uni_mmmu_maze100_text_cot", {}),
     "sliding_direct": ("uni_mmmu_sliding54", {}),
     "sliding_direct_show_goal": ("uni_mmmu_sliding54", {"task_args": {"show_goal": True}}),
@@ -39,6 +42,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "sliding_visual_cot_unig2u": ("uni_mmmu_sliding54_visual_cot", {"prompts": "unig2u"}),
     "sliding_visual_cot_demonstration": ("uni_mmmu_sliding_visual_cot", {"task_args": {"demonstration": True}}),
     "sliding_visual_cot_show_goal": ("uni_mmmu_sliding54_visual_cot", {"task_args": {"show_goal": True}}),
+    "sliding_visual_cot_svg_source": ("uni_mmmu_sliding54_visual_cot", {"draw": "svg", "canvas": "source"}),
+    "sliding_visual_cot_svg_again": ("uni_mmmu_sliding54_visual_cot", {}),
     "sliding_text_cot": ("uni_mmmu_sliding54_text_cot", {}),
     "geometry_direct": ("uni_mmmu_geometry", {}),
     "geometry_direct_lines": ("uni_mmmu_geometry", {"prompts": "lines"}),
@@ -75,8 +80,12 @@ def test_every_request_is_the_one_in_the_golden_file(name: str, data: dict[str, 
     task, options = CASES[name]
     kind = "mmsi" if "mmsi" in name else "extracted" if _EXTRACTED & set(name.split("_")) else "parquet"
     player = OnePrompt() if name.endswith("combined_prompt") else make("random" if kind == "mmsi" else "solver")
-    recorder = Recorder(player)
-    sketchmark.run(recorder, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options)
+    again = name.endswith("again")
+    recorder = Recorder(Careless(player) if again else player)
+    asked = DrawsByCode(recorder, ByCode(retries=1)) if again else recorder
+    folder = sketchmark.run(asked, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options)
+    [cell] = folder.cells
+    recorder.drawings = [drawing for _, episode in folder.played(cell) for drawing in episode.drawings]
     pick = Catalog().pick(task)[0]
     opened = Catalog().task(pick.task, arguments=options.get("task_args"))
     sample = next(opened.samples(data=data[kind]))

@@ -113,7 +113,8 @@ class FarEnd:
                                  "resource": seen.query["resource"], "token_type": "Bearer"})  # fmt: skip
         if isinstance(self.answer, Response):
             return self.answer
-        return JSONResponse(self.answer or default_answer(seen))
+        answer = self.answer(seen) if callable(self.answer) else self.answer
+        return JSONResponse(answer or default_answer(seen))
 
     async def _read(self, request: Request) -> tuple[Seen, str | None]:
         path = request.url.path

@@ -223,6 +223,7 @@ def test_a_cell_says_all_that_shapes_its_episodes() -> None:
         "task": "shades",
         "mode": "visual_cot",
         "canvas": "blank",
+        "draw_with": "",
         "steps": "model",
         "on_draw_failure": "continue",
         "source": {"use": "tests.runs.making:from_shelf", "shelf": "shades", "seed": 3},

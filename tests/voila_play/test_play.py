@@ -103,7 +103,7 @@ def test_a_run_says_before_and_after_that_a_model_which_does_not_draw_skips_step
     asked = ["run", "--include", tmp_path / "mute.py", "--model", "mute", "--tasks", "voila", "--mode"]
     asked += ["visual_cot,text_cot", "--limit", 1, "--output_path", tmp_path / "run", "--cache", tmp_path / "cache"]
     said = CliRunner().invoke(root, [str(word) for word in asked])
-    line = "voila.visual_cot: mute does not draw, so its drawing step is skipped"
+    line = "voila.visual_cot: mute does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
     assert f"warning: {line}" in said.stderr and "voila.text_cot: mute" not in said.stderr
     assert RunFolder.open(tmp_path / "run").results().warnings == [line]
 

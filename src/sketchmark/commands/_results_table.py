@@ -30,6 +30,8 @@ def print_results(results: Results) -> None:
     for name, cell in results.tasks.items():
         if trouble := _trouble(cell):
             out.print(f"{name}: {trouble}", style="red")
+    if coded := [name for name, cell in results.tasks.items() if cell.draw_with]:
+        out.print(f"drawn by code (svg), not by pixels: {', '.join(coded)}")
     _print_groups(out, results.tasks)
     for warning in (*results.warnings, *warned(results.tasks)):
         out.print(f"warning: {warning}", style="yellow")

@@ -18,7 +18,12 @@ import click
     "--canvas",
     default="own",
     show_default=True,
-    help="What the model sees of its drawing: own, blank, other, oracle; several with commas.",
+    help="What the model sees of its drawing: own, blank, other, oracle, source; several with commas.",
+)
+@click.option(
+    "--draw",
+    type=click.Choice(["svg"]),
+    help="Let the model draw by writing SVG, which is rendered: for one that returns no pictures.",
 )
 @click.option(
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."

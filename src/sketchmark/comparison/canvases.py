@@ -11,7 +11,7 @@ from sketchmark.runs.gains import Rows, pair
 from sketchmark.runs.scored import ScoredCell, trouble
 from sketchmark.stats import Difference, Verdict, holm, interval
 
-ORDER = ("own", "blank", "other", "oracle")
+ORDER = ("own", "blank", "other", "oracle", "source")
 
 
 def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
@@ -73,6 +73,12 @@ _TELL = {
         worse="Drawing is a bottleneck: with the true pictures it gains {size}.",
         undecided="Whether drawing holds it back is not settled (own − oracle {span}).",
         alike="Drawing hardly holds it back: the true pictures do about as well (own − oracle {span}).",
+    ),
+    "source": _Control(
+        better="It is the picture that helps: shown its code instead, it loses {size}.",
+        worse="Its code serves it better than the picture, by {size}.",
+        undecided="Whether it is the picture or the code that helps is not settled (own − source {span}).",
+        alike="The picture adds hardly anything to the code it was drawn by (own − source {span}).",
     ),
 }
 _NEAR_ZERO = 0.1

@@ -110,7 +110,9 @@ class _Work:
         rows: Mapping[int, Rows],
     ) -> None:
         label = (
-            f"{after.mode} − {before.mode}" if kind == "modes" else f"{after.run} − {before.run}, {_played(after)}"
+            f"{_drawn(after)} − {_drawn(before)}"
+            if kind == "modes"
+            else f"{after.run} − {before.run}, {_played(after)}"
         )
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
         pairs = pair(rows[id(before)], rows[id(after)], metric)
@@ -231,4 +233,9 @@ def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
 
 
 def _played(cell: ScoredCell) -> str:
-    return cell.mode if cell.canvas == "own" else f"{cell.mode} on {cell.canvas} canvas"
+    return _drawn(cell) if cell.canvas == "own" else f"{_drawn(cell)} on {cell.canvas} canvas"
+
+
+def _drawn(cell: ScoredCell) -> str:
+    """By code and by pixels are different abilities, and so different conditions."""
+    return f"{cell.mode} by {cell.about.draw_with}" if cell.about.draw_with else cell.mode

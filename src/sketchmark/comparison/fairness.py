@@ -23,10 +23,20 @@ def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:
 def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
     """Differences worth a remark."""
     settings = ("saying", "drawing")
-    return differences(_part(before, settings), _part(after, settings)) + differences(
-        {"on_draw_failure": before.about.on_draw_failure},
-        {"on_draw_failure": after.about.on_draw_failure},
-    )
+    return [
+        *_drawn_differently(before, after),
+        *differences(_part(before, settings), _part(after, settings)),
+        *differences(
+            {"on_draw_failure": before.about.on_draw_failure},
+            {"on_draw_failure": after.about.on_draw_failure},
+        ),
+    ]
+
+
+def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
+    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model."""
+    one, other = (f"by {cell.about.draw_with}" if cell.about.draw_with else "pixels" for cell in (before, after))
+    return [] if one == other else [f"one side draws {one}, the other {other}: two different abilities"]
 
 
 def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:

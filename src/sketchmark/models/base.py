@@ -59,6 +59,7 @@ class Reply:
     server conditions on one"). It is recorded with the episode and counted in the summary: nothing is dropped
     in silence.
     `raw` is the provider's reply, for looking. What JSON cannot say of it is written as text.
+    `trouble` says in words why there is no picture, where that is known.
 
     A reply never holds a key, whatever model made it: one that a server echoes is taken out here, before the cache,
     the episode or the next call can see it.
@@ -70,10 +71,12 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     left_out: tuple[str, ...] = ()
     raw: Any = None
+    trouble: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", well_formed(redact_all(self.text)))
         object.__setattr__(self, "raw", redact_all(self.raw))
+        object.__setattr__(self, "trouble", well_formed(redact_all(self.trouble)))
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,9 @@ class Abilities:
 
     combined_prompt: bool = False
     """Draws and answers in one `say`, from the combined prompt of `sketchmark.models.combined_prompt`."""
+
+    draws_code: bool = False
+    """A drawing's `Reply.text` is the code that the picture was made of (`draw_with=svg`)."""
 
 
 class Model:

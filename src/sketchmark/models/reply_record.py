@@ -21,7 +21,7 @@ class ReplyRecord(Struct, omit_defaults=True):
     """What came back from one call."""
 
     text: str
-    """What was said; empty for a drawing."""
+    """What was said; for a drawing empty, or its code where it was drawn by code."""
 
     finish: str
     """Why it ended: `stop`, `length`, `refused`, `empty` or `no_picture`."""
@@ -37,7 +37,11 @@ class ReplyRecord(Struct, omit_defaults=True):
     """In words, each part of the context that could not be passed to the model."""
 
     raw: Any = None
-    """The provider's reply as it came, for looking."""
+    """The provider's reply as it came, for looking. Of a drawing by code, `svg` holds how it was `asked`, all that
+    was `said`, and the tries that `failed` before, each with why."""
+
+    trouble: str = ""
+    """In words, why there is no picture, where that is known."""
 
 
 def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
@@ -48,6 +52,7 @@ def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
         picture=save(reply.picture) if reply.picture else None,
         left_out=list(reply.left_out),
         raw=reply.raw,
+        trouble=reply.trouble,
     )
 
 
@@ -59,4 +64,5 @@ def unpack_reply(record: ReplyRecord, load: Load) -> Reply:
         usage=Usage(**{"calls": 0, **{key: record.usage[key] for key in USAGE if key in record.usage}}),
         left_out=tuple(record.left_out),
         raw=record.raw,
+        trouble=record.trouble,
     )

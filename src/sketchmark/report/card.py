@@ -127,13 +127,17 @@ def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunA
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
-        _text(cell.play.protocol + (", in words" if cell.play.in_words else "")),
+        _text(cell.play.protocol + (", in words" if cell.play.in_words else _drawn(cell))),
         _text(cell.canvas),
         _text(cell.steps),
         _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
         _text(samples),
         f"`{digest(cell)[:16]}`",
     )
+
+
+def _drawn(cell: CellAbout) -> str:
+    return f", drawn by {cell.draw_with}" if cell.draw_with else ""
 
 
 def digest(cell: CellAbout) -> str:

@@ -156,9 +156,13 @@ def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:
     yield stills[-1]
 
 
+def _missing(reply: ReplyRecord) -> str:
+    return f"no picture ({reply.finish}{f': {reply.trouble}' if reply.trouble else ''})"
+
+
 def _drawing(reply: ReplyRecord, number: int, true: list[str], frames: Frames) -> Html:
     if not reply.picture:
-        return _still(f"drawing {number + 1}", tag("div", f"no picture ({reply.finish})", class_="missing"))
+        return _still(f"drawing {number + 1}", tag("div", _missing(reply), class_="missing"))
     pair = [frames.show(reply.picture, f"drawing {number + 1} by the model")]
     label = f"drawing {number + 1}"
     if number < len(true):

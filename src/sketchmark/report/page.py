@@ -106,7 +106,8 @@ def _section(title: str, body: Html) -> Html:
 
 
 def _label(cell: CellSummary | summary.CurveLine) -> str:
-    return cell.mode if cell.canvas == "own" else f"{cell.mode}, {cell.canvas} canvas"
+    drawn = f" by {cell.draw_with}" if isinstance(cell, CellSummary) and cell.draw_with else ""
+    return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
 
 
 def _scores(

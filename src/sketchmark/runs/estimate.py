@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.models.by_code import ByCode, request_for, taken_from
+from sketchmark.parts import Context, Part, Picture
 from sketchmark.runs.grading import grade
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
@@ -25,13 +26,14 @@ _TOKENS_A_PICTURE = 765
 class Tally(Model):
     """Answers with as much as it may, so that the count is the most a run can ask for.
 
-    `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet.
+    `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet. `by_code` is
+    how drawings are written, where they are.
     """
 
-    def __init__(self, shown: int = 0) -> None:
+    def __init__(self, shown: int = 0, by_code: ByCode | None = None) -> None:
         super().__init__("tally")
         self.usage: Counter[str] = Counter()
-        self._shown = shown
+        self._shown, self._by_code = shown, by_code
         self._blank = _white()
 
     async def say(self, context: Context, options: Options) -> Reply:
@@ -40,9 +42,18 @@ class Tally(Model):
         return Reply(text=_in_tags("x" * 40, context.texts))
 
     async def draw(self, context: Context, options: Options) -> Reply:
+        if self._by_code:
+            return self._write(context, self._by_code)
         self._count(context)
         self.usage["pictures_out"] += 1
         return Reply(picture=self._blank)
+
+    def _write(self, context: Context, how: ByCode) -> Reply:
+        for failed in range(1 + how.retries):
+            self._count(Context((*context, Part(request_for(context.pictures)))))
+            self.usage["tokens_in"] += failed * how.tokens
+            self.usage["tokens_out"] += how.tokens
+        return Reply(text="x" * (how.tokens * _CHARACTERS_A_TOKEN), picture=self._blank)
 
     def _count(self, context: Context) -> None:
         self.usage["calls"] += 1
@@ -71,7 +82,8 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estim
     async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
-            tally, judge = Tally(), Tally(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY)
+            by_code = taken_from(dict(cell.request.model_args), cell.request.model)
+            tally, judge = Tally(by_code=by_code), Tally(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY)
             for index, (draft, donor) in enumerate(cell.pairs()):
                 if not cell.shard.plays(index):
                     continue

@@ -11,6 +11,7 @@ from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
+from sketchmark.models.by_code import SVG
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.asked import Asked
@@ -69,6 +70,10 @@ class Cell:
     def draws(self) -> bool:
         return self.mode.protocol.must_draw and not self.mode.in_words
 
+    @property
+    def may_draw(self) -> bool:
+        return (self.mode.protocol.must_draw or self.mode.protocol.skips_drawing) and not self.mode.in_words
+
     def samples(self) -> Iterator[Sample]:
         return (draft.sample for draft in self.drafts())
 
@@ -119,6 +124,7 @@ class Cell:
             source=self.task.describe_source(self.request.seed),
             play=PlayAbout(**self.mode.describe()),
             model=to_write_down(model.identity()),
+            draw_with=SVG if self.may_draw and model.abilities.draws_code else "",
             headline=self.task.headline,
             breakdown=self.task.breakdown,
         )
@@ -162,7 +168,12 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
         raise CannotPlay(f"{model_name} looks at its drawings itself: canvas {cell.canvas!r} cannot be put before it")
     if cell.draws and not can.draw and not in_one:
         raise CannotPlay(
-            f"{needs_say} needs a model that draws, and {model_name} does not", "use --mode direct or text_cot"
+            f"{needs_say} needs a model that draws, and {model_name} does not",
+            "let it draw by code with --draw svg, or use --mode direct or text_cot",
+        )
+    if cell.canvas == "source" and not can.draws_code:
+        raise CannotPlay(
+            f"the canvas `source` shows the code of a drawing, and {model_name} draws pixels", "add --draw svg"
         )
     draft = next(cell.drafts(), None)
     if draft is None:

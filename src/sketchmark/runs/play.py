@@ -32,6 +32,7 @@ async def _play(
         saying=cell.mode.saying,
         drawing=cell.mode.drawing,
         canvas=canvas,
+        shows_code=canvas_name == "source",
         in_words=cell.mode.in_words,
         keep_going=cell.request.on_draw_failure == "continue",
     )

@@ -168,7 +168,7 @@ def aggregate(
         else:
             continue
         summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
-        summary.steps, summary.headline = cell.steps, cell.headline
+        summary.draw_with, summary.steps, summary.headline = cell.draw_with, cell.steps, cell.headline
         results[name] = summary
     present = {name: cell for name, cell in about.cells.items() if name in results}
     found = Results(

@@ -130,6 +130,9 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     canvas: str = ""
     """As in run.json."""
 
+    draw_with: str = ""
+    """As in run.json."""
+
     steps: str = ""
     """As in run.json."""
 

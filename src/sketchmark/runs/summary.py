@@ -65,7 +65,8 @@ def of_cell(cell: CellIndex) -> CellSummary:
         summary = summarise(rows, None)
         summary.scoring = next((row.scoring for row in rows), "")
         summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
-        summary.steps, summary.headline = cell.about.steps, cell.headline
+        summary.draw_with, summary.steps = cell.about.draw_with, cell.about.steps
+        summary.headline = cell.headline
         known = (cell.version, summary)
         _made[cell] = known
     return known[1]

@@ -21,7 +21,8 @@ def warnings_of(
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
-        found += [f"{name}: {request.model} does not draw, so its drawing step is skipped" for name in drawing_last]
+        skipped = f"{request.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
+        found += [f"{name}: {skipped}" for name in drawing_last]
     elif set(request.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
     return found

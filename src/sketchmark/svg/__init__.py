@@ -1,6 +1,7 @@
 """SVG that somebody else wrote, a data set or a model, made into a picture without trusting it.
 
-    picture = render(text)      # BadPicture says in one line why not
+    picture = render(text)                          # BadPicture says in one line why not
+    picture = render(text, pictures=[one, two])     # may show them: <image href="picture:2" …/>
 
 Two guards. What can be seen in the text is refused by name (`checking`): declarations, references to the outside,
 canvases and numbers of elements beyond reason. The rest is held by the process that renders (`worker`): it has a time
@@ -8,6 +9,7 @@ limit, a memory limit, no keys and, unless there is text to set, no right to ope
 knows no scripts and no network; in our own process it could still end us, for a few hundred nested groups are enough.
 """
 
-from sketchmark.svg.rendering import render
+from sketchmark.svg.checking import MOST_CHARACTERS, MOST_SIDE
+from sketchmark.svg.rendering import render, require_renderer
 
-__all__ = ["render"]
+__all__ = ["MOST_CHARACTERS", "MOST_SIDE", "render", "require_renderer"]

@@ -16,9 +16,13 @@ DEEPEST = 100
 MOST_SIDE = 4096
 """Pixels of the canvas, either way."""
 
+MOST_SHOWN = 20
+"""Times that a drawing may show pictures it was given."""
+
 _UNITS = {"": 1.0, "px": 1.0, "pt": 96 / 72, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
 _LENGTH = re.compile(r"\s{0,9}(\+?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][-+]?\d{1,3})?)([a-z]{0,4})\s{0,9}\Z")
 _TARGET = re.compile(r"url\(\s*['\"]?([^'\")]*)", re.IGNORECASE)
+_NUMBERED = re.compile(r"picture:(\d{1,4})")
 _IMPORT = re.compile(r"@import", re.IGNORECASE)
 
 
@@ -32,30 +36,35 @@ class _Element:
     """Elements that it stands for, itself included; None: not counted yet."""
 
 
-def check(text: str) -> None:
-    """Raises BadPicture for what no honest drawing needs."""
+def check(text: str, pictures: int = 0) -> list[int]:
+    """Raises BadPicture for what no honest drawing needs. Gives the places (bytes) of the tags that show one of the
+    `pictures` there are, by its number: `<image href="picture:1">`."""
     if len(text) > MOST_CHARACTERS:
         raise BadPicture(f"an SVG of {len(text)} characters", f"at most {MOST_CHARACTERS}")
-    document = _Document()
+    document = _Document(pictures)
     try:
         document.read(text)
     except (expat.ExpatError, UnicodeEncodeError) as error:
         raise BadPicture(f"the SVG is not well-formed: {error}") from error
     if document.root is not None:
         _drawn(document.root, document.named, 0, set())
+    return document.showing
 
 
 class _Document:
     """The elements of one document, with what they refer to."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: int) -> None:
         self.root: _Element | None = None
         self.named: dict[str, _Element] = {}
+        self.showing: list[int] = []
+        self._pictures = pictures
+        self._parser = expat.ParserCreate()
         self._open: list[_Element] = []
         self._count = 0
 
     def read(self, text: str) -> None:
-        parser = expat.ParserCreate()
+        parser = self._parser
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._doctype
         parser.StartElementHandler = self._start
@@ -90,10 +99,24 @@ class _Document:
         for key, value in attributes.items():
             local = key.rpartition(":")[2]
             found = [value.strip()] if local == "href" else _targets(value)
+            if local == "href" and self._shows(name, value.strip()):
+                continue
             element.targets += [_inner(target, name) for target in found]
         if identifier := attributes.get("id"):
             self.named.setdefault(identifier, element)
         self._open.append(element)
+
+    def _shows(self, name: str, target: str) -> bool:
+        """Whether an element shows one of the pictures, which it does by number."""
+        number = _NUMBERED.fullmatch(target)
+        if number is None or name.rpartition(":")[2] != "image" or not self._pictures:
+            return False
+        if not 1 <= int(number[1]) <= self._pictures:
+            raise BadPicture(f"the SVG shows picture {number[1]}", f"there are 1 to {self._pictures}")
+        if len(self.showing) == MOST_SHOWN:
+            raise BadPicture(f"an SVG that shows pictures more than {MOST_SHOWN} times")
+        self.showing.append(self._parser.CurrentByteIndex)
+        return True
 
     def _text(self, text: str) -> None:
         """Only a style sheet's matters, but any text that looks like one is looked at."""

@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from sketchmark.errors import BadPicture, MissingExtra
 from sketchmark.parts import Picture
 from sketchmark.svg.checking import MOST_SIDE, check
+from sketchmark.svg.showing import with_pictures
 
 SECONDS = 10
 """Of computing time. An honest drawing takes a tenth of one."""
@@ -23,16 +25,22 @@ _WORKER = Path(__file__).with_name("worker.py")
 _ENVIRONMENT = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMPDIR")
 
 
-def render(text: str, *, seconds: int = SECONDS) -> Picture:
+def require_renderer(what: str) -> None:
+    """Raises MissingExtra where it is not installed."""
+    if importlib.util.find_spec("resvg_py") is None:
+        raise MissingExtra(what, "svg")
+
+
+def render(text: str, *, seconds: int = SECONDS, pictures: Sequence[Picture] = ()) -> Picture:
     """The drawing at its own size, as PNG; what it leaves free stays transparent.
 
-    Text is set in one font for all families. Raises BadPicture in one line for what is refused, cannot be read or
-    takes too long.
+    It may show `pictures` by number, from 1: `<image href="picture:1" …/>`; nothing else outside of it. Text is
+    set in one font for all families. Raises BadPicture in one line for what is refused, cannot be read or takes too
+    long.
     """
-    if importlib.util.find_spec("resvg_py") is None:
-        raise MissingExtra("rendering SVG", "svg")
-    check(text)
-    picture = Picture.from_bytes(_rendered(text, seconds))
+    require_renderer("rendering SVG")
+    places = check(text, len(pictures))
+    picture = Picture.from_bytes(_rendered(with_pictures(text, places, pictures), seconds))
     if max(picture.size) > MOST_SIDE:
         raise BadPicture(
             f"an SVG canvas of {picture.size[0]}x{picture.size[1]} pixels", f"at most {MOST_SIDE} either way"

@@ -110,6 +110,7 @@ class Views:
             "task": cell.task,
             "mode": cell.mode,
             "canvas": cell.canvas,
+            "draw_with": cell.about.draw_with,
             "headline": cell.headline,
             "record": plain(cell.episode(sample)),
             "score": plain(cell.score(sample)),
@@ -249,6 +250,7 @@ def _card(hit: Hit) -> dict[str, Any]:
         "task": hit.cell.task,
         "mode": hit.cell.mode,
         "canvas": hit.cell.canvas,
+        "draw_with": hit.cell.about.draw_with,
         "sample": hit.sample,
         "outcome": outcome(hit.row, hit.value),
         "value": hit.value,
@@ -267,7 +269,7 @@ def _settings_that_differ(before: CellIndex, after: CellIndex) -> list[str]:
     """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
     from sketchmark.runs.store import differences as changed
 
-    keys = ("task", "steps", "source", "on_draw_failure")
+    keys = ("task", "draw_with", "steps", "source", "on_draw_failure")
     one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
     return changed(one, other)
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply, Usage
+from sketchmark.models.players.code import as_svg, without_asking_for_code
 from sketchmark.models.players.sight import play_of
 from sketchmark.parts import Context, Picture
 from sketchmark.worlds.boards import MOVES
@@ -25,6 +26,8 @@ class Chance(Model):
         return {"name": self.name, "seed": self._seed}
 
     async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
         return said(guess(context, dice(context, self._seed)))
 
     async def draw(self, context: Context, options: Options) -> Reply:
@@ -73,6 +76,12 @@ def scribble(context: Context, rng: Random) -> Picture:
 
 def said(text: str) -> Reply:
     return Reply(text=text, usage=Usage(tokens_out=len(text.split())))
+
+
+def coded(drawing: Reply, context: Context) -> Reply:
+    """A drawing as a player writes it that was asked for code."""
+    assert drawing.picture is not None
+    return said(as_svg(drawing.picture, context.pictures))
 
 
 def drawn(picture: Picture) -> Reply:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.players.chance import dice, drawn, guess, said, scribble
+from sketchmark.models.players.chance import coded, dice, drawn, guess, said, scribble
+from sketchmark.models.players.code import without_asking_for_code
 from sketchmark.models.players.sight import play_of
 from sketchmark.parts import Context
 
@@ -26,6 +27,8 @@ class Sketcher(Model):
         }  # fmt: skip
 
     async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
         answer = play_of(context).glance(context, self._lookahead, self._seed)
         return said(answer or guess(context, dice(context, self._seed)))
 

@@ -138,6 +138,7 @@ function transcript(data) {
           el("strong", {}, turn.act),
           turn.reply ? el("span", { class: "quiet" }, cost(turn)) : null,
           turn.reply && turn.reply.finish !== "stop" ? pill(turn.reply.finish, "bad") : null,
+          turn.reply?.trouble ? pill(turn.reply.trouble, "bad") : null,
           (turn.reply?.left_out ?? []).map((what) => pill(`not sent: ${what}`, "bad")),
         ),
         turn.note ? words(turn.note) : null,

@@ -1,0 +1,258 @@
+"""Drawing by code: what the model is asked, what comes of its SVG, and what of one that cannot be used."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from sketchmark.catalog import load_model
+from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.models.base import Finish, Model, Options, Reply, Usage
+from sketchmark.models.by_code import ByCode, DrawsByCode
+from sketchmark.parts import Context, of
+from tests.core.helpers import colour
+
+NAMES = 'xmlns="http://www.w3.org/2000/svg"'
+RED = f'<svg {NAMES} width="4" height="3"><rect width="4" height="3" fill="#ff0000"/></svg>'
+BOMB = '<!DOCTYPE svg [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
+SLOW = (
+    f'<svg {NAMES} width="4000" height="4000"><filter id="f"><feTurbulence baseFrequency="0.9" numOctaves="9999999"/>'
+    '</filter><rect width="4000" height="4000" filter="url(#f)"/></svg>'
+)
+
+
+class Writer(Model):
+    """Says one text after the other, the last for ever, and keeps what it was asked."""
+
+    def __init__(self, *texts: str, finish: Finish = "stop") -> None:
+        super().__init__("writer")
+        self.texts, self.finish = texts, finish
+        self.asked: list[tuple[Context, Options]] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        text = self.texts[min(len(self.asked), len(self.texts) - 1)]
+        self.asked.append((context, options))
+        return Reply(text, finish=self.finish, usage=Usage(10, 5, pictures_in=1), raw={"model": "writer-1"})
+
+
+async def drawn(writer: Model, context: Context | None = None, **how: int) -> Reply:
+    return await DrawsByCode(writer, ByCode(**how)).draw(context or of("Draw!", colour("blue")), Options(None, 0.3))
+
+
+async def test_the_picture_is_what_its_code_shows_and_the_reply_keeps_the_code() -> None:
+    reply = await drawn(Writer(f"Here you are:\n```svg\n{RED}\n```\nIt is red."))
+    assert reply.picture == colour("#ff0000", (4, 3)), "known by its pixels"
+    assert (reply.text, reply.finish, reply.trouble) == (RED, "stop", "")
+    assert reply.usage == Usage(10, 5, pictures_in=1, calls=1)
+    assert reply.raw["model"] == "writer-1" and "It is red." in reply.raw["svg"]["said"]
+
+
+async def test_what_is_left_free_is_white() -> None:
+    reply = await drawn(Writer(f'<svg {NAMES} width="2" height="2"/>'))
+    assert reply.picture == colour("white", (2, 2))
+
+
+async def test_it_is_asked_with_all_it_was_shown_and_told_which_pictures_it_may_draw_on() -> None:
+    writer = Writer(RED)
+    context = of("Look", colour("blue", (30, 20)), colour("lime", (8, 9)), "Draw!")
+    reply = await drawn(writer, context, tokens=77)
+    asked, options = writer.asked[0]
+    assert asked.parts[:-1] == context.parts and asked.parts[-1].by == "task"
+    request = asked.texts[-1]
+    assert "picture:1 of 30x20 pixels, picture:2 of 8x9 pixels" in request and "SVG" in request
+    assert not re.search(r"\{\w*\}", request), "nothing is left to be filled in"
+    assert options == Options(77, 0.3)
+    assert reply.raw["svg"]["asked"] == request
+
+
+async def test_without_pictures_it_is_told_that_there_are_none() -> None:
+    writer = Writer(RED)
+    await drawn(writer, of("Draw!"))
+    assert "picture:1" not in writer.asked[0][0].texts[-1] and "empty page" in writer.asked[0][0].texts[-1]
+
+
+async def test_it_draws_on_a_picture_that_it_was_shown() -> None:
+    code = f'<svg {NAMES} width="16" height="16"><image href="picture:2" width="16" height="16"/></svg>'
+    reply = await drawn(Writer(code), of(colour("blue"), "and", colour("lime")))
+    assert reply.picture == colour("lime")
+    assert "base64" not in reply.text, "the code stays as the model wrote it"
+
+
+BAD = {
+    "none": ("I would rather not.", "there is no SVG in the reply"),
+    "empty": ("", "there is no SVG in the reply"),
+    "no end": (f"<svg {NAMES} width='4' height='4'><rect/>", "</svg> is missing"),
+    "broken": (f'<svg {NAMES} width="4" height="4"><rect></svg>', "not well-formed"),
+    "huge": (f'<svg {NAMES} width="99999" height="4"></svg>', "canvas whose width is 99999"),
+    "long": (f"<svg {NAMES}>{'<!-- -->' * 150_000}</svg>", "an SVG of 12000"),
+    "longer": ("<svg" * 600_000, "a reply of 2400000 characters"),
+    "outside": (f'<svg {NAMES}><image href="http://127.0.0.1/x.png"/></svg>', "something outside of it"),
+    "a file": (f'<svg {NAMES}><image href="/etc/passwd"/></svg>', "something outside of it"),
+    "no such picture": (f'<svg {NAMES}><image href="picture:2"/></svg>', "shows picture 2 (there are 1 to 1)"),
+    "no room": (f'<svg {NAMES} width="0" height="0"></svg>', "cannot be rendered"),
+    "uses without end": (f'<svg {NAMES}><g id="a"><use href="#a"/></g></svg>', "refers to itself"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+async def test_svg_that_cannot_be_used_is_the_models_failure_with_its_reason(kind: str) -> None:
+    text, why = BAD[kind]
+    reply = await drawn(Writer(text))
+    assert (reply.picture, reply.finish, reply.text) == (None, "no_picture", text)
+    assert why in reply.trouble and "\n" not in reply.trouble and len(reply.trouble) < 500
+    assert reply.raw["svg"]["failed"] == [{"said": text[:200_000], "why": reply.trouble}]
+
+
+async def test_entities_never_reach_the_renderer_for_the_document_begins_at_its_tag() -> None:
+    reply = await drawn(Writer(f'{BOMB}<svg {NAMES} width="4" height="4"><text>&b;</text></svg>'))
+    assert reply.picture is None and "undefined entity" in reply.trouble
+
+
+async def test_a_drawing_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sketchmark.svg import render
+
+    monkeypatch.setattr("sketchmark.models.by_code.render", lambda text, **more: render(text, seconds=1, **more))
+    reply = await drawn(Writer(SLOW))
+    assert reply.picture is None and "stopped" in reply.trouble
+
+
+async def test_a_cut_reply_says_so_and_stays_cut() -> None:
+    reply = await drawn(Writer(RED[:-6], finish="length"), tokens=9)
+    assert reply.finish == "length" and reply.trouble.startswith("the reply was cut at 9 tokens: ")
+
+
+async def test_a_drawing_that_was_whole_before_the_cut_counts() -> None:
+    reply = await drawn(Writer(RED + " and so", finish="length"))
+    assert reply.picture is not None and reply.finish == "stop"
+
+
+async def test_a_refusal_stays_one_and_is_not_asked_again() -> None:
+    writer = Writer("No.", finish="refused")
+    reply = await drawn(writer, retries=3)
+    assert (reply.finish, reply.picture, len(writer.asked)) == ("refused", None, 1)
+
+
+async def test_it_is_asked_again_with_the_renderers_words_and_all_calls_count() -> None:
+    bad = f'<svg {NAMES} width="4" height="4"><rect></svg>'
+    writer = Writer(bad, RED)
+    reply = await drawn(writer, retries=1)
+    assert reply.picture == colour("#ff0000", (4, 3)) and reply.trouble == ""
+    assert reply.usage == Usage(20, 10, pictures_in=2, calls=2)
+    first, again = (context for context, _ in writer.asked)
+    assert again.parts[: len(first)] == first.parts
+    assert [part.by for part in again.parts[len(first) :]] == ["model", "task"]
+    assert again.texts[-2] == bad and "not well-formed" in again.texts[-1]
+    [failed] = reply.raw["svg"]["failed"]
+    assert failed["said"] == bad and failed["why"] in again.texts[-1]
+
+
+async def test_it_is_asked_again_no_more_often_than_was_said() -> None:
+    writer = Writer("no", "still no", "never")
+    reply = await drawn(writer, retries=1)
+    assert reply.picture is None and len(writer.asked) == 2 and reply.usage.calls == 2
+    assert [failed["said"] for failed in reply.raw["svg"]["failed"]] == ["no", "still no"]
+
+
+async def test_what_was_far_too_long_is_not_sent_back_whole() -> None:
+    writer = Writer("<svg" * 600_000, RED)
+    reply = await drawn(writer, retries=1)
+    assert reply.picture is not None and sum(map(len, writer.asked[1][0].texts)) < 210_000
+
+
+def test_a_model_may_be_used_in_one_event_loop_after_the_other() -> None:
+    model = DrawsByCode(Writer(RED), ByCode())
+
+    async def many() -> list[Reply]:
+        return await asyncio.gather(*(model.draw(of("Draw!"), Options()) for _ in range(9)))
+
+    for _ in range(2):
+        assert all(reply.picture for reply in asyncio.run(many()))
+
+
+async def test_an_empty_reply_is_not_put_before_it() -> None:
+    writer = Writer("", RED)
+    reply = await drawn(writer, retries=1)
+    assert reply.picture is not None
+    assert all(text for text in writer.asked[1][0].texts), "providers refuse empty texts"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"first {RED} then <svg>2</svg> end", "<svg>2</svg>"),
+        ("<svg><svg/><svg>in</svg></svg>", "<svg><svg/><svg>in</svg></svg>"),
+        ("I shall write <svg> first. <svg>it</svg>", "<svg>it</svg>"),
+        ("</svg> stray <svg>it</svg>", "<svg>it</svg>"),
+        ("<svgx>no</svgx><svg\n a='1'>it</svg\n>", "<svg\n a='1'>it</svg\n>"),
+    ],
+)
+def test_the_document_that_ends_last_counts(text: str, found: str) -> None:
+    from sketchmark.models.svg_in_text import svg_in
+
+    assert svg_in(text) == found
+
+
+def test_what_could_change_a_drawing_is_in_the_identity_and_what_draws_pixels_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    plain, coded = load_model("openai/gpt-4o"), load_model("openai/gpt-4o", {"draw_with": "svg", "svg_retries": 1})
+    assert {"draw_model", "draw_with"} <= plain.identity().keys()
+    assert coded.identity() == {
+        "name": "openai/gpt-4o",
+        "draw_with": "svg",
+        "svg_retries": 1,
+        "svg_tokens": 4096,
+        "svg_prompts": coded.identity()["svg_prompts"],
+    }
+    assert coded.arguments == {"draw_with": "svg", "svg_retries": 1, "svg_tokens": 4096}
+    more = load_model("openai/gpt-4o", {"draw_with": "svg", "svg_tokens": "9000"})
+    assert more.identity() != coded.identity()
+
+
+def test_other_words_for_the_model_are_another_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sketchmark.models import by_code
+
+    before = load_model("player/solver", {"draw_with": "svg"}).identity()
+    words = {**by_code._prompts(), "again": "Try {reason}"}
+    monkeypatch.setattr(by_code, "_prompts", lambda: words)
+    assert load_model("player/solver", {"draw_with": "svg"}).identity() != before
+
+
+def test_it_can_what_the_model_can_and_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    plain, coded = load_model("anthropic/m"), load_model("anthropic/m", {"draw_with": "svg"})
+    assert (plain.abilities.draw, plain.abilities.draws_code) == (False, False)
+    assert (coded.abilities.draw, coded.abilities.draws_code, coded.abilities.max_pictures) == (True, True, 100)
+    from sketchmark.runs.staff import key_variables
+
+    assert key_variables(coded) == key_variables(plain) == ("ANTHROPIC_API_KEY",)
+
+
+@pytest.mark.parametrize(
+    ("model", "args", "why"),
+    [
+        ("player/solver", {"draw_with": "svg", "svg_retries": 6}, "svg_retries=6 is not a whole number from 0 to 5"),
+        ("player/solver", {"draw_with": "svg", "svg_retries": -1}, "svg_retries=-1.0 is not a whole number"),
+        ("player/solver", {"draw_with": "svg", "svg_tokens": 0}, "svg_tokens=0.0 is not a whole number from 1"),
+        ("player/solver", {"svg_retries": 1}, "takes no argument svg_retries"),
+        ("player/solver", {"draw_with": "crayon"}, "takes no argument draw_with"),
+        ("openai/m", {"draw_with": "svg", "draw_model": "gpt-image-2"}, "leave out draw_model"),
+        ("openai/gpt-image-2", {"draw_with": "svg"}, "only draws"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(
+    model: str, args: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with pytest.raises(BadInput, match=re.escape(why)):
+        load_model(model, args)
+
+
+def test_where_there_is_no_renderer_it_is_said_before_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="drawing by SVG"):
+        DrawsByCode(Writer(RED), ByCode())

@@ -1,0 +1,193 @@
+"""The leak test, on the wire: whatever stands in the drawing's place, nothing of the drawing itself goes back.
+
+Not the picture, not its code, not the words that came with it, and none of the state by which a provider would
+remember it. Every adapter that draws and every canvas that there is; the replies are full of traps.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from sketchmark.canvas import CANVASES
+from sketchmark.catalog import Catalog
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.wrapped import Wrapped
+from sketchmark.parts import Context, Picture
+from sketchmark.runs.plan import Request, plan
+from sketchmark.runs.play import play
+from tests.models.fake_server import FarEnd, Seen, in_base64, picture_block
+
+STEPS = 3
+WORDS = "I drew the dot where TRAP stands."
+SIGNED = base64.b64encode(b"TRAP of a signature").decode()
+STATE = ("TRAP", SIGNED, "ig_", "rs_", "thoughtSignature", "signature", "reasoning_details", "previous_", "revised_")
+CODE = "trap-of-code"
+
+Where = Callable[[FarEnd], tuple[str, dict[str, Any]]]
+PIXELS: dict[str, Where] = {
+    "chat": lambda far: ("openai/m", {"base_url": f"{far.url}/v1"}),
+    "images": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_model": "gpt-image-2"}),
+    "azure": lambda far: ("azure/m", {"azure_endpoint": far.url, "image_deployment": "d"}),
+    "gemini": lambda far: ("gemini/m-image", {"base_url": far.url}),
+    "bagel": lambda far: ("bagel/m", {"base_url": f"{far.url}/v1"}),
+}
+SVG: dict[str, Where] = {
+    "chat, by svg": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_with": "svg"}),
+    "gemini, by svg": lambda far: ("gemini/m", {"base_url": far.url, "draw_with": "svg"}),
+    "anthropic, by svg": lambda far: ("anthropic/m", {"base_url": far.url, "draw_with": "svg"}),
+}
+WAYS = PIXELS | SVG
+ALL = [(way, canvas) for way in WAYS for canvas in CANVASES if canvas != "source" or way in SVG]
+"""Where pixels are drawn there is no code to be shown: that canvas is refused."""
+
+
+@dataclass
+class Trapper:
+    """Answers as each provider would, with a drawing of its own for each request and a trap in every corner."""
+
+    sample: str = ""
+    """Whose episode it is: that of the sample, or that of who lends it drawings."""
+
+    seen: dict[str, list[Seen]] = field(default_factory=dict)
+    drawn: dict[str, list[Picture]] = field(default_factory=dict)
+
+    def __call__(self, seen: Seen) -> dict[str, Any]:
+        self.seen.setdefault(self.sample, []).append(seen)
+        asked = json.dumps(seen.body)
+        by_code = "as SVG code" in asked
+        config = seen.body.get("generationConfig", {})
+        draws = "/images/" in seen.path or "image" in seen.body.get("modalities", ())
+        draws = draws or "IMAGE" in config.get("responseModalities", ())
+        said = WORDS if draws else "Next, move one step up."
+        picture = self._drawing() if draws or by_code else None
+        if by_code and picture:
+            said = f"{WORDS} {_code(picture)}"
+        shown = picture if draws else None
+        if seen.path.endswith("/v1/messages"):
+            thinking = {"type": "thinking", "thinking": WORDS, "signature": SIGNED}
+            return _anthropic([thinking, {"type": "text", "text": said}])
+        if "/images/" in seen.path and shown:
+            return {"created": 1, "data": [{"b64_json": in_base64(shown), "revised_prompt": WORDS}]}
+        if seen.path.endswith("/chat/completions"):
+            return _chat(said, shown)
+        return _gemini(said, shown)
+
+    def _drawing(self) -> Picture:
+        of = self.drawn.setdefault(self.sample, [])
+        digest = hashlib.sha256(f"{self.sample} {len(of)}".encode()).digest()
+        of.append(Picture.from_image(Image.new("RGB", (40, 40), (digest[0], digest[1], digest[2]))))
+        return of[-1]
+
+
+class Marked(Wrapped):
+    """Tells the far end whose episode a request is of, which some requests do not tell themselves."""
+
+    def __init__(self, model: Model, trapper: Trapper) -> None:
+        super().__init__(model)
+        self._trapper = trapper
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self._trapper.sample = context.pictures[0].pixel_digest
+        return await self._model.say(context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        self._trapper.sample = context.pictures[0].pixel_digest
+        return await self._model.draw(context, options)
+
+
+def _code(picture: Picture) -> str:
+    red, green, blue = (int(value) for value in picture.values[0, 0])
+    inner = f'<rect id="{CODE}" width="40" height="40" fill="rgb({red},{green},{blue})"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{inner}</svg>'
+
+
+def _anthropic(content: list[dict[str, Any]]) -> dict[str, Any]:
+    head = {"id": "msg_TRAP", "type": "message", "role": "assistant", "model": "m"}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {**head, "content": content, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
+
+
+def _chat(said: str, shown: Picture | None) -> dict[str, Any]:
+    content = [{"type": "text", "text": said}, picture_block(shown)] if shown else said
+    state = {"reasoning": WORDS, "reasoning_content": WORDS, "reasoning_details": [{"data": SIGNED, "id": "rs_TRAP"}]}
+    message = {"role": "assistant", "content": content, **state}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "ig_TRAP", "object": "chat.completion", "created": 1, "model": "m"}
+    return {**head, "choices": [choice], "metrics": {"think_text": WORDS}}
+
+
+def _gemini(said: str, shown: Picture | None) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"text": WORDS, "thought": True}, {"text": said, "thoughtSignature": SIGNED}]
+    if shown:
+        data = {"mimeType": "image/png", "data": in_base64(shown)}
+        parts += [{"inlineData": data, "thoughtSignature": SIGNED}]
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "responseId": "TRAP",
+    }
+
+
+async def played(far: FarEnd, way: str, canvas: str) -> tuple[list[Seen], list[Picture]]:
+    """The requests of one episode, and what was drawn in it. Two steps and more of a real maze."""
+    far.bagel = way == "bagel"
+    far.answer = trapper = Trapper()
+    name, arguments = WAYS[way](far)
+    model = Marked(Catalog().model(name, arguments), trapper)
+    steps = {"min_steps": STEPS, "max_steps": STEPS}
+    request = Request(name, "maze", ("visual_cot",), (canvas,), limit=2, task_args=steps)
+    [cell] = plan(request, Catalog(), model)
+    sample, donor = cell.samples()
+    try:
+        episode = await play(model, cell, sample, donor)
+    finally:
+        await model.close()
+    assert episode.failure is None, episode.failure
+    shown = sample.pictures["initial"]
+    assert isinstance(shown, Picture)
+    own, drawn = trapper.seen[shown.pixel_digest], trapper.drawn[shown.pixel_digest]
+    assert len(drawn) == STEPS and len(own) == 2 * STEPS + 1
+    assert [picture.pixel_digest for picture in drawn] == [picture.pixel_digest for picture in episode.drawings]
+    return own, drawn
+
+
+def _words_of(value: Any) -> str:
+    """A request's body without the data of pictures, in which any three letters may stand."""
+    if isinstance(value, dict):
+        return " ".join(f"{key} {'' if key in ('url', 'data') else _words_of(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return " ".join(map(_words_of, value))
+    return str(value)
+
+
+def _goes_back(requests: list[Seen], drawn: list[Picture]) -> bool:
+    known = {picture.pixel_digest for picture in drawn}
+    return any(picture.pixel_digest in known for seen in requests for picture in seen.pictures)
+
+
+@pytest.mark.parametrize(("way", "canvas"), ALL)
+async def test_only_what_the_canvas_shows_goes_back(way: str, canvas: str, far: FarEnd) -> None:
+    requests, drawn = await played(far, way, canvas)
+    for seen in requests:
+        words = _words_of(seen.body)
+        assert not [trap for trap in STATE if trap in words], words
+    assert _goes_back(requests, drawn) == (canvas == "own"), "the picture, on the canvas `own` alone"
+    code = any(CODE in _words_of(seen.body) for seen in requests)
+    assert code == (canvas == "source"), "its code, on the canvas `source` alone"
+
+
+@pytest.mark.parametrize("way", SVG)
+async def test_own_and_blank_differ_in_the_picture_alone_also_where_it_was_drawn_by_code(
+    way: str, far: FarEnd
+) -> None:
+    own, _ = await played(far, way, "own")
+    blank, _ = await played(far, way, "blank")
+    assert [_words_of(seen.body) for seen in own] == [_words_of(seen.body) for seen in blank]
+    assert [len(seen.pictures) for seen in own] == [len(seen.pictures) for seen in blank]
