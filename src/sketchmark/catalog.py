@@ -3,7 +3,8 @@
 A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
 matched without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`), and a name that ends in a mode
 (`maze_visual_cot`) selects that mode. Files of lmms-eval's shape that a user includes are also known by the name they
-give themselves (`task:`), and by their group or tag.
+give themselves (`task:`), and by their group or tag. A file of questions (`my_questions.jsonl`) is a task as it lies
+there.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ from sketchmark.task_files.reading import (
     read_config,
     yaml_files,
 )
+from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
+
+_QUESTIONS = Path(__file__).parent / "tasks" / "questions" / "_questions.yaml"
+"""How a file of questions is played and scored."""
 
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
@@ -165,6 +170,8 @@ class Catalog:
 
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """`inside` are the groups that were opened on the way to this name."""
+        if is_questions(name):
+            return [Pick(name)]
         if name in inside or len(inside) > _MOST_GROUPS:
             raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
         path = self._file(name)
@@ -184,6 +191,8 @@ class Catalog:
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
+        if is_questions(name):
+            return _with_arguments(_questions(Path(name), choices), arguments)
         path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
@@ -197,10 +206,14 @@ class Catalog:
             config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
-        if not arguments:
-            return found
-        source = {**config["source"], **_checked(found, arguments)}
-        return Task(found.name, {**config, "source": source}, choices, code, path.parent)
+        return _with_arguments(found, arguments)
+
+    def played(self, name: str, source: Mapping[str, Any]) -> Task:
+        """The task of a run's cell, for scoring. A file of questions need not be there any more: how it is scored is
+        the same for all of them, unless a task file was included that says otherwise."""
+        if source.get("use") == SOURCE and self._file(name) not in self._foreign:
+            return Task(name, read_config(_QUESTIONS))
+        return self.task(name)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})
@@ -238,8 +251,24 @@ class Catalog:
         return model
 
     def _suggest(self, name: str, known: list[str]) -> str:
+        if "/" in name or Path(name).suffix:
+            return f"a file of questions ends in {', '.join(SUFFIXES)}; a task file is named by --include"
         close = get_close_matches(name.lower(), known, n=3)
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
+
+
+def _questions(path: Path, choices: TaskOptions | None) -> Task:
+    """The file itself is read when samples are asked for: a worker elsewhere gets them, and has no such file."""
+    config = read_config(_QUESTIONS)
+    source = {**config["source"], "file": path.name}
+    about = f"Questions of your own, from {path.name}."
+    return Task(task_name(path), {**config, "source": source, "about": about}, choices, folder=path.parent)
+
+
+def _with_arguments(task: Task, arguments: Mapping[str, Any] | None) -> Task:
+    if not arguments:
+        return task
+    return task.with_source(_checked(task, arguments))
 
 
 def _listed(labels: str | list[str] | None) -> list[str]:
@@ -285,7 +314,7 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the task's data source takes them, by its own annotations."""
     task, parameters = of.name, of.source_parameters()
-    for inner in ("seed", "data", "origin", "limit"):
+    for inner in ("seed", "data", "origin", "limit", "file", "folder", "instructions"):
         parameters.pop(inner, None)
     checked: dict[str, Any] = {}
     for name, value in arguments.items():
