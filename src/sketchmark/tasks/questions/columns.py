@@ -90,7 +90,8 @@ def _refuse_near_misses(named: Mapping[str, str], unused: Iterable[str]) -> None
         )
     missing = {other: ours for other, ours in _MEANING.items() if ours not in named}
     for short, name in bare.items():
-        if len(short) <= _LONGEST_NAME and (close := get_close_matches(short, missing, n=1, cutoff=0.85)):
+        like = [other for other in missing if not short.startswith(f"{other}_")]  # `answer_id` is something else
+        if len(short) <= _LONGEST_NAME and (close := get_close_matches(short, like, n=1, cutoff=0.8)):
             raise BadInput(f"there is no column {name!r} here", f"did you mean {missing[close[0]]}?")
 
 
