@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import zlib
@@ -40,6 +41,7 @@ def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arg
         ({"answer": "No"}, {"type": "yes_no", "answer": False}),
         ({"answer": "false", "type": "yes_no"}, {"type": "yes_no", "answer": False}),
         ({"answer": "a cat"}, {"type": "exact", "answer": "a cat"}),
+        ({"answer": "a cat", "tolerance": math.nan, "options": None}, {"type": "exact", "answer": "a cat"}),
         ({"answer": "7", "type": "exact"}, {"type": "exact", "answer": "7"}),
         ({"gt": ["a cat", "cat"]}, {"type": "exact", "answer": ["a cat", "cat"]}),
         ({"answer": "It falls.", "type": "judged"}, {"type": "judged", "answer": "It falls."}),
