@@ -212,6 +212,10 @@ class Task:
             drawing=_options({**generation, "max_new_tokens": None, **drawing}),
         )
 
+    def plays_by_code(self, name: str) -> bool:
+        """Whether a mode's protocol is not one of ours by name, but code to be run."""
+        return ":" in self._block(name).protocol
+
     def _block(self, name: str) -> ModeBlock:
         """`like: other_mode` starts from that mode's block; mappings merge, the rest is replaced."""
         where = f"task {self.name!r}"

@@ -114,6 +114,23 @@ def test_bad_input_is_one_line_that_says_what_to_do(arguments: tuple[str, ...], 
     assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('the code ran')")
+    task = """
+        source: {use: "mine:samples"}
+        modes:
+          direct: {protocol: direct, prompts: {inputs: [What?]}}
+          twice: {like: direct, protocol: "mine:twice"}
+        scorers: ["mine:score"]
+    """
+    (tmp_path / "mine.yaml").write_text(task)
+    done = sketchmark("check", "mine.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "mine.yaml: task mine, modes direct, twice; in order\n")
+    (tmp_path / "mine.yaml").write_text(task.replace("like: direct", "like: indirect"))
+    done = sketchmark("check", "mine.yaml", cwd=tmp_path)
+    assert done.returncode == 2 and "names the mode 'indirect'" in done.stderr
+
+
 def test_a_built_in_task_file_is_in_order() -> None:
     import sketchmark as package
 

@@ -78,6 +78,19 @@ def test_a_table_may_separate_by_bars_or_tabs(folder: Path) -> None:
     assert len(sample.pictures["visuals"]) == 2  # type: ignore[arg-type]
 
 
+def test_a_row_with_more_cells_than_columns_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question,answer\nWho, then?,Ada\n", "utf-8")
+    with pytest.raises(BadInput, match="row 1: more cells than there are columns"):
+        samples(tmp_path / "q.csv")
+
+
+def test_a_file_that_is_a_link_to_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/q.jsonl").symlink_to(jsonl(tmp_path / "q.jsonl", *ROWS[2:]))
+    with pytest.raises(BadInput, match="name the file itself"):
+        samples(tmp_path / "mine/q.jsonl")
+
+
 def test_pictures_in_a_parquet_file_are_taken_as_they_are(folder: Path) -> None:
     red, blue = (folder / "p/1.png").read_bytes(), (folder / "p/2.png").read_bytes()
     rows: list[dict[str, object]] = [

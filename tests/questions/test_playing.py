@@ -160,6 +160,7 @@ def test_judged_answers_are_scored_by_a_judge_and_not_without(tmp_path: Path) ->
     model = Knowing({"Why?": "It melts.", "How?": "It becomes liquid.", "When?": "At night."})
     judge = Knowing({"It becomes liquid.": "True", "At night.": "False"}, "judge")
     alone = play(path, model, tmp_path / "alone")
+    assert [row.values for row in alone.scores("q.direct")] == [{"right": None}] * 3
     assert alone.results().tasks["q.direct"].metrics == {}
     assert alone.results().warnings == ["q.direct: its `judged` questions get no score: add --judge MODEL"]
     folder = play(path, model, tmp_path / "out", judge=judge)
@@ -202,9 +203,14 @@ def test_a_task_file_of_ones_own_words_it_otherwise(mine: Path, tmp_path: Path) 
     assert "Sketch it: Which side?" in model.drawn
     assert any(asked.endswith("How many?\nGive a number.") for asked in model.said)
     assert command("check", str(mine.parent / "quiz.yaml")).returncode == 0
-    (mine.parent / "quiz.yaml").write_text(TASK.replace("my questions.jsonl", "../elsewhere.jsonl"))
-    done = command("check", str(mine.parent / "quiz.yaml"))
-    assert done.returncode == 2 and "leads out of" in done.stderr
+    jsonl(tmp_path / "elsewhere.jsonl", *ROWS[3:])
+    far = tmp_path.parent / f"{tmp_path.name}.yaml"
+    far.write_text("about: not among the built-in ones")
+    out = os.path.relpath(far, Path(sketchmark.__file__).parent / "tasks")
+    for theirs, name in (("my questions.jsonl", "../elsewhere.jsonl"), ("questions/_questions.yaml", out)):
+        (mine.parent / "quiz.yaml").write_text(TASK.replace(theirs, name))
+        done = command("check", str(mine.parent / "quiz.yaml"))
+        assert done.returncode == 2 and "leads out of" in done.stderr, done.stdout
 
 
 def test_it_runs_against_a_server(mine: Path, tmp_path: Path) -> None:

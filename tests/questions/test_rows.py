@@ -39,6 +39,7 @@ def one(folder: Path, row: dict[str, Any] | str, data: Path | None = None, **arg
         ({"answer": 30, "tolerance": "10%"}, {"type": "number", "tolerance": 3.0}),
         ({"answer": True}, {"type": "yes_no", "answer": True}),
         ({"answer": "No"}, {"type": "yes_no", "answer": False}),
+        ({"answer": "TRUE"}, {"type": "yes_no", "answer": True}),
         ({"answer": "false", "type": "yes_no"}, {"type": "yes_no", "answer": False}),
         ({"answer": "a cat"}, {"type": "exact", "answer": "a cat"}),
         ({"answer": "a cat", "tolerance": math.nan, "options": None}, {"type": "exact", "answer": "a cat"}),

@@ -101,11 +101,11 @@ def _print_json(file: QuestionFile, found: Survey) -> None:
 
 def _task(name: str, data: Path | None, as_json: bool) -> bool:
     """A task file: its schema and its modes, and its questions if it has a file of them; of lmms-eval's shape the
-    schema alone."""
+    schema alone. Code that it names is not run."""
     import msgspec
 
-    from sketchmark.catalog import Catalog
     from sketchmark.errors import BadInput
+    from sketchmark.task import Task
     from sketchmark.task_files.reading import is_group, is_lmms_eval, members_of, name_of, read_config
     from sketchmark.tasks.questions.files import SOURCE, SUFFIXES
 
@@ -120,8 +120,11 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     elif is_lmms_eval(config):
         what = "a task file of lmms-eval's shape; `sketchmark show` tries its code and data"
     else:
-        task = Catalog((path,)).task(name_of(path))
-        what = f"task {task.name}, modes {', '.join(task.mode(mode).name for mode in task.modes)}"
+        task = Task(name_of(path), config, folder=path.parent)
+        for mode in task.modes:
+            if not task.plays_by_code(mode):
+                task.mode(mode)
+        what = f"task {task.name}, modes {', '.join(task.modes)}"
     if as_json:
         tell_all(msgspec.json.encode({"file": name, "what": what}).decode())
     else:

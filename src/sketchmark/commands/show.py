@@ -29,7 +29,7 @@ def command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],
     trust_code: bool,
 ) -> int:  # fmt: skip
-    """Show what TASK asks, exactly as a model would get it."""
+    """Show what TASK, which may be a file of questions, asks, exactly as a model would get it."""
     from sketchmark.catalog import Catalog
     from sketchmark.errors import DataMissing
     from sketchmark.task import TaskOptions

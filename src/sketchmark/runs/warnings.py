@@ -35,7 +35,7 @@ def warnings_of(
 
 def _partly_judged(cells: Sequence[Cell]) -> list[str]:
     """Files of questions may hold some; their first samples are looked at."""
-    files = [cell for cell in cells if cell.task.declared.source["use"] == SOURCE]
+    files = [cell for cell in cells if cell.task.declared.source.get("use") == SOURCE]
     return [
         cell.name
         for cell in files

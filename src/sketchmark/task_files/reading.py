@@ -102,7 +102,9 @@ def _included(path: Path, name: str) -> Path:
     own folder and those beside it, where task sets keep what they share, and the built-in tasks, by the name
     `sketchmark/…`; no link leads further."""
     first, *rest = Path(name).parts or (".",)
-    found = (_BUILT_IN.joinpath(*rest) if first == OURS else path.parent / name).resolve()
+    found = (path.parent / name).resolve()
+    if first == OURS and not found.exists():
+        found = _BUILT_IN.joinpath(*rest).resolve()
     if found.is_relative_to(_BUILT_IN):
         return found
     hidden = any(part.startswith(".") for part in rest) or (first.startswith(".") and first != "..")

@@ -38,7 +38,11 @@ class QuestionFile:
             raise BadInput(f"--data {data} does not exist", "name the folder in which the pictures are")
         places = (folder, *([data] if data is not None and data.is_dir() else []))
         home = next((place for place in places if (place / file).exists()), folder)
-        inside(home, file, "a file of questions")
+        try:
+            inside(home, file, "")
+        except BadInput as error:
+            told = f"the file of questions {home / file} leads out of its folder"
+            raise BadInput(told, "name the file itself: pictures are seen from where it lies") from error
         return cls(home / file, places, type, tolerance)
 
     def sample(self, number: int, row: Row, instructions: Mapping[str, str]) -> Sample:

@@ -50,8 +50,8 @@ def rows(path: Path) -> Iterator[NumberedRow]:
 
 
 def _nearest(path: Path) -> str:
-    beside = [one.name for one in path.parent.glob("*") if is_questions(one.name)]
-    close = get_close_matches(path.name, beside, n=3, cutoff=0.5)
+    beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name)}
+    close = [beside[stem] for stem in get_close_matches(path.stem, beside, n=3)]
     return f"did you mean {' or '.join(close)}?" if close else f"a file of questions ends in {', '.join(SUFFIXES)}"
 
 
@@ -100,7 +100,5 @@ def _check_header(path: Path) -> None:
 def _whole(row: dict[Any, Any]) -> tables.Row | BadInput:
     """A row of a table has as many cells as there are columns."""
     if None in row:
-        return BadInput(
-            f"{len(row[None])} cells more than there are columns", "a cell that holds the separator stands in quotes"
-        )
+        return BadInput("more cells than there are columns", "a cell that holds the separator stands in quotes")
     return row

@@ -91,7 +91,7 @@ def _type(value: Any) -> Type | None:
 
 
 def _guessed(answer: Any, values: Mapping[str, Any]) -> Type:
-    if isinstance(answer, bool) or (isinstance(answer, str) and plain(answer) in ("yes", "no")):
+    if isinstance(answer, bool) or (isinstance(answer, str) and plain(answer) in ("yes", "no", "true", "false")):
         return "yes_no"
     if "tolerance" in values or (not isinstance(answer, (list, dict)) and number(str(answer)) is not None):
         return "number"
