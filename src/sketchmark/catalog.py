@@ -314,7 +314,8 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the task's data source takes them, by its own annotations."""
     task, parameters = of.name, of.source_parameters()
-    for inner in ("seed", "data", "origin", "limit", "file", "folder", "instructions"):
+    of_the_file = ("file", "instructions") if of.declared.source["use"] == SOURCE else ()
+    for inner in ("seed", "data", "origin", "limit", "beside", *of_the_file):
         parameters.pop(inner, None)
     checked: dict[str, Any] = {}
     for name, value in arguments.items():

@@ -238,14 +238,14 @@ class Task:
     def drafts(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Draft]:
         """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
         `default_limit` for those who name none. A source that takes a `limit` is told it: it may fetch less; one
-        that takes a `folder` is told where the task's file lies."""
+        that takes `beside` is told where the task's file lies."""
         source = dict(self.declared.source)
         make = self._code.find(source.pop("use"))
         most = limit if limit is not None else self.declared.default_limit
         if "limit" in (known := self.source_parameters()):
             source.setdefault("limit", most)
-        if "folder" in known:
-            source.setdefault("folder", self.folder)
+        if "beside" in known:
+            source.setdefault("beside", self.folder)
         try:
             inspect.signature(make).bind(seed=seed, data=data, **source)
         except (TypeError, ValueError) as error:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.questions.files import jsonl, picture, samples, table
 
 pyarrow = pytest.importorskip("pyarrow")
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": "a",
         "question": "Which?",
@@ -43,9 +44,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def parquet(path: Path, rows: list[dict[str, object]]) -> Path:
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(rows), path)
     return path
 
 

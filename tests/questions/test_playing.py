@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from tests.core.test_cli import sketchmark as command
 from tests.episodes import episode
 from tests.questions.files import Knowing, jsonl, picture, samples
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": "side", "question": "Which side?", "image": "a.png", "options": ["left", "right"], "answer": "right"},
     {"id": "count", "question": "How many?", "image": "a.png", "answer": 7, "tolerance": 1, "category": "numbers"},
     {
@@ -180,7 +181,7 @@ def test_a_number_is_right_within_its_tolerance(tmp_path: Path) -> None:
     (sample,) = samples(jsonl(tmp_path / "q.jsonl", {"question": "How long?", "answer": 10, "tolerance": "5%"}))
 
     def right(reply: str) -> float | None:
-        return number(sample, episode(reply), Grading()).values["right"]  # type: ignore[union-attr]
+        return number(sample, episode(reply), Grading()).values["right"]
 
     assert [right(reply) for reply in ("10.5", "9.5 cm", "10.51", "9.49", "no idea")] == [1.0, 1.0, 0.0, 0.0, 0.0]
 

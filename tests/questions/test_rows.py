@@ -55,7 +55,7 @@ def test_the_type_follows_from_what_a_row_holds(tmp_path: Path, row: dict[str, A
 
 
 def test_type_and_tolerance_for_the_whole_file_leave_rows_alone_that_say_otherwise(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"question": "a?", "answer": "x"},
         {"question": "b?", "answer": 7},
         {"question": "c?", "answer": "p", "options": ["p", "q"]},

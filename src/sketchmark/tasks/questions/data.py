@@ -20,14 +20,14 @@ def questions(
     data: Path | None,
     file: str,
     instructions: Mapping[str, str],
-    folder: Path | None = None,
+    beside: Path | None = None,
     type: str = "",
     tolerance: str = "",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """The rows of `file` in `folder`, in their order. `type` and `tolerance` are for rows that do not say themselves;
-    with a `limit` rows beyond it are not looked at."""
-    found = QuestionFile.located(file, folder or Path(), data, type, tolerance)
+    """The rows of `file` in the folder `beside`, in their order. `type` and `tolerance` are for rows that do not say
+    themselves; with a `limit` rows beyond it are not looked at."""
+    found = QuestionFile.located(file, beside or Path(), data, type, tolerance)
     if found.path.is_file():
         about = found.path.stat()
         _surveyed(found, limit, about.st_mtime_ns, about.st_size).refuse_broken(found)
