@@ -3,8 +3,7 @@
 A task is a YAML file whose name is the task's name; a group is a YAML file with `group:` and `tasks:`. Names are
 matched without regard to case, dashes and underscores (`VQA-RAD` is `vqa_rad`), and a name that ends in a mode
 (`maze_visual_cot`) selects that mode. Files of lmms-eval's shape that a user includes are also known by the name they
-give themselves (`task:`), and by their group or tag. A file of questions (`my_questions.jsonl`) is a task as it lies
-there.
+give themselves (`task:`), and by their group or tag.
 """
 
 from __future__ import annotations
@@ -257,8 +256,19 @@ class Catalog:
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
 
 
+def _listed(labels: str | list[str] | None) -> list[str]:
+    return [labels] if isinstance(labels, str) else labels or []
+
+
+def _aliases(path: Path) -> list[str]:
+    """Task files of lmms-eval's shape have none."""
+    config = read_config(path)
+    return [] if is_lmms_eval(config) else config.get("aliases", [])
+
+
 def _questions(path: Path, choices: TaskOptions | None) -> Task:
-    """The file itself is read when samples are asked for: a worker elsewhere gets them, and has no such file."""
+    """A file of questions is a task as it lies there. It is read when samples are asked for: a worker
+    elsewhere gets them, and has no such file."""
     config = read_config(_QUESTIONS)
     source = {**config["source"], "file": path.name}
     about = f"Questions of your own, from {path.name}."
@@ -269,16 +279,6 @@ def _with_arguments(task: Task, arguments: Mapping[str, Any] | None) -> Task:
     if not arguments:
         return task
     return task.with_source(_checked(task, arguments))
-
-
-def _listed(labels: str | list[str] | None) -> list[str]:
-    return [labels] if isinstance(labels, str) else labels or []
-
-
-def _aliases(path: Path) -> list[str]:
-    """Task files of lmms-eval's shape have none."""
-    config = read_config(path)
-    return [] if is_lmms_eval(config) else config.get("aliases", [])
 
 
 def _bare(name: str) -> str:

@@ -10,9 +10,7 @@ import click
 
 @click.command()
 @click.option("--model", "-m", required=True, help="provider/name or an alias; see `sketchmark list models`.")
-@click.option(
-    "--tasks", "-t", required=True, help="Comma-separated tasks, groups or question files; see `list tasks`."
-)
+@click.option("--tasks", "-t", required=True, help="Comma-separated tasks or groups; see `sketchmark list tasks`.")
 @click.option(
     "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
 )
