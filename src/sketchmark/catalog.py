@@ -35,6 +35,10 @@ from sketchmark.task_files.reading import (
     read_config,
     yaml_files,
 )
+from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
+
+_QUESTIONS = Path(__file__).parent / "tasks" / "questions" / "_questions.yaml"
+"""How a file of questions is played and scored."""
 
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
@@ -172,6 +176,8 @@ class Catalog:
 
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """`inside` are the groups that were opened on the way to this name."""
+        if is_questions(name):
+            return [Pick(name)]
         if name in inside or len(inside) > _MOST_GROUPS:
             raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
         path = self._file(name)
@@ -201,6 +207,8 @@ class Catalog:
         raise UnknownName(f"no task or group fits {pattern!r}", near_misses(pattern, known))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
+        if is_questions(name):
+            return _with_arguments(_questions(Path(name), choices), arguments)
         path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
@@ -214,10 +222,14 @@ class Catalog:
             config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
-        if not arguments:
-            return found
-        source = {**config["source"], **_checked(found, arguments)}
-        return Task(found.name, {**config, "source": source}, choices, code, path.parent)
+        return _with_arguments(found, arguments)
+
+    def played(self, name: str, source: Mapping[str, Any]) -> Task:
+        """The task of a run's cell, for scoring. A file of questions need not be there any more: how it is scored is
+        the same for all of them, unless a task file was included that says otherwise."""
+        if source.get("use") == SOURCE and self._file(name) not in self._foreign:
+            return Task(name, read_config(_QUESTIONS))
+        return self.task(name)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models})
@@ -256,6 +268,8 @@ class Catalog:
         return DrawsByCode(model, by_code) if by_code else model
 
     def _suggest(self, name: str, known: list[str]) -> str:
+        if "/" in name or Path(name).suffix:
+            return f"a file of questions ends in {', '.join(SUFFIXES)}; a task file is named by --include"
         close = get_close_matches(name.lower(), known, n=3)
         return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
 
@@ -282,6 +296,21 @@ def _aliases(path: Path) -> list[str]:
     """Task files of lmms-eval's shape have none."""
     config = read_config(path)
     return [] if is_lmms_eval(config) else config.get("aliases", [])
+
+
+def _questions(path: Path, choices: TaskOptions | None) -> Task:
+    """A file of questions is a task as it lies there. It is read when samples are asked for: a worker
+    elsewhere gets them, and has no such file."""
+    config = read_config(_QUESTIONS)
+    source = {**config["source"], "file": path.name}
+    about = f"Questions of your own, from {path.name}."
+    return Task(task_name(path), {**config, "source": source, "about": about}, choices, folder=path.parent)
+
+
+def _with_arguments(task: Task, arguments: Mapping[str, Any] | None) -> Task:
+    if not arguments:
+        return task
+    return task.with_source(_checked(task, arguments))
 
 
 def _bare(name: str) -> str:
@@ -317,7 +346,8 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the task's data source takes them, by its own annotations."""
     task, parameters = of.name, of.source_parameters()
-    for inner in ("seed", "data", "origin", "limit"):
+    of_the_file = ("file", "instructions") if of.declared.source["use"] == SOURCE else ()
+    for inner in ("seed", "data", "origin", "limit", "beside", *of_the_file):
         parameters.pop(inner, None)
     checked: dict[str, Any] = {}
     for name, value in arguments.items():

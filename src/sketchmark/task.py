@@ -212,6 +212,10 @@ class Task:
             drawing=_options({**generation, "max_new_tokens": None, **drawing}),
         )
 
+    def plays_by_code(self, name: str) -> bool:
+        """Whether a mode's protocol is not one of ours by name, but code to be run."""
+        return ":" in self._block(name).protocol
+
     def _block(self, name: str) -> ModeBlock:
         """`like: other_mode` starts from that mode's block; mappings merge, the rest is replaced."""
         where = f"task {self.name!r}"
@@ -233,18 +237,26 @@ class Task:
 
     def drafts(self, *, seed: int = 0, data: Path | None = None, limit: int | None = None) -> Iterator[Draft]:
         """The items, streamed: nothing holds the whole set. Generated worlds have no end, so they name a
-        `default_limit` for those who name none. A source that takes a `limit` is told it: it may fetch less."""
+        `default_limit` for those who name none. A source that takes a `limit` is told it: it may fetch less; one
+        that takes `beside` is told where the task's file lies."""
         source = dict(self.declared.source)
         make = self._code.find(source.pop("use"))
         most = limit if limit is not None else self.declared.default_limit
-        if "limit" in self.source_parameters():
+        if "limit" in (known := self.source_parameters()):
             source.setdefault("limit", most)
+        if "beside" in known:
+            source.setdefault("beside", self.folder)
         try:
             inspect.signature(make).bind(seed=seed, data=data, **source)
         except (TypeError, ValueError) as error:
             raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments beside `use`") from error
         found = make(seed=seed, data=data, **source)
         return itertools.islice(found.drafts if isinstance(found, Drafts) else map(Draft.of, found), most)
+
+    def with_source(self, arguments: Mapping[str, Any]) -> Task:
+        """The same task with other arguments for its source."""
+        source = {**self.config["source"], **arguments}
+        return Task(self.name, {**self.config, "source": source}, self.choices, self._code, self.folder)
 
     def source_parameters(self) -> dict[str, inspect.Parameter]:
         """What the function that yields the samples takes, for --task_args."""

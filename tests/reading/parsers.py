@@ -44,7 +44,7 @@ from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import lmms_eval, published_files
+from sketchmark.tasks import lmms_eval, published_files, same_meaning
 from sketchmark.tasks.medical import choice_sets, open_judge
 from sketchmark.tasks.medical.medevalkit import judges, vqa
 from sketchmark.tasks.mmmu import official
@@ -52,11 +52,13 @@ from sketchmark.tasks.mmmu import open_answers as mmmu_open
 from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.mmsi import published as mmsi_published
+from sketchmark.tasks.questions import cells, columns, truths
+from sketchmark.tasks.questions import files as questions_files
+from sketchmark.tasks.questions import pictures as questions_pictures
 from sketchmark.tasks.uni_mmmu import code_scores, geometry, geometry_data, quantities, science, values, verdicts
 from sketchmark.tasks.unig2u import choices as g2u_choices
 from sketchmark.tasks.unig2u import planning as g2u_planning
 from sketchmark.tasks.unig2u import published as g2u_published
-from sketchmark.tasks.unig2u import same_meaning
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.terminal import telling
@@ -180,7 +182,12 @@ PARSERS: Mapping[str, Read] = {
     "tasks.unig2u.published: route": g2u_published.route,
     "tasks.unig2u.published: times": g2u_published.times,
     "tasks.unig2u.published: extracted": lambda text: g2u_published.extracted(text, "ABCD"),
-    "tasks.unig2u.same_meaning": same_meaning.verdict,
+    "tasks.same_meaning": same_meaning.verdict,
+    "tasks.questions.cells": lambda text: cells.listed(text, "options"),
+    "tasks.questions.columns": lambda text: columns.Columns.of({text: 1}),
+    "tasks.questions.files": lambda text: questions_files.task_name(Path(text)),
+    "tasks.questions.pictures": lambda text: questions_pictures._path(text),
+    "tasks.questions.truths": lambda text: truths.truth_of({"answer": text, "options": text}, text),
     "serve.bodies": lambda text: bodies.json_object(text),
     "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), _CHAT)),
     "serve.pictures": served_pictures._plain,

@@ -56,7 +56,7 @@ def command(
 
     try:
         with new_folder(out) as made:
-            failed = asyncio.run(merge(folders, made, catalog.task, say, partial=partial))
+            failed = asyncio.run(merge(folders, made, catalog.played, say, partial=partial))
             write_report(made)
     except NotWhole as error:
         for gap in error.gaps:

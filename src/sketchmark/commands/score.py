@@ -51,7 +51,7 @@ def command(
     folder = RunFolder.open(run)
     catalog = Catalog(include, trust_code)
     about = folder.about()
-    tasks = {name: catalog.task(about.cells[name].task) for name in folder.cells}
+    tasks = {name: catalog.played(about.cells[name].task, about.cells[name].source) for name in folder.cells}
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
     grading = Grading(
         judge=with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None

@@ -30,7 +30,7 @@ def command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],
     trust_code: bool,
 ) -> int:  # fmt: skip
-    """Show what TASK asks, exactly as a model would get it."""
+    """Show what TASK, which may be a file of questions, asks, exactly as a model would get it."""
     from sketchmark.catalog import Catalog
     from sketchmark.errors import DataMissing
     from sketchmark.task import TaskOptions
@@ -71,7 +71,7 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
     for part in prompts.parts():
         tell_all(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
     for key in mode.prompts:
-        if key not in ("inputs", "prompt") and isinstance(mode.prompts[key], str):
+        if key not in ("inputs", "prompt") and "@" not in key and isinstance(mode.prompts[key], str):
             tell_all(f"  {key}: {prompts.text(key)}")
 
 

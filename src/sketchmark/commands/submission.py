@@ -25,7 +25,9 @@ def command(run: Path) -> int:
 
     folder, catalog = RunFolder.open(run), Catalog()
     cells = folder.about().cells
-    written = write_submissions(folder, {name: catalog.task(cells[name].task) for name in folder.cells})
+    written = write_submissions(
+        folder, {name: catalog.played(cells[name].task, cells[name].source) for name in folder.cells}
+    )
     if not written:
         raise BadInput(f"no task of {run} has a submission file", "mmmu_test and the report sets have one")
     for path in written:

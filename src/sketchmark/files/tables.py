@@ -59,7 +59,7 @@ def rows(
     if data is None:
         return _from_hub(hub, config, split, files, limit)
     if data.is_file():
-        return _from_file(data)
+        return file_rows(data)
     if not data.is_dir():
         raise DataMissing(f"{data} does not exist", ways(hub, files))
     if saved := next((folder for folder in _bases(data, hub, config) if is_saved(folder)), None):
@@ -68,7 +68,7 @@ def rows(
     if not found:
         what = files or (f"{config or 'data'}/{split}-*.parquet")
         raise DataMissing(f"{data} holds no {what}", ways(hub, files))
-    return (row for path in found for row in _from_file(path))
+    return (row for path in found for row in file_rows(path))
 
 
 def as_picture(value: object, where: str, root: Path | None = None) -> Picture:
@@ -154,7 +154,7 @@ def _other_split(name: str, split: str) -> bool:
     return said is not None and said[1] != split
 
 
-def _from_file(path: Path) -> Iterator[Row]:
+def file_rows(path: Path) -> Iterator[Row]:
     if path.suffix == ".parquet":
         return _parquet(path)
     if path.suffix in (".json", ".jsonl"):
@@ -238,7 +238,7 @@ def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit
         )
     if limit is None:
         root = hubs.fetched(listing, names)
-        return (row for name in names for row in _from_file(root / name))
+        return (row for name in names for row in file_rows(root / name))
     return (row for name in names for row in _from_afar(listing, name))
 
 
@@ -257,7 +257,7 @@ def _from_afar(listing: hubs.Listing, name: str) -> Iterator[Row]:
     """The rows of one file, of which no more is fetched than is read; a table of text is fetched whole."""
     if name.endswith(".parquet"):
         return _parquet(far.opened(listing, name))
-    return _from_file(hubs.fetched(listing, [name]) / name)
+    return file_rows(hubs.fetched(listing, [name]) / name)
 
 
 def arrow_rows(dataset: Any, *, embed: bool) -> Iterator[Row]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import replacing, write_json
@@ -84,14 +84,18 @@ class Scorings:
     judged: bool
 
 
+TaskOf = Callable[[str, Mapping[str, Any]], Task]
+"""(name, source) of a cell -> its task."""
+
+
 async def merge(
-    runs: Sequence[RunFolder], folder: RunFolder, task_of: Callable[[str], Task], tell: Tell, *, partial: bool = False
+    runs: Sequence[RunFolder], folder: RunFolder, task_of: TaskOf, tell: Tell, *, partial: bool = False
 ) -> int:
     """Fill `folder` with what the runs hold, all of it: where samples are missing it is refused, unless `partial`.
     Numbers are made by the code of `run` and `score`. Returns how many episodes are to be played again: they failed.
     """
     about, notes = one_run(runs)
-    tasks = {name: task_of(cell.task) for name, cell in about.cells.items()}
+    tasks = {name: task_of(cell.task, cell.source) for name, cell in about.cells.items()}
     shards = [run.about().shard for run in runs]
     choices, gaps = [], list[str]()
     for cell in about.cells:

@@ -153,7 +153,8 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
                 if draws and len(request.canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
-                cells.setdefault(name, cell)
+                if cells.setdefault(name, cell).task.config != task.config:
+                    raise BadInput(f"two tasks are called {task.name!r}", "rename the file, or run them one by one")
     return list(cells.values())
 
 

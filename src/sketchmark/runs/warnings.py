@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 
 from sketchmark.models.base import Model
 from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Cell, Request
+from sketchmark.tasks.questions.files import SOURCE
 
 _SOON = timedelta(days=90)
+
+_LOOKED_AT = 1000
+"""Samples of a cell."""
 
 
 def warnings_of(
@@ -19,6 +24,7 @@ def warnings_of(
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
+        found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
         skipped = f"{request.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
@@ -26,6 +32,16 @@ def warnings_of(
     elif set(request.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
     return found
+
+
+def _partly_judged(cells: Sequence[Cell]) -> list[str]:
+    """Files of questions may hold some; their first samples are looked at."""
+    files = [cell for cell in cells if cell.task.declared.source.get("use") == SOURCE]
+    return [
+        cell.name
+        for cell in files
+        if any(sample.target["type"] == "judged" for sample in islice(cell.samples(), _LOOKED_AT))
+    ]
 
 
 def retiring(retires: Mapping[str, str]) -> list[str]:

@@ -16,6 +16,9 @@ from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
 from sketchmark.task_files.yaml_text import load
 
 MODES = ("direct", "visual_cot", "text_cot")
+OURS = "sketchmark"
+"""How an `include:` begins that names a built-in file."""
+
 _MOST_FILES = 50
 _MOST_LIKE = 40
 """Modes in a row, each `like` the next."""
@@ -96,10 +99,12 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
 
 def _included(path: Path, name: str) -> Path:
     """The file that `path` includes. A stranger's task file must not have others of this machine read: it reaches its
-    own folder and those beside it, where task sets keep what they share, and the built-in tasks; no link leads
-    further."""
+    own folder and those beside it, where task sets keep what they share, and the built-in tasks, by the name
+    `sketchmark/…`; no link leads further."""
     first, *rest = Path(name).parts or (".",)
     found = (path.parent / name).resolve()
+    if first == OURS and not found.exists():
+        found = _BUILT_IN.joinpath(*rest).resolve()
     if found.is_relative_to(_BUILT_IN):
         return found
     hidden = any(part.startswith(".") for part in rest) or (first.startswith(".") and first != "..")

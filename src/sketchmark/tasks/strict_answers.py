@@ -15,6 +15,9 @@ from sketchmark.scoring import choices, numbers, phrases, yesno
 from sketchmark.scoring.final_answer import Parsed
 from sketchmark.task import Grading, Scores
 
+_ROUNDING = 1e-9
+"""Of a number: 0.3 is 0.1 + 0.2, and 10.5 within 0.5 of 10, whatever binary fractions make of them."""
+
 
 def choice(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`options`: in their order, or by letter; `answer`: the letter."""
@@ -34,12 +37,14 @@ def yes_no(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`answer`: a number, or the text of one."""
+    """`answer`: a number, or the text of one; `tolerance`, if there is one: how far off is still right."""
     answer = _target(sample, "answer")
     expected = numbers.number(str(answer))
     if expected is None:
         raise BadInput(f"the answer of sample {sample.id} is {answer!r}, no number")
-    return _scores(numbers.read_number(episode.answer), expected)
+    read, tolerance = numbers.read_number(episode.answer), float(sample.target.get("tolerance", 0))
+    near = read.value is not None and abs(read.value - expected) <= tolerance + _ROUNDING * abs(expected)
+    return _scores(read, expected, near)
 
 
 def phrase(sample: Sample, episode: Episode, grading: Grading) -> Scores:
@@ -49,9 +54,11 @@ def phrase(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     return _scores(phrases.answers_with(accepted, episode.answer), True)
 
 
-def _scores(read: Parsed[Any], expected: object) -> Scores:
+def _scores(read: Parsed[Any], expected: object, right: bool | None = None) -> Scores:
+    """`right`, where it takes more than equality."""
     notes = {"answer": read.value, "expected": expected, "read": read.how}
-    return Scores({"right": float(read.value == expected)}, notes, unparsed=read.value is None)
+    right = read.value == expected if right is None else right
+    return Scores({"right": float(right)}, notes, unparsed=read.value is None)
 
 
 def _question(sample: Sample) -> str:

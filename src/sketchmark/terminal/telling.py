@@ -55,7 +55,7 @@ def tell_all(text: str, *, err: bool = False) -> None:
     click.echo(shown(text.removesuffix("\n")), err=err)
 
 
-def counted(items: Iterable[Item], total: int, label: str) -> AbstractContextManager[Iterable[Item]]:
+def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractContextManager[Iterable[Item]]:
     """The items, with a bar on standard error where someone looks on."""
     return click.progressbar(
         items, length=total, label=one_line(label), file=sys.stderr, hidden=not sys.stderr.isatty()

@@ -19,8 +19,8 @@ from sketchmark.scoring.judging import ask
 from sketchmark.scoring.mentions import Words
 from sketchmark.scoring.reader import Reader
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.same_meaning import question_to_judge, verdict
 from sketchmark.tasks.unig2u import published
-from sketchmark.tasks.unig2u.same_meaning import question_to_judge, verdict
 
 SEED = 42
 """Of the lots that `official` draws in VisualPuzzles: published without one."""

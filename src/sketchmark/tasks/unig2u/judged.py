@@ -16,8 +16,8 @@ from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.judging import ask, first_json_object, label
 from sketchmark.scoring.open_answers import read_answer
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.same_meaning import filled, question_to_judge, verdict
 from sketchmark.tasks.unig2u import published
-from sketchmark.tasks.unig2u.same_meaning import filled, question_to_judge, verdict
 
 _LONGEST = 50_000
 """Characters of a solution that a judge is shown: its last ones."""

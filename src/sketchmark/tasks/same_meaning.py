@@ -1,4 +1,5 @@
-"""The judge that BabyVision and PhyX share: does an answer mean the same as the truth? True or False, in one word."""
+"""The judge that BabyVision, PhyX and questions of your own share: does an answer mean the same as the truth? True
+or False, in one word."""
 
 from __future__ import annotations
 

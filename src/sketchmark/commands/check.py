@@ -1,0 +1,132 @@
+"""`sketchmark check`: is a file of questions, or a task file, in order?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sketchmark.terminal import tell, tell_all
+
+if TYPE_CHECKING:
+    from sketchmark.task import Task
+    from sketchmark.tasks.questions.building import QuestionFile
+    from sketchmark.tasks.questions.survey import Survey
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where else pictures may lie."
+)
+@click.option("--task-args", default="", help="As for `run`: type=judged, tolerance=0.01.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON, one object a file.")
+def command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
+    """Look at every row of a file of questions (.jsonl, .csv, .tsv, .parquet), pictures decoded, or at a task file
+    (.yaml), and name what is broken. No model is asked.
+
+    \b
+    sketchmark check my_questions.jsonl
+    sketchmark check my_questions.csv --data pictures/
+    sketchmark check my_task.yaml
+    Exit code: 0 when all is in order, 2 when something is broken.
+    """
+    from sketchmark.tasks.questions.files import is_questions
+
+    in_order = [
+        _questions(name, data, task_args, as_json) if is_questions(name) else _task(name, data, as_json)
+        for name in files
+    ]
+    return 0 if all(in_order) else 2
+
+
+def _questions(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
+    from sketchmark.catalog import Catalog, parse_arguments
+
+    return _rows(Catalog().task(name, None, parse_arguments(task_args)), data, as_json)
+
+
+def _rows(task: Task, data: Path | None, as_json: bool) -> bool:
+    from sketchmark.tasks.questions.building import QuestionFile
+    from sketchmark.tasks.questions.files import rows
+    from sketchmark.tasks.questions.survey import survey
+    from sketchmark.terminal.telling import counted
+
+    said = {key: str(task.declared.source.get(key, "")) for key in ("file", "type", "tolerance")}
+    file = QuestionFile.located(folder=task.folder or Path(), data=data, **said)
+    with counted(rows(file.path), None, f"checking {file.path.name}") as watched:
+        found = survey(file, watched, decode=True)
+    if as_json:
+        _print_json(file, found)
+    else:
+        _print(file, found)
+    return found.rows > 0 and not found.broken_rows
+
+
+def _print(file: QuestionFile, found: Survey) -> None:
+    if not found.rows:
+        tell(f"{file.path}: no questions")
+        return
+    if not found.broken_rows:
+        tell(f"{file.path}: {_many(found.rows, 'question')}, all in order", bold=True)
+    else:
+        tell(f"{file.path}: {found.broken_rows} of {_many(found.rows, 'row')} broken", bold=True)
+    for one in found.broken:
+        tell(f"  {one}")
+    if (rest := found.broken_rows - len(found.broken)) > 0:
+        tell(f"  … and {rest} more")
+    if found.types:
+        tell(f"  types:    {', '.join(f'{name} {count}' for name, count in found.types.most_common())}")
+        tell(f"  pictures: {found.pictures}")
+        tell(f"  columns:  {', '.join(_named(ours, theirs) for ours, theirs in found.columns.items())}")
+    if found.unused:
+        tell(f"  not used: {', '.join(found.unused)}")
+
+
+def _named(ours: str, theirs: str) -> str:
+    return ours if ours == theirs else f"{theirs} (as {ours})"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _print_json(file: QuestionFile, found: Survey) -> None:
+    import msgspec
+
+    about = {"file": str(file.path), **msgspec.to_builtins(found), "unused": list(found.unused)}
+    tell_all(msgspec.json.encode(about).decode())
+
+
+def _task(name: str, data: Path | None, as_json: bool) -> bool:
+    """A task file: its schema and its modes, and its questions if it has a file of them; of lmms-eval's shape the
+    schema alone. Code that it names is not run."""
+    import msgspec
+
+    from sketchmark.errors import BadInput
+    from sketchmark.task import Task
+    from sketchmark.task_files.reading import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.tasks.questions.files import SOURCE, SUFFIXES
+
+    path = Path(name)
+    if path.suffix != ".yaml":
+        raise BadInput(f"{name} is neither a file of questions nor a task file", f"{', '.join(SUFFIXES)} or .yaml")
+    if not path.is_file():
+        raise BadInput(f"there is no file {name}")
+    config, task = read_config(path), None
+    if is_group(config):
+        what = f"a group of {', '.join(members_of(config))}"
+    elif is_lmms_eval(config):
+        what = "a task file of lmms-eval's shape; `sketchmark show` tries its code and data"
+    else:
+        task = Task(name_of(path), config, folder=path.parent)
+        for mode in task.modes:
+            if not task.plays_by_code(mode):
+                task.mode(mode)
+        what = f"task {task.name}, modes {', '.join(task.modes)}"
+    if as_json:
+        tell_all(msgspec.json.encode({"file": name, "what": what}).decode())
+    else:
+        tell(f"{name}: {what}; in order", bold=True)
+    return task is None or task.declared.source["use"] != SOURCE or _rows(task, data, as_json)

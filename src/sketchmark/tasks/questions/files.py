@@ -1,0 +1,104 @@
+"""The rows of a file of questions, one by one, with their numbers: a row that cannot be read does not hide the rest.
+
+Rows are counted from 1. In a JSONL file that is the line, as an editor shows it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.files import tables
+
+SOURCE = "questions.data:questions"
+"""What task files call the function that yields the samples."""
+
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+
+_LONGEST_LINE = 20_000_000
+"""Bytes of one line of JSON."""
+
+NumberedRow = tuple[int, tables.Row | BadInput]
+
+
+def is_questions(name: str) -> bool:
+    """Whether a task's name is that of a file of questions."""
+    return Path(name).suffix.lower() in SUFFIXES
+
+
+def task_name(path: Path) -> str:
+    """The file's name without its ending, in the letters that a run's files may have in their names."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", path.stem) or "questions"
+
+
+def rows(path: Path) -> Iterator[NumberedRow]:
+    """What each row holds, or what is wrong with it. Nothing holds the whole file."""
+    if not path.is_file():
+        raise BadInput(f"there is no file {path}", _nearest(path))
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        return _json_lines(path)
+    if suffix in (".csv", ".tsv"):
+        _check_header(path)
+    return ((number, _whole(row)) for number, row in enumerate(tables.file_rows(path), start=1))
+
+
+def _nearest(path: Path) -> str:
+    beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name)}
+    close = [beside[stem] for stem in get_close_matches(path.stem, beside, n=3)]
+    return f"did you mean {' or '.join(close)}?" if close else f"a file of questions ends in {', '.join(SUFFIXES)}"
+
+
+def _json_lines(path: Path) -> Iterator[NumberedRow]:
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(_LONGEST_LINE + 1):
+            number += 1
+            if len(line) > _LONGEST_LINE:
+                raise BadInput(f"{path}: line {number} is longer than {_LONGEST_LINE} bytes", "one question a line")
+            if line.strip():
+                yield number, _parsed(line)
+
+
+def _parsed(line: bytes) -> tables.Row | BadInput:
+    try:
+        found = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        return BadInput(f"no valid JSON: {str(error)[:200]}", "a line is one object: {…}")
+    if not isinstance(found, dict):
+        return BadInput(f"a {type(found).__name__}, not an object", 'a line is one object: {"question": …}')
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a name that is there twice, JSON's reader would keep the last."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key[:80]!r} is there twice")
+        found[key] = value
+    return found
+
+
+def _check_header(path: Path) -> None:
+    """A column that is there twice would be read once."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","), [])
+    except (csv.Error, ValueError) as error:
+        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
+    if twice := [name for at, name in enumerate(header) if name in header[:at]]:
+        raise BadInput(f"{path}: two columns are called {twice[0]!r}", "rename or drop one")
+
+
+def _whole(row: dict[Any, Any]) -> tables.Row | BadInput:
+    """A row of a table has as many cells as there are columns."""
+    if None in row:
+        return BadInput("more cells than there are columns", "a cell that holds the separator stands in quotes")
+    return row

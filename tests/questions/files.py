@@ -1,0 +1,65 @@
+"""Real files of questions, in the three forms, and a model that knows some answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from sketchmark.catalog import Catalog
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context, Picture, Sample
+
+Row = Mapping[str, Any]
+
+
+def picture(path: Path, colour: str = "red", size: tuple[int, int] = (16, 12)) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, colour).save(path)
+    return path
+
+
+def jsonl(path: Path, *rows: Row | str) -> Path:
+    """A text is a line as it is."""
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def table(path: Path, rows: Sequence[Row]) -> Path:
+    """A CSV file; lists as JSON."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: json.dumps(one) if isinstance(one, list) else one for name, one in row.items()})
+    return path
+
+
+def samples(path: Path, data: Path | None = None, **arguments: str) -> list[Sample]:
+    return list(Catalog().task(str(path), None, arguments).samples(data=data))
+
+
+class Knowing(Model):
+    """Answers with what it was given for a question, and draws a blue page; keeps what it was asked."""
+
+    def __init__(self, answers: Mapping[str, str], name: str = "knowing") -> None:
+        super().__init__(name)
+        self.answers = answers
+        self.said: list[str] = []
+        self.drawn: list[str] = []
+        self.pictures: list[int] = []
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        asked = "\n".join(context.texts)
+        self.said.append(asked)
+        self.pictures.append(len(context.pictures))
+        return Reply(text=next((reply for words, reply in self.answers.items() if words in asked), "I do not know."))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        self.drawn.append(context.texts[-1])
+        return Reply(picture=Picture.from_image(Image.new("RGB", (8, 8), "blue")))

@@ -1,0 +1,139 @@
+"""`sketchmark check`, and what `show` and `run` say of the same file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.core.test_cli import sketchmark
+from tests.questions.files import jsonl, picture
+
+EXAMPLE = Path(__file__).parents[2] / "examples/questions/shapes.jsonl"
+
+
+def test_the_example_is_in_order_and_plays(tmp_path: Path) -> None:
+    done = sketchmark("check", str(EXAMPLE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "8 questions, all in order" in done.stdout
+    assert "number 3, choice 2, exact 1, yes_no 1, judged 1" in done.stdout
+    run = (
+        "run",
+        "--model",
+        "player/random",
+        "--tasks",
+        str(EXAMPLE),
+        "--mode",
+        "direct,visual_cot,text_cot",
+        "-o",
+        "out",
+    )
+    done = sketchmark(*run, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out/results.json").read_text())["tasks"]
+    assert {name: cell["episodes"] for name, cell in results.items()} == {
+        "shapes.direct": 8,
+        "shapes.visual_cot": 8,
+        "shapes.text_cot": 8,
+    }
+
+
+def test_all_broken_rows_are_named_and_run_refuses_in_the_same_words(tmp_path: Path) -> None:
+    jsonl(
+        tmp_path / "q.jsonl",
+        {"id": "a", "question": "a?", "answer": "x", "notes": "mine"},
+        "{torn",
+        {"id": "b", "query": "b?"},
+        {"id": "c", "question": "c?", "options": ["x", "y"], "answer": "z"},
+        {"id": "a", "question": "d?", "answer": "x"},
+    )
+    done = sketchmark("check", "q.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "q.jsonl: 4 of 5 rows broken"
+    assert [line.split(":")[0] for line in lines[1:5]] == ["  row 2", "  row 3 (b)", "  row 4 (c)", "  row 5 (a)"]
+    assert lines[-1] == "  not used: notes"
+    refused = sketchmark("run", "--model", "player/random", "--tasks", "q.jsonl", "-o", "out", cwd=tmp_path)
+    assert refused.returncode == 2 and not (tmp_path / "out").exists()
+    assert len(refused.stderr.splitlines()) == 1
+    for line in lines[1:4]:
+        assert line.strip() in refused.stderr
+    assert "and 1 more" in refused.stderr and "sketchmark check q.jsonl" in refused.stderr
+    told = json.loads(sketchmark("check", "q.jsonl", "--json", cwd=tmp_path).stdout)
+    assert (told["rows"], told["broken_rows"], told["unused"]) == (5, 4, ["notes"])
+    assert [one["row"] for one in told["broken"]] == [2, 3, 4, 5]
+    assert told["broken"][3]["problem"] == "the id 'a' is row 1's already (give each row its own)"
+
+
+def test_many_broken_rows_are_counted(tmp_path: Path) -> None:
+    jsonl(tmp_path / "q.jsonl", *({"question": f"{n}?"} for n in range(130)))
+    done = sketchmark("check", "q.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) == 102 and done.stdout.splitlines()[-1] == "  … and 30 more"
+
+
+def test_a_picture_that_was_cut_off_is_found(tmp_path: Path) -> None:
+    whole = picture(tmp_path / "a.png", size=(300, 300)).read_bytes()
+    (tmp_path / "a.png").write_bytes(whole[: len(whole) - 40])
+    jsonl(tmp_path / "q.jsonl", {"question": "a?", "answer": "x", "image": "a.png"})
+    done = sketchmark("check", "q.jsonl", cwd=tmp_path)
+    assert done.returncode == 2 and "row 1: broken png picture" in done.stdout
+
+
+def test_show_shows_what_will_be_asked() -> None:
+    done = sketchmark("show", str(EXAMPLE), "--mode", "direct")
+    assert done.returncode == 0
+    asked = "  │ Which shape is on the left?\n  │ A. a circle\n  │ B. a square\n  │ C. a triangle\n  │ Answer with"
+    assert f"  [picture 160x120]\n{asked}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check", "shape.jsonl"), "did you mean shapes.jsonl"),
+        (("show", "shape.jsonl"), "did you mean shapes.jsonl"),
+        (("run", "--model", "player/random", "--tasks", "shape.jsonl"), "did you mean shapes.jsonl"),
+        (("run", "--model", "player/random", "--tasks", "other/q.csv"), "ends in .jsonl, .csv"),
+        (("run", "--model", "player/random", "--tasks", "shapes.json"), "ends in .jsonl, .csv"),
+        (
+            ("run", "--model", "player/random", "--tasks", "shapes.jsonl", "--task_args", "kind=x"),
+            "it takes: tolerance",
+        ),
+        (("run", "--model", "player/random", "--tasks", "shapes.jsonl", "--task_args", "type=x"), "'x' is not known"),
+        (("check", "shapes.txt"), "neither a file of questions nor a task file"),
+        (("check", "none.yaml"), "there is no file none.yaml"),
+        (("check", "broken.yaml"), "did you mean modes"),
+    ],
+)
+def test_bad_input_is_one_line_that_says_what_to_do(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    jsonl(tmp_path / "shapes.jsonl", {"question": "a?", "answer": "x"})
+    (tmp_path / "broken.yaml").write_text("mods: {}\n")
+    done = sketchmark(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_task_file_with_code_is_looked_at_and_its_code_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('the code ran')")
+    task = """
+        source: {use: "mine:samples"}
+        modes:
+          direct: {protocol: direct, prompts: {inputs: [What?]}}
+          twice: {like: direct, protocol: "mine:twice"}
+        scorers: ["mine:score"]
+    """
+    (tmp_path / "mine.yaml").write_text(task)
+    done = sketchmark("check", "mine.yaml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "mine.yaml: task mine, modes direct, twice; in order\n")
+    (tmp_path / "mine.yaml").write_text(task.replace("like: direct", "like: indirect"))
+    done = sketchmark("check", "mine.yaml", cwd=tmp_path)
+    assert done.returncode == 2 and "names the mode 'indirect'" in done.stderr
+
+
+def test_a_built_in_task_file_is_in_order() -> None:
+    import sketchmark as package
+
+    tasks = Path(package.__file__).parent / "tasks"
+    for name in ("worlds/maze.yaml", "mmsi/mmsi.yaml"):
+        assert sketchmark("check", str(tasks / name)).returncode == 0
