@@ -32,6 +32,7 @@ LAYERS = (
     ("runs",),
     ("comparison",),
     ("report", "view", "export", "serve"),
+    ("notebook",),
     ("api",),
     ("commands",),
     ("cli",),

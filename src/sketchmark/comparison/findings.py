@@ -156,6 +156,17 @@ class Comparison:
     notes: tuple[str, ...]
     published: tuple[PublishedTable, ...] = ()
 
+    def __str__(self) -> str:
+        from sketchmark.comparison.terminal import to_terminal
+
+        return to_terminal(self)
+
+    def _repr_markdown_(self) -> str:
+        """How a notebook shows it: everything that others wrote is escaped there."""
+        from sketchmark.comparison.formats import to_markdown
+
+        return to_markdown(self)
+
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
     return asdict(comparison)
