@@ -161,6 +161,9 @@ class Comparison:
 
         return to_terminal(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
     def _repr_markdown_(self) -> str:
         """How a notebook shows it: everything that others wrote is escaped there."""
         from sketchmark.comparison.formats import to_markdown
