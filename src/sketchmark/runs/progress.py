@@ -7,8 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from sketchmark.terminal import one_line, tell
-from sketchmark.terminal.notebook import Place, in_notebook
+from sketchmark.terminal import tell
+from sketchmark.terminal.notebook import in_notebook
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -24,11 +24,13 @@ class Watcher(Protocol):
     def end(self, cell: str) -> None: ...
 
 
-def watcher(quiet: bool = False) -> Plain | Live | Notebook | Silent:
+def watcher(quiet: bool = False) -> Plain | Live | Silent:
     if quiet:
         return Silent()
     if in_notebook():
-        return Notebook()
+        from sketchmark.runs.progress_in_notebook import InNotebook
+
+        return InNotebook()
     return Live() if sys.stderr.isatty() else Plain()
 
 
@@ -50,7 +52,7 @@ class Silent:
     def end(self, cell: str) -> None: ...
 
 
-class _Count:
+class Count:
     """Of one cell: cells overlap."""
 
     def __init__(self, total: int | None, before: int) -> None:
@@ -75,13 +77,13 @@ class Plain(Silent):
     """One line every few seconds for each cell: episodes done, failures, rate, time left."""
 
     def __init__(self) -> None:
-        self._cells: dict[str, _Count] = {}
+        self._cells: dict[str, Count] = {}
 
     def __enter__(self) -> Plain:
         return self
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
-        self._cells[cell] = _Count(total, done)
+        self._cells[cell] = Count(total, done)
         if done:
             tell(f"{cell}: {done} already done", err=True)
 
@@ -109,7 +111,7 @@ class Live(Silent):
         from sketchmark.terminal.console import bars
 
         self._progress: Progress = bars()
-        self._bars: dict[str, tuple[TaskID, _Count]] = {}
+        self._bars: dict[str, tuple[TaskID, Count]] = {}
         self._progress.start()
         return self
 
@@ -120,7 +122,7 @@ class Live(Silent):
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
         bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
-        self._bars[cell] = (bar, _Count(total, done))
+        self._bars[cell] = (bar, Count(total, done))
 
     def played(self, cell: str, failed: bool) -> None:
         bar, count = self._bars[cell]
@@ -131,41 +133,3 @@ class Live(Silent):
     def end(self, cell: str) -> None:
         bar, _ = self._bars[cell]
         self._progress.update(bar, total=self._progress.tasks[self._progress.task_ids.index(bar)].completed)
-
-
-class Notebook(Silent):
-    """One line per cell of the run, below the notebook's cell, replaced as episodes end."""
-
-    _EVERY = 0.5
-    _WIDTH = 20
-
-    def __init__(self) -> None:
-        self._place = Place()
-        self._cells: dict[str, _Count] = {}
-        self._told = 0.0
-
-    def __enter__(self) -> Notebook:
-        return self
-
-    def begin(self, cell: str, total: int | None, done: int) -> None:
-        self._cells[cell] = _Count(total, done)
-        self._show()
-
-    def played(self, cell: str, failed: bool) -> None:
-        self._cells[cell].add(failed)
-        if time.monotonic() - self._told >= self._EVERY:
-            self._show()
-
-    def end(self, cell: str) -> None:
-        self._cells[cell].total = self._cells[cell].done
-        self._show()
-
-    def _show(self) -> None:
-        self._told = time.monotonic()
-        self._place.show("\n".join(one_line(self._line(cell, count)) for cell, count in self._cells.items()))
-
-    def _line(self, cell: str, count: _Count) -> str:
-        full = round(self._WIDTH * count.done / count.total) if count.total else self._WIDTH * bool(count.done)
-        of = f"/{count.total}" if count.total else ""
-        bar = "█" * full + "░" * (self._WIDTH - full)
-        return f"{cell} {bar} {count.done}{of} episodes, {count.failed} failed, {count.rate:.1f}/s"

@@ -20,7 +20,7 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
-from sketchmark.runs.ending import ending_noted
+from sketchmark.runs.ending import note_ending
 from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
 from sketchmark.runs.grading import grade, usage_of
 from sketchmark.runs.lock import RunLock
@@ -46,40 +46,33 @@ async def run_plan(
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
     too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
-    lock = RunLock(path)
+    lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
         folder = _prepare(request, cells, model, path, options.fresh, retires)
-        with ending_noted(folder, options.budget):
-            await _fill(folder, request, cells, model, options, watcher, retires)
+        begun = True
+        stopping = Stopping(options.concurrency)
+        scoring = None if options.grading.judge else options.grading.scoring
+        how = (request, model, options.concurrency, options.time_limit, scoring)
+        async with staff(options.engine, *how) as players:
+            stopped = await _play(folder, cells, players, options, stopping, watcher)
+        if stopping.without_judge:
+            raise SketchmarkError(stopped)
+        tasks = {cell.name: cell.task for cell in cells}
+        await fill_scores(folder, tasks, options.grading, options.scored_beside)
+        scorings = [options.grading.scoring, *options.scored_beside]
+        aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
+        write_submissions(folder, tasks)
+        if stopped:
+            raise RunStopped(stopped)
+        note_ending(path, at_cost_limit=options.budget.used_up)
         return folder
+    except BaseException as error:
+        if begun:  # otherwise the folder is not this run's to write to
+            note_ending(path, error)
+        raise
     finally:
         lock.release()
-
-
-async def _fill(
-    folder: RunFolder,
-    request: Request,
-    cells: list[Cell],
-    model: Model,
-    options: RunOptions,
-    watcher: Watcher,
-    retires: dict[str, str],
-) -> None:
-    stopping = Stopping(options.concurrency)
-    scoring = None if options.grading.judge else options.grading.scoring
-    how = (request, model, options.concurrency, options.time_limit, scoring)
-    async with staff(options.engine, *how) as players:
-        stopped = await _play(folder, cells, players, options, stopping, watcher)
-    if stopping.without_judge:
-        raise SketchmarkError(stopped)
-    tasks = {cell.name: cell.task for cell in cells}
-    await fill_scores(folder, tasks, options.grading, options.scored_beside)
-    scorings = [options.grading.scoring, *options.scored_beside]
-    aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
-    write_submissions(folder, tasks)
-    if stopped:
-        raise RunStopped(stopped)
 
 
 def _prepare(
