@@ -202,6 +202,8 @@ def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) ->
     progress, table = now.cells[1].outputs
     assert re.search(r"^maze\.visual_cot █{20} 12/12 episodes, 0 failed", progress.data["text/plain"], re.MULTILINE)
     assert table.data["text/plain"] == stored.cells[1].outputs[1].data["text/plain"], "run docs/make_notebook.py"
+    (compared,) = now.cells[-1].outputs
+    assert "visual_cot − direct" in compared.data["text/plain"] and "| maze |" in compared.data["text/markdown"]
     assert len((DOCS / "notebook.ipynb").read_bytes()) < 100_000
     assert not re.search(r"/(home|tmp|root|work)/", (DOCS / "notebook.ipynb").read_text("utf-8"))
 

@@ -15,7 +15,10 @@ from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import unpack_episode
 from sketchmark.terminal import one_line
 
-_IN_A_ROW = ".sketchmark ol { display: flex; gap: 1em; overflow-x: auto; list-style: none; padding: 0 }"
+_IN_A_ROW = (
+    ".sketchmark ol { display: flex; gap: 1em; overflow-x: auto; list-style: none; padding: 0 } "
+    ".sketchmark li { min-width: 8em } .sketchmark .mark { margin-left: 1em }"
+)
 
 
 @dataclass(frozen=True)

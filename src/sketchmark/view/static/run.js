@@ -75,7 +75,7 @@ function sections(data, filters) {
       data.has_report ? el("a", { class: "button", href: address("/report", { run }), target: "_blank" }, "Report") : null,
     ),
     el("p", { class: "quiet" }, count(data.episodes, "episode"), waiting > 0 ? `, ${waiting} of them not scored yet` : "", " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
-    data.why && data.state !== "finished" ? el("p", { class: "why" }, name(data.why)) : null,
+    data.why && data.state !== "finished" ? el("p", { class: `why ${data.state}` }, name(data.why)) : null,
     filters,
     data.episodes ? scores(data, samples) : unplayed(data.state),
     data.gains.length ? el("section", {}, el("h2", {}, "Does drawing help?"), forest(data.gains), gains(data.gains, samples)) : null,

@@ -41,7 +41,7 @@ function card(run) {
     el("strong", {}, name(run.model || "unnamed model")),
     el("span", { class: "quiet" }, name(run.run)),
     el("span", {}, run.state === "finished" ? null : pill(run.state, run.state), ` ${count(run.episodes, "episode")}`),
-    run.why && run.state !== "finished" ? el("span", { class: "quiet why" }, name(run.why)) : null,
+    run.why && run.state !== "finished" ? el("span", { class: `why ${run.state}` }, name(run.why)) : null,
     el("span", { class: "quiet" }, tasks.slice(0, 5).join(", "), tasks.length > 5 ? ` and ${tasks.length - 5} more` : ""),
     scored(run.cells),
     failed(run.cells),
@@ -56,7 +56,7 @@ function scored(cells) {
   const having = cells.filter((cell) => cell.episodes);
   const lines = having.slice(0, ON_A_CARD).map((cell) => {
     const found = cell.metrics[cell.headline];
-    const value = found ? [el("strong", {}, percent(found.mean)), " ", el("span", { class: "quiet" }, `${bracket(found.ci95)} n ${found.n}`)] : noScore(cell);
+    const value = found ? [el("strong", {}, percent(found.mean)), " ", el("span", { class: "quiet whole" }, `${bracket(found.ci95)} n ${found.n}`)] : noScore(cell);
     return el("li", {}, name(`${cell.task} ${played(cell)}`), " ", value);
   });
   const more = having.length - ON_A_CARD;
