@@ -26,7 +26,7 @@ def seconds(url: str, folder: Path, samples: int, concurrency: int) -> float:
         output_path=folder / str(concurrency),
         model_args={"base_url": url},
         concurrency=concurrency,
-    )
+    ).folder
     assert run.results().tasks["maze.visual_cot"].metrics["maze_img_exact"].mean == 1.0
     return time.perf_counter() - started
 

@@ -29,10 +29,10 @@ class Mirror(Model):
 
 
 def main() -> None:
-    folder = sketchmark.run(
+    run = sketchmark.run(
         Mirror("mirror"), "jigsaw", mode="direct,visual_cot", limit=3, output_path="runs/mirror", fresh=True
     )
-    for cell, result in folder.results().tasks.items():
+    for cell, result in run.results.tasks.items():
         print(f"{cell}: {result.n} samples, could not be read: {result.failures.get('unparsed', 0)}")
 
 

@@ -31,7 +31,7 @@ class Hasty(Model):
 
 
 def main() -> None:
-    folder = sketchmark.run(
+    run = sketchmark.run(
         Hasty("hasty"),
         "dots_twice",
         mode="direct,visual_cot",
@@ -41,10 +41,9 @@ def main() -> None:
         output_path="runs/dots_twice",
         fresh=True,
     )
-    for cell, result in folder.results().tasks.items():
+    for cell, result in run.results.tasks.items():
         print(f"{cell}: right {result.metrics['right'].mean:.0%}")
-    _, episode = next(folder.played("dots_twice.visual_cot"))
-    for turn, context in episode.contexts():
+    for turn, context in run.episodes("dots_twice.visual_cot")[0].episode.contexts():
         said = turn.reply.text if turn.reply and turn.reply.text else "(a picture)"
         print(f"  {turn.act}: {len(context.pictures)} pictures, asked {context.texts[-1]!r}, got {said}")
 

@@ -26,7 +26,7 @@ class InkMeter(Model):
 
 
 def main() -> None:
-    folder = sketchmark.run(
+    run = sketchmark.run(
         InkMeter("ink_meter"),
         "dots",
         include=[DOTS],
@@ -35,7 +35,7 @@ def main() -> None:
         output_path="runs/dots",
         fresh=True,
     )
-    result = folder.results().tasks["dots.direct"]
+    result = run.results.tasks["dots.direct"]
     low, high = result.metrics["right"].ci95
     print(f"right: {result.metrics['right'].mean:.0%} [{low:.0%}, {high:.0%}] of {result.n}")
     for dots, group in sorted(result.by["dots"].items()):

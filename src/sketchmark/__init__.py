@@ -20,6 +20,7 @@ _PLACES = {
     "Options": "sketchmark.models.base",
     "Reply": "sketchmark.models.base",
     "Usage": "sketchmark.models.base",
+    "Run": "sketchmark.notebook",
     "Context": "sketchmark.parts",
     "Part": "sketchmark.parts",
     "Picture": "sketchmark.parts",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from sketchmark.models.base import Options as Options
     from sketchmark.models.base import Reply as Reply
     from sketchmark.models.base import Usage as Usage
+    from sketchmark.notebook import Run as Run
     from sketchmark.parts import Context as Context
     from sketchmark.parts import Part as Part
     from sketchmark.parts import Picture as Picture

@@ -10,6 +10,7 @@ import asyncio
 import importlib.util
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -23,17 +24,20 @@ from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.metered import Metered
 from sketchmark.models.secrets import to_write_down
+from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.runs.asked import Asked
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
+from sketchmark.runs.ranges import refuse_out_of_range
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.task import Grading
+from sketchmark.terminal.notebook import in_notebook
 
 P = ParamSpec("P")
 
@@ -125,13 +129,23 @@ def prepare(
     replicas: int | None = None,
     num_gpus: float = 0,
     shard: str = "",
-    quiet: bool = True,
+    quiet: bool | None = None,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
 
     The parameters are the options of `sketchmark run`, with the same names, spellings and defaults; only the progress
-    is off unless `quiet=False`. `model` and `judge` are names, or instances of your own (see `run`).
+    is shown in a notebook alone, unless `quiet` says otherwise. `model` and `judge` are names, or instances of your
+    own (see `run`).
     """
+    refuse_out_of_range(
+        limit=limit,
+        concurrency=concurrency,
+        time_limit=time_limit,
+        max_requests_per_minute=max_requests_per_minute,
+        max_cost=max_cost,
+        replicas=replicas,
+        num_gpus=num_gpus,
+    )
     name = model if isinstance(model, str) else model.name or type(model).__name__.lower()
     if not isinstance(model, str) and (model_args or batch_size or max_requests_per_minute):
         raise BadInput(
@@ -220,28 +234,32 @@ def prepare(
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
     path = Path(output_path) if output_path else default_folder(name, request.shard)
-    return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, quiet, owned)
+    silent = not in_notebook() if quiet is None else quiet
+    return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, silent, owned)
 
 
-def _played(prepared: Callable[P, PreparedRun]) -> Callable[P, RunFolder]:
+def _played(prepared: Callable[P, PreparedRun]) -> Callable[P, Run]:
     """`run` takes what `prepare` takes, spelled out once."""
 
     @wraps(prepared)
-    def run(*args: P.args, **kwargs: P.kwargs) -> RunFolder:
-        return prepared(*args, **kwargs).play()
+    def run(*args: P.args, **kwargs: P.kwargs) -> Run:
+        return Run(prepared(*args, **kwargs).play().path)
 
     return run
 
 
 run = _played(prepare)
 run.__name__ = run.__qualname__ = "run"
-run.__doc__ = """Play `tasks` with `model` and return the run folder.
+run.__annotations__ = {**prepare.__annotations__, "return": "Run"}
+run.__doc__ = """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
 
-    sketchmark.run("player/solver", "maze", limit=20).results()
+    run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
+    run.results, run.episodes(), run.to_pandas()
 
-The same as `sketchmark run`, with the same names, spellings, checks, cache and report; only the progress is off
-unless `quiet=False`. `model` and `judge` are names, or instances of your own: those stay yours to close, and their
-calls are cached only where you name a `cache` folder, since two instances of one class may answer differently.
+The same as `sketchmark run`, with the same names, spellings, checks, cache and report. Progress is shown in a
+notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and `judge` are names, or instances of
+your own: those stay yours to close, and their calls are cached only where you name a `cache` folder, since two
+instances of one class may answer differently.
 """
 
 
@@ -252,13 +270,27 @@ def default_folder(model: str, shard: Shard | None = None) -> Path:
 
 
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
-    """A notebook has an event loop of its own running; there the work goes to another thread."""
+    """A notebook has an event loop of its own running; there the work goes to another thread, and interrupting the
+    cell ends it in order."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+
+    async def told() -> RunFolder:
+        begun.append((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
     with ThreadPoolExecutor(max_workers=1) as aside:
-        return aside.submit(asyncio.run, work).result()
+        done = aside.submit(copy_context().run, asyncio.run, told())
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            for loop, task in begun:
+                if task:
+                    loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 def _names(names: Names) -> tuple[str, ...]:

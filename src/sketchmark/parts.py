@@ -275,6 +275,14 @@ class Picture:
     def __repr__(self) -> str:
         return f"Picture({self.format}, {self.identity[:12]})"
 
+    def _repr_png_(self) -> bytes | None:
+        """How a notebook shows it; nothing where it cannot be decoded."""
+        try:
+            picture = self.shown()
+            return picture.data if picture.format == "png" else Picture.from_image(self.image()).data
+        except BadPicture:
+            return None
+
 
 Content = str | Picture
 Author = Literal["task", "model"]

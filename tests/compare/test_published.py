@@ -145,7 +145,7 @@ def test_a_scripted_players_run_stands_beside_the_published_table(tmp_path: Path
     folder = sketchmark.run(
         "player/solver", "uni_mmmu_maze", mode="visual_cot", data=data, scoring="official", no_cache=True,
         output_path=tmp_path / "run",
-    )  # fmt: skip
+    ).folder  # fmt: skip
     (table,) = compare([folder.path], published=True).published
     gpt = {row.score: row for row in table.rows if row.model == "GPT-4.1 + GPT-image"}
     assert (gpt["maze_text_exact"].value, gpt["maze_text_exact"].yours.mean) == (0.181, 1.0)

@@ -103,7 +103,7 @@ def test_an_episode_interrupted_at_step_7_pays_only_for_what_is_left(tmp_path: P
     first = DiesAt(14)
     sketchmark.run(first, **common)  # type: ignore[arg-type]
     second = DiesAt(1000)
-    folder = sketchmark.run(second, retry_failed=True, **common)  # type: ignore[arg-type]
+    folder = sketchmark.run(second, retry_failed=True, **common).folder  # type: ignore[arg-type]
     assert folder.results().tasks["maze.visual_cot"].metrics["maze_img_exact"].mean == 1.0
     assert second.made == 9 * 2 + 1 - 14
 

@@ -11,6 +11,7 @@ import pytest
 
 from sketchmark import extras
 from sketchmark.errors import MissingExtra
+from sketchmark.files import tables
 
 
 class Installed:
@@ -73,3 +74,15 @@ def test_an_extra_that_is_installed_is_not_proposed(monkeypatch: pytest.MonkeyPa
 def test_an_extra_that_is_missing_is_proposed() -> None:
     told = str(MissingExtra("the DreamSim metric", "dreamsim"))
     assert "needs an optional dependency, sketchmark[dreamsim]" in told and "pip install" in told
+
+
+def test_the_ways_to_data_propose_the_extra_only_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tables.ways("Owner/Set").endswith("; without them the hub's Owner/Set is loaded")
+    monkeypatch.setattr(tables, "is_installed", lambda extra: False)
+    assert tables.ways("Owner/Set").endswith(f", or {extras.install_command('data')} to load Owner/Set")
+
+
+def test_a_hub_client_that_is_installed_and_broken_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtra, match=r"loading Owner/Broken needs .*cannot be used: ModuleNotFoundError"):
+        list(tables.rows(None, hub="Owner/Broken"))

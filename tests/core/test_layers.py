@@ -32,6 +32,7 @@ LAYERS = (
     ("runs",),
     ("comparison",),
     ("report", "view", "export", "serve", "doctor"),
+    ("notebook",),
     ("api",),
     ("commands",),
     ("cli",),

@@ -17,7 +17,7 @@ from sketchmark.runs.play import play
 def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "player/solver", "maze,sliding,jigsaw", mode="direct,visual_cot", limit=25, output_path=tmp_path
-    )
+    ).folder
     for name, cell in folder.results().tasks.items():
         assert cell.failures == {}
         assert {metric: found.mean for metric, found in cell.metrics.items() if found.mean != 1.0} == {}, name
@@ -35,7 +35,7 @@ def test_the_solver_scores_one_on_every_metric_of_every_generated_world(tmp_path
 def test_the_solver_reads_mazes_of_any_size(tmp_path: Path, arguments: dict[str, int]) -> None:
     folder = sketchmark.run(
         "player/solver", "maze", mode="visual_cot", limit=6, output_path=tmp_path, task_args=arguments
-    )
+    ).folder
     metrics = folder.results().tasks["maze.visual_cot"].metrics
     assert {found.mean for found in metrics.values()} == {1.0}
 
@@ -49,7 +49,7 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
         canvas="own,blank,other,oracle",
         limit=60,
         output_path=tmp_path,
-    )
+    ).folder
     gains = {(gain.task, gain.canvas): gain for gain in folder.results().gains}
     for world in ("maze", "sliding"):
         for canvas in ("own", "oracle"):
@@ -61,7 +61,7 @@ def test_drawing_helps_the_sketcher_and_a_canvas_that_shows_nothing_of_it_takes_
 
 @pytest.mark.slow
 def test_random_is_within_its_interval_of_chance_on_jigsaw(tmp_path: Path) -> None:
-    folder = sketchmark.run("player/random", "jigsaw", limit=100, output_path=tmp_path)
+    folder = sketchmark.run("player/random", "jigsaw", limit=100, output_path=tmp_path).folder
     low, high = folder.results().tasks["jigsaw.direct"].metrics["jigsaw_text_acc"].ci95
     assert low is not None and high is not None and low <= 0.5 <= high
 

@@ -17,8 +17,9 @@ import sketchmark
 ROOT = Path(__file__).parents[2]
 
 FACE = """
-    CallFailed Context Desk Episode FilledPrompts Grading Model Options Part Picture Protocol Reply RunFolder Sample
-    Scores SketchmarkError Task Usage __version__ compare get_image_index_info read_choice read_number read_yes_no run
+    CallFailed Context Desk Episode FilledPrompts Grading Model Options Part Picture Protocol Reply Run RunFolder
+    Sample Scores SketchmarkError Task Usage __version__ compare get_image_index_info read_choice read_number
+    read_yes_no run
 """
 
 INNER = {

@@ -25,7 +25,7 @@ def _run(model: str | Model, path: Path, **more: Any) -> RunFolder:
         "limit": 4,
         "no_cache": "cache" not in more,
     }
-    return sketchmark.run(model, output_path=path, **{**settings, **more})
+    return sketchmark.run(model, output_path=path, **{**settings, **more}).folder
 
 
 def test_results_have_the_promised_shape(tmp_path: Path) -> None:

@@ -87,5 +87,5 @@ def test_a_task_file_names_it_without_any_code_beside_it(tmp_path: Path) -> None
         "        return Reply(text='Not A. The answer is **B**.')\n"
     )
     include = (tmp_path / "mine.py", tmp_path / "mine.yaml")
-    folder = sketchmark.run("talker", "mine", include=include, output_path=tmp_path / "run", cache=None)
+    folder = sketchmark.run("talker", "mine", include=include, output_path=tmp_path / "run", cache=None).folder
     assert folder.results().tasks["mine.direct"].metrics["right"].mean == 1.0

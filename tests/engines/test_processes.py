@@ -76,12 +76,12 @@ def test_an_episode_that_kills_every_worker_fails_alone_and_is_played_again_by_t
     arguments = {"victim": first_picture(3), "folder": str(deaths), "deaths": 3}
     asked: dict[str, Any] = {"limit": 8, "include": [PLUG_IN], "model_args": arguments, "no_cache": True}
     asked |= {"engine": "processes", "replicas": 1, "output_path": tmp_path / "run"}
-    folder = sketchmark.run("deadly", "maze", **asked)
+    folder = sketchmark.run("deadly", "maze", **asked).folder
     cell = folder.results().tasks["maze.direct"]
     assert (cell.n, cell.failures) == (7, {"worker_lost": 1})
     (failure,) = [line.failure for line in folder.episodes("maze.direct") if line.failure]
     assert "died 3 times" in failure.message and "signal 9" in failure.message
-    folder = sketchmark.run("deadly", "maze", **asked)
+    folder = sketchmark.run("deadly", "maze", **asked).folder
     assert folder.results().tasks["maze.direct"].n == 8 and len(list(deaths.iterdir())) == 3
 
 
@@ -106,7 +106,7 @@ def test_a_judge_is_asked_by_the_run_itself(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "painter", "judged_rows", engine="processes", judge=Judge("judge"), include=[PLUG_IN, judged, task],
         trust_code=True, output_path=tmp_path / "run", no_cache=True,
-    )  # fmt: skip
+    ).folder  # fmt: skip
     assert Judge.calls == 6 and folder.results().tasks["judged_rows.direct"].metrics["right"].mean == 1.0
 
 
@@ -165,7 +165,7 @@ def test_however_a_run_ends_no_worker_is_left_and_it_can_be_resumed(
     before = ids(tmp_path / "run", "maze.visual_cot")
     assert 0 < len(before) < 60
     asked: dict[str, Any] = {"include": [PLUG_IN], "mode": "visual_cot", "limit": 12, "no_cache": True}
-    folder = sketchmark.run("slow", "maze", output_path=tmp_path / "run", **asked)
+    folder = sketchmark.run("slow", "maze", output_path=tmp_path / "run", **asked).folder
     assert folder.results().tasks["maze.visual_cot"].n == 12
     after = ids(tmp_path / "run", "maze.visual_cot")
     assert after[: len(before)] == before and len(set(after)) == len(after), "nothing is played twice"

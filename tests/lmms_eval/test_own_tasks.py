@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
-    return sketchmark.run(model, tasks, include=(folder,), trust_code=True, output_path=out)
+    return sketchmark.run(model, tasks, include=(folder,), trust_code=True, output_path=out).folder
 
 
 def test_a_folder_with_functions_runs_end_to_end(folder: Path, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_the_command_names_the_extra_the_missing_reports_or_the_metric_that_fail
 
     reports = run(
         Says(), "iu_xray", data=fixtures.reports(tmp_path / "d", "IU_XRAY"), output_path=tmp_path / "reports"
-    )
+    ).folder
     asked = ["report-metrics", str(reports.path), "--metric"]
     assert isinstance(CliRunner().invoke(cli, [*asked, "radcliq"]).exception, UnknownName)
     if importlib.util.find_spec("radgraph") is None:
@@ -134,6 +134,6 @@ def test_the_command_names_the_extra_the_missing_reports_or_the_metric_that_fail
     assert done.return_value == 1 and json.loads(done.stdout) == {"iu_xray.direct": {"bertscore_f1": 0.5}}
     assert "iu_xray.direct: rate failed: ValueError: rate is nan" in done.stderr
     assert "iu_xray.direct: green failed: ZeroDivisionError: division by zero" in done.stderr
-    other = run(Says(), "slake", data=fixtures.slake(tmp_path / "d"), output_path=tmp_path / "other")
+    other = run(Says(), "slake", data=fixtures.slake(tmp_path / "d"), output_path=tmp_path / "other").folder
     refused = CliRunner().invoke(cli, ["report-metrics", str(other.path), "--metric", "rate"])
     assert "holds no reports" in str(refused.exception)

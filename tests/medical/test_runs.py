@@ -77,7 +77,7 @@ SETS: list[tuple[str, Prepare, int, int]] = [
 
 
 def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct", **request: Any) -> RunFolder:
-    return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request)
+    return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request).folder
 
 
 async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellSummary]:

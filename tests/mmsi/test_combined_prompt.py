@@ -37,7 +37,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kept(data: Path, tmp_path: Path) -> None:
     model = OnePrompt()
-    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run")
+    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run").folder
     [context] = model.asked
     assert len(context.pictures) == 3
     assert split(context.texts[-1])
@@ -49,7 +49,9 @@ def test_a_model_that_wants_combined_prompt_gets_one_call_and_its_drawing_is_kep
 
 
 def test_its_missing_picture_is_a_failed_drawing(data: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(OnePrompt(draws=False), "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run")
+    folder = sketchmark.run(
+        OnePrompt(draws=False), "mmsi_msr_visual_cot", data=data, output_path=tmp_path / "run"
+    ).folder
     assert folder.results().tasks["mmsi_msr.visual_cot"].failures == {"no_picture": 1}
 
 

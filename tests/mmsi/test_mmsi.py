@@ -98,7 +98,7 @@ def test_a_dash_and_a_hyphen_are_one_category(tmp_path: Path) -> None:
         row(3, "MSR", answer="B"),
     ]
     file = write(tmp_path / "test.parquet", rows)
-    cell = sketchmark.run(Blunt(), "mmsi_bench", data=file, output_path=tmp_path / "run").results().tasks
+    cell = sketchmark.run(Blunt(), "mmsi_bench", data=file, output_path=tmp_path / "run").folder.results().tasks
     by = cell["mmsi_bench.direct"].by["category"]
     assert {name: (found.n, found.metrics["accuracy"].mean) for name, found in by.items()} == {
         "MSR": (1, 1.0),
@@ -143,7 +143,7 @@ def test_a_models_own_prompts_are_merged_over_the_default(one: Path, tmp_path: P
 def test_a_generation_prompt_that_holds_an_option_is_reported_in_the_summary(one: Path, tmp_path: Path) -> None:
     folder = sketchmark.run(
         Blunt(), "my_msr_visual_cot", include=(_per_model(tmp_path),), data=one, output_path=tmp_path / "run"
-    )
+    ).folder
     [warning] = folder.results().warnings
     assert "sample 7 contains its option A ('Left, while moving backward')" in warning
 
@@ -156,7 +156,7 @@ def test_the_published_prompts_do_not_leak(tmp_path: Path) -> None:
             data=five_files(tmp_path),
             prompts=prompts,
             output_path=tmp_path / prompts,
-        )
+        ).folder
         assert folder.results().warnings == []
 
 
@@ -178,7 +178,7 @@ def test_strict_leaks_stop_the_run_before_the_first_call(one: Path, tmp_path: Pa
 
 def test_a_failed_drawing_fails_the_episode_and_stage_two_is_not_asked(one: Path, tmp_path: Path) -> None:
     model = Blunt()
-    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
+    folder = sketchmark.run(model, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run").folder
     cell = folder.results().tasks["mmsi_msr.visual_cot"]
     assert model.asked == []
     assert cell.failures == {"no_picture": 1}
@@ -189,7 +189,7 @@ def test_only_with_continue_is_stage_two_asked_without_the_drawing(one: Path, tm
     model = Blunt()
     folder = sketchmark.run(
         model, "mmsi_msr_visual_cot", data=one, on_draw_failure="continue", output_path=tmp_path / "run"
-    )
+    ).folder
     cell = folder.results().tasks["mmsi_msr.visual_cot"]
     [context] = model.asked
     assert len(context.pictures) == 4
@@ -218,7 +218,7 @@ def test_an_unparsed_answer_is_wrong_with_a_note(one: Path, tmp_path: Path) -> N
         async def say(self, context: Context, options: Options) -> Reply:
             return Reply(text="Hard to say.")
 
-    folder = sketchmark.run(Mute(), "mmsi_msr", data=one, output_path=tmp_path / "run")
+    folder = sketchmark.run(Mute(), "mmsi_msr", data=one, output_path=tmp_path / "run").folder
     [scores] = folder.scores("mmsi_msr.direct")
     assert scores.values == {"accuracy": 0.0}
     assert scores.notes["no_letter"] == "cannot find answer"

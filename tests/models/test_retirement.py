@@ -49,7 +49,7 @@ def test_it_is_in_run_json_on_the_card_and_among_the_warnings(tmp_path: Path) ->
             model_args={"base_url": f"{far.url}/v1"},
             output_path=tmp_path / "run",
             no_cache=True,
-        )
+        ).folder
     assert folder.about().model.retires == {"m": day}
     assert any(f"m is shut down on {day}" in line for line in folder.results().warnings)
     assert f"m: {day}" in card(folder, "run")

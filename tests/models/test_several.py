@@ -335,7 +335,7 @@ def test_a_run_with_two_servers_loses_nothing_when_one_is_killed_in_the_middle(
     assert "set aside once" in told[0][2] and f"{a} is set aside" in err and not told[1][2]
     whole = sketchmark.run(
         "player/solver", "maze,sliding", mode="direct,visual_cot", limit=12, output_path=tmp_path / "whole"
-    )
+    ).folder
     killed = RunFolder(tmp_path / "killed")
     for cell in whole.cells:
         assert {row.sample: row.values for row in killed.scores(cell)} == {

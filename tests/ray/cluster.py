@@ -30,7 +30,7 @@ def two_nodes(head_cpus: int = 1, other_cpus: int = 2) -> Iterator[Any]:
 
 def on_ray(cluster: Any, model: str, tasks: str, **asked: Any) -> Any:
     how: dict[str, Any] = {"engine": "ray", "ray_address": cluster.address, "no_cache": True, **asked}
-    return sketchmark.run(model, tasks, **how)
+    return sketchmark.run(model, tasks, **how).folder
 
 
 def command(cluster: Any, folder: Path, *more: str) -> list[str]:

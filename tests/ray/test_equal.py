@@ -104,7 +104,11 @@ def test_a_run_is_resumed_by_whichever_engine(cluster: Any, tmp_path: Path) -> N
     asked: dict[str, Any] = {"no_cache": True, "output_path": tmp_path / "run"}
     sketchmark.run("player/solver", "maze", engine="local", limit=3, **asked)
     on_ray(cluster, "player/solver", "maze", limit=6, output_path=tmp_path / "run")
-    cell = sketchmark.run("player/solver", "maze", engine="local", limit=8, **asked).results().tasks["maze.direct"]
+    cell = (
+        sketchmark.run("player/solver", "maze", engine="local", limit=8, **asked)
+        .folder.results()
+        .tasks["maze.direct"]
+    )
     assert sorted(ids(tmp_path / "run", "maze.direct")) == [f"maze-0-{number:06d}" for number in range(8)]
     assert (cell.n, cell.metrics[cell.headline].mean) == (8, 1.0)
 

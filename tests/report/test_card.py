@@ -72,7 +72,7 @@ class Versioned(Model):
 
 
 def test_the_card_says_what_was_run(tmp_path: Path) -> None:
-    folder = sketchmark.run(Versioned("gpt-9"), "maze", limit=3, output_path=tmp_path / "run", no_cache=True)
+    folder = sketchmark.run(Versioned("gpt-9"), "maze", limit=3, output_path=tmp_path / "run", no_cache=True).folder
     text = card(folder, "run")
     facts = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE))
     assert facts["version, as the server reports it"] == "gpt-9-2026-11-01 (fp\\_7), 3 replies"
@@ -101,7 +101,7 @@ class Mute(Model):
 def test_failures_are_counted_and_an_old_folder_says_that_it_does_not_know(tmp_path: Path) -> None:
     folder = sketchmark.run(
         Mute("mute"), "jigsaw", mode="visual_cot", limit=4, output_path=tmp_path / "run", no_cache=True
-    )
+    ).folder
     assert "| jigsaw.visual\\_cot | 4 | 0 | no\\_picture 4 | nothing |" in card(folder, "run")
     about = json.loads(folder.run_file.read_text())
     del about["asked"]
@@ -135,7 +135,7 @@ def test_a_command_is_written_if_it_can_say_the_same(given: dict[str, Any], expe
 
 
 def test_a_strangers_folder_stays_text(tmp_path: Path) -> None:
-    folder = sketchmark.run("player/random", "maze", limit=2, output_path=tmp_path / "run", no_cache=True)
+    folder = sketchmark.run("player/random", "maze", limit=2, output_path=tmp_path / "run", no_cache=True).folder
     nasty = "x|y <script>alert(1)</script> [l](javascript:x)\n# Title\n```\n\x1b[31m"
     about = json.loads(folder.run_file.read_text())
     about["model"]["name"] = about["started"] = nasty

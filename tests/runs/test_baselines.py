@@ -32,7 +32,7 @@ def seconds(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 def _mmsi(path: Path, answers: str) -> CellSummary:
     rows = [mmsi.row(place, "MSR", answer=answer) for place, answer in enumerate(answers)]
     data = mmsi.write(path / "data" / "mmsi.parquet", rows)
-    folder = sketchmark.run("player/random", "mmsi_bench", data=data, output_path=path / "run", no_cache=True)
+    folder = sketchmark.run("player/random", "mmsi_bench", data=data, output_path=path / "run", no_cache=True).folder
     return folder.results().tasks["mmsi_bench.direct"]
 
 
@@ -91,7 +91,7 @@ async def test_of_very_many_samples_a_part_is_taken_evenly(tmp_path: Path, monke
 def test_drawn_and_direct_have_the_same_and_worlds_without_options_none(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "player/random", "jigsaw,maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "run", no_cache=True
-    )
+    ).folder
     tasks = folder.results().tasks
     direct, drawn = (tasks[f"jigsaw.{mode}"].baselines for mode in ("direct", "visual_cot"))
     assert direct == drawn and set(drawn) == {"jigsaw_text_acc"} and drawn["jigsaw_text_acc"].random == 0.5

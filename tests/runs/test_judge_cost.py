@@ -102,7 +102,7 @@ def test_verdicts_from_the_cache_cost_nothing_and_come_also_when_all_is_spent(
                 data=files["data"],
                 output_path=tmp_path / name,
             )
-            .results()
+            .folder.results()
             .tasks["uni_mmmu_science.direct"]
         )
         assert cell.failures == {} and cell.metrics["science_text_result_acc"].n == 1

@@ -65,7 +65,7 @@ def test_a_merged_folder_is_resumed_without_playing_anything_again(played: Path,
     out = tmp_path / "merged"
     assert command(*(played / f"shard{number}" for number in range(3)), "-o", out, "-q").returncode == 0
     lines = {path: lines_in(path) for path in out.glob("episodes/*.jsonl")}
-    folder = sketchmark.run("player/sketcher", TASKS, **ASKED, output_path=out)
+    folder = sketchmark.run("player/sketcher", TASKS, **ASKED, output_path=out).folder
     assert {path: lines_in(path) for path in out.glob("episodes/*.jsonl")} == lines
     assert plain(folder.results()) == plain(RunFolder(played / "whole").results())
 
@@ -84,7 +84,7 @@ def test_a_missing_shard_is_named_and_what_is_there_can_be_merged_and_played_to_
     done = command(*parts, "--out", out, "--partial")
     assert done.returncode == 0, done.stderr
     assert any("2 of 7 samples are missing" in line for line in RunFolder(out).results().warnings)
-    folder = sketchmark.run("player/sketcher", TASKS, **ASKED, output_path=out)
+    folder = sketchmark.run("player/sketcher", TASKS, **ASKED, output_path=out).folder
     assert plain(folder.results()) == plain(RunFolder(played / "whole").results())
 
 

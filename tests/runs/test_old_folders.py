@@ -140,7 +140,7 @@ def _resume(folder: RunFolder, limit: int) -> RunFolder:
         limit=limit,
         output_path=folder.path,
         cache=None,
-    )
+    ).folder
 
 
 def test_it_resumes_and_plays_only_what_is_new(folder: RunFolder) -> None:

@@ -19,7 +19,7 @@ CELL = "maze.visual_cot"
 
 def _played(path: Path, **more: Any) -> RunFolder:
     asked: dict[str, Any] = {"mode": "direct,visual_cot", "limit": 3, "no_cache": True, **more}
-    return sketchmark.run("player/solver", "maze", output_path=path, **asked)
+    return sketchmark.run("player/solver", "maze", output_path=path, **asked).folder
 
 
 def _cut(folder: RunFolder) -> None:

@@ -155,6 +155,6 @@ def test_the_slurm_script_on_the_page_plays_the_shards_that_the_merge_joins(tmp_
 
 def test_a_shard_has_a_folder_of_its_own_unless_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = sketchmark.run("player/random", "maze", limit=3, shard="1/2")
+    folder = sketchmark.run("player/random", "maze", limit=3, shard="1/2").folder
     assert folder.path == Path("runs/player-random-shard-1-of-2")
     assert [line.index for line in folder.episodes("maze.direct")] == [1]

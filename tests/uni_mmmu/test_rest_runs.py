@@ -76,7 +76,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _cells(model: Model, tasks: str, data: Path, path: Path, **options: Any) -> dict[str, CellSummary]:
-    return sketchmark.run(model, tasks, data=data, output_path=path, **options).results().tasks
+    return sketchmark.run(model, tasks, data=data, output_path=path, **options).folder.results().tasks
 
 
 def _means(cell: CellSummary) -> dict[str, float | None]:
@@ -135,7 +135,7 @@ def test_without_a_judge_what_is_scored_by_rule_is_scored(data: Path, tmp_path: 
 
 def test_a_model_that_does_not_draw_plays_the_text_and_is_told_so(data: Path, tmp_path: Path) -> None:
     tasks = "uni_mmmu_science_visual_cot,uni_mmmu_code_visual_cot"
-    folder = sketchmark.run(Speaker("talker"), tasks, data=data, output_path=tmp_path, judge=Judge())
+    folder = sketchmark.run(Speaker("talker"), tasks, data=data, output_path=tmp_path, judge=Judge()).folder
     results = folder.results()
     assert [line for line in results.warnings if "does not draw, so its drawing step is skipped" in line]
     assert _means(results.tasks["uni_mmmu_code.visual_cot"]) == {"code_text_acc": 1.0}

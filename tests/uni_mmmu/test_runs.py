@@ -43,7 +43,7 @@ def test_the_solver_scores_one_on_every_text_and_picture_metric(
 ) -> None:
     folder = sketchmark.run(
         "player/solver", "uni_mmmu,uni_mmmu_visual_cot", data=data[layout], output_path=tmp_path / "run"
-    )
+    ).folder
     cells = folder.results().tasks
     assert len(cells) == 6
     for name, cell in cells.items():
@@ -70,7 +70,7 @@ def test_the_oracle_canvas_has_true_frames_also_for_parquet_rows(data: dict[str,
 
 def test_text_cot_writes_where_visual_cot_draws(data: dict[str, Path], tmp_path: Path) -> None:
     recorder = Recorder(make("solver"))
-    folder = sketchmark.run(recorder, "uni_mmmu", mode="text_cot", data=data["parquet"], output_path=tmp_path)
+    folder = sketchmark.run(recorder, "uni_mmmu", mode="text_cot", data=data["parquet"], output_path=tmp_path).folder
     assert {act for act, _, _ in recorder.requests} == {"say"}
     assert all("img" not in metric for cell in folder.results().tasks.values() for metric in cell.metrics)
 
@@ -117,7 +117,7 @@ def test_data_is_found_through_the_environment(
     data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKETCHMARK_DATA", str(data["parquet"]))
-    folder = sketchmark.run("player/solver", "uni_mmmu_maze100", output_path=tmp_path / "python")
+    folder = sketchmark.run("player/solver", "uni_mmmu_maze100", output_path=tmp_path / "python").folder
     assert folder.results().tasks["uni_mmmu_maze100.direct"].n == 3
     arguments = ["run", "--model", "player/solver", "--tasks", "uni_mmmu_maze100", "--quiet", "--no-cache"]
     done = CliRunner().invoke(root, [*arguments, "--output_path", str(tmp_path / "cli")], standalone_mode=False)
@@ -212,5 +212,7 @@ def test_without_two_drawings_a_jigsaw_has_no_picture_score() -> None:
 def test_an_item_without_ground_truth_has_no_text_score(tmp_path: Path) -> None:
     row = {"initial_image": published.image(maze.render(published.MAZES[0])), "steps": ""}
     file = published.write_parquet(tmp_path / "x.parquet", [row])
-    cell = sketchmark.run("player/solver", "uni_mmmu_maze100", data=file, output_path=tmp_path / "run").results()
+    cell = sketchmark.run(
+        "player/solver", "uni_mmmu_maze100", data=file, output_path=tmp_path / "run"
+    ).folder.results()
     assert set(cell.tasks["uni_mmmu_maze100.direct"].metrics) == {"maze_solved"}

@@ -36,7 +36,9 @@ def test_a_constant_pair_of_seconds_is_found_and_warned_of(tmp_path: Path) -> No
     """One second for the car and three for the person are right on most of these maps, within one second."""
     truths = [(1, 3), (2, 2), (0.5, 4), (1.5, 3.5), (1, 2.5)] * 8 + [(7, 9)] * 10
     data = write_parquet(tmp_path / "vsp_collision_50.parquet", [collision(n, *one) for n, one in enumerate(truths)])
-    folder = sketchmark.run("player/random", "vsp_collision", data=data, output_path=tmp_path / "run", no_cache=True)
+    folder = sketchmark.run(
+        "player/random", "vsp_collision", data=data, output_path=tmp_path / "run", no_cache=True
+    ).folder
     tasks = folder.results().tasks
     found = tasks["unig2u_vsp_collision.direct"].baselines["collision_acc"]
     assert found.reply == "Car: 1.0\nPerson: 3.0" and found.majority == pytest.approx(0.8) and found.n == 50

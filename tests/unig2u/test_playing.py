@@ -39,7 +39,7 @@ def test_a_right_answer_scores_one_directly_with_a_drawing_and_in_words(
         data=data,
         judge=Judge(JUDGES.get(task, "True")),
         output_path=tmp_path / "run",
-    )
+    ).folder
     results = folder.results()
     assert sorted(results.tasks) == sorted(f"{task}.{mode}" for mode in ("direct", "visual_cot", "text_cot"))
     for cell in results.tasks.values():
@@ -57,7 +57,7 @@ def test_a_wrong_answer_scores_nothing(task: str, scoring: str, data: Path, tmp_
         scoring=scoring,
         judge=Judge('False {"answer_correct": 0, "text_ok": 0}'),
         output_path=tmp_path / "run",
-    )
+    ).folder
     cell = folder.results().tasks[f"{task}.direct"]
     assert (cell.metrics[cell.headline].mean, cell.n) == (0.0, 2)
 
@@ -162,7 +162,7 @@ def test_the_words_for_a_drawing_never_speak_of_a_second_picture(data: Path) -> 
 
 def test_only_prompts_that_quote_the_options_are_reported_as_leaks(data: Path, tmp_path: Path) -> None:
     own = ",".join(f"{name}_visual_cot" for name in published.OWN)
-    folder = sketchmark.run(Says("B"), own, limit=1, data=data, output_path=tmp_path / "run")
+    folder = sketchmark.run(Says("B"), own, limit=1, data=data, output_path=tmp_path / "run").folder
     leaks = [warning.partition(".")[0] for warning in folder.results().warnings if "contains its option" in warning]
     assert leaks == [name for name in published.OWN if "VisualPuzzles" in name]
 
@@ -198,7 +198,7 @@ def test_a_row_that_cannot_be_used_is_counted_and_named(tmp_path: Path) -> None:
     write_parquet(tmp_path / "illusion_icon_test100.parquet", rows)
     run = sketchmark.run(
         Says("Animal"), "illusionbench_arshia_icon_shape_test", data=tmp_path, output_path=tmp_path / "run"
-    )
+    ).folder
     cell = run.results().tasks["unig2u_illusionbench_arshia_icon_shape_test.direct"]
     assert (cell.n, cell.failures) == (1, {"broken_row": 1})
     [broken] = [line.failure for line in run.episodes(f"{cell.task}.direct") if line.failure]

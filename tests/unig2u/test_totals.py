@@ -207,7 +207,9 @@ def test_what_is_missing_is_one_line_and_a_whole_total_a_table(capsys: pytest.Ca
 
 def test_a_run_of_some_tasks_says_what_is_missing_and_keeps_it_in_its_results(tmp_path: Path) -> None:
     data = published.everything(tmp_path / "data")
-    folder = sketchmark.run(Knows(), "chartqa100,unig2u_phyx_optics100", data=data, output_path=tmp_path / "run")
+    folder = sketchmark.run(
+        Knows(), "chartqa100,unig2u_phyx_optics100", data=data, output_path=tmp_path / "run"
+    ).folder
     [found] = folder.results().totals
     assert len(found.missing) == 31 and found.overall is None
     assert found.missing["unig2u_chartqa100"] == "2 of 100 samples scored"
@@ -226,7 +228,7 @@ def test_the_whole_benchmark_played_in_both_modes(tmp_path: Path) -> None:
         output_path=tmp_path / "run",
         concurrency=16,
         prompts="unig2u",
-    )
+    ).folder
     results = folder.results()
     direct, drawn = results.totals
     assert direct.missing == drawn.missing == {}
@@ -241,7 +243,7 @@ def test_the_whole_benchmark_played_in_both_modes(tmp_path: Path) -> None:
 
 def test_the_report_has_a_section_on_the_overall(tmp_path: Path) -> None:
     data = published.everything(tmp_path / "data")
-    folder = sketchmark.run(Knows(), "chartqa100", data=data, output_path=tmp_path / "run")
+    folder = sketchmark.run(Knows(), "chartqa100", data=data, output_path=tmp_path / "run").folder
     page = folder.report_file.read_text("utf-8")
     assert "UniG2U (direct, strict) has no overall score: 31 of its tasks are missing." in page
     assert "unig2u_chartqa100: 2 of 100 samples scored" in page

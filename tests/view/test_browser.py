@@ -302,7 +302,7 @@ def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Bro
     with serving(tmp_path) as address, window(chromium) as context:
         page = context.new_page()
         page.goto(address)
-        expect(page.get_by_text(f"visual_cot {words}")).to_be_visible()
+        expect(page.locator(".standing").get_by_text(f"visual_cot {words}")).to_be_visible()
         page.get_by_role("link", name="player/test two").click()
         expect(page.get_by_role("cell", name=words)).to_be_visible()
         expect(page.get_by_role("heading", name="Does drawing help?")).to_have_count(0)

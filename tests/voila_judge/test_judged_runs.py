@@ -51,7 +51,7 @@ def metrics(folder: Path, judge: Model | None, mode: str = "stepwise", limit: in
         output_path=folder / "run",
         judge=judge or "",
         include=(task,),
-    )
+    ).folder
     return {name: found.mean for name, found in done.results().tasks[f"judged.{mode}"].metrics.items()}
 
 
@@ -105,7 +105,7 @@ def test_a_healthy_judge_is_asked_where_the_last_one_failed_and_only_there(tmp_p
             cache=tmp_path / "kept",
             judge="openai/m",
             judge_args={"base_url": url, "max_retries": 0},
-        )
+        ).folder
         return done.results().tasks["voila.direct"]
 
     def n(cell: CellSummary, score: str) -> int:
@@ -139,7 +139,7 @@ def test_a_judge_that_cannot_go_on_ends_the_run_and_the_next_one_only_judges(tmp
     played = len(list(RunFolder(tmp_path / "run").episodes("voila.direct")))
     assert played == 3, "what is played is kept, also the one that could not be judged"
     judge.refused = False
-    cell = run("player/solver", "voila", **arguments).results().tasks["voila.direct"]
+    cell = run("player/solver", "voila", **arguments).folder.results().tasks["voila.direct"]
     assert cell.metrics["voila_judge_step3_overall"].n == 4 and cell.failures == {}
     assert len(judge.asked) == 4, "verdicts that were given are not asked for again"
 
@@ -148,7 +148,7 @@ def test_official_has_the_judges_marks_in_the_place_of_the_rules_and_needs_a_jud
     settings: dict[str, Any] = {"limit": 2, "mode": "stepwise", "output_path": tmp_path / "run"}
     with pytest.raises(SketchmarkError, match="give --judge"):
         run("player/solver", "voila", scoring="official", **settings)
-    done = run("player/solver", "voila", scoring="official,strict", judge=Harsh(), **settings)
+    done = run("player/solver", "voila", scoring="official,strict", judge=Harsh(), **settings).folder
     cell = done.results().tasks["voila.stepwise"]
     assert cell.metrics["voila_step3_overall"].mean == 0, "what the judge says"
     assert {name.removesuffix("_overall") for name in cell.metrics if name.endswith("_overall")} == {
@@ -187,6 +187,6 @@ def test_without_a_judge_no_agreement_is_reported() -> None:
 
 
 def test_a_judged_run_reports_the_agreement(tmp_path: Path) -> None:
-    done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", judge=Judge())
+    done = run("player/solver", "voila", mode="stepwise", limit=3, output_path=tmp_path / "run", judge=Judge()).folder
     found = done.results().tasks["voila.stepwise"].aggregate
     assert (found["voila_agreement_step2"], found["voila_agreement_step3"]) == (1.0, 1.0)

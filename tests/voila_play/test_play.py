@@ -48,7 +48,7 @@ def test_the_solver_gets_all_four_steps_right(tmp_path: Path, arguments: dict[st
         limit=19,
         output_path=tmp_path,
         task_args={**arguments, "input": shown},
-    )
+    ).folder
     stepwise = _metrics(folder, "voila.stepwise")
     assert len(stepwise) == 16 and set(stepwise.values()) == {1.0}
     assert set(_metrics(folder, "voila.direct").values()) == {1.0}
@@ -86,7 +86,7 @@ def test_every_step_sees_the_pictures_and_the_models_own_earlier_answers(tmp_pat
     model = Watched()
     folder = sketchmark.run(
         model, "voila", mode="stepwise", limit=1, output_path=tmp_path, task_args={"distraction": False}
-    )
+    ).folder
     first, second, third = model.asked
     assert first[:3] == ["<picture by task>"] * 3 and first[3].startswith("Describe the content of the first three")
     assert second[:4] == first and second[4].startswith("Image 1: ") and second[5].startswith("Identify the changed")
@@ -153,7 +153,7 @@ def test_the_published_layout_is_played_from_csv_and_images(
     for data in (table, table.parent):
         folder = sketchmark.run(
             "player/solver", task, mode="stepwise", output_path=tmp_path / f"run{data.is_file()}", data=data
-        )
+        ).folder
         assert set(_metrics(folder, f"{task}.stepwise").values()) == {1.0}
         assert folder.results().tasks[f"{task}.stepwise"].n == count
 

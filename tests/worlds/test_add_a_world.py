@@ -116,7 +116,7 @@ def test_players_that_cannot_solve_the_new_world_answer_in_its_form(
 ) -> None:
     folder = sketchmark.run(
         f"player/{player}", "dots", limit=20, include=[task_file], trust_code=True, output_path=tmp_path / "run"
-    )
+    ).folder
     cell = folder.results().tasks["dots.direct"]
     assert cell.failures == {}, "every guess could be read"
     assert cell.metrics["dots_right"].mean < 0.5

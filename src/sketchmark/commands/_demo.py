@@ -38,7 +38,7 @@ def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
         output_path=path,
         cache=cache,
         quiet=False,
-    )
+    ).folder
 
 
 def _worlds() -> list[str]:

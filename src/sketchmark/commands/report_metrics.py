@@ -17,8 +17,8 @@ from sketchmark.terminal import tell, tell_all
 def command(run: Path, metrics: tuple[str, ...]) -> int:
     """Score the reports of RUN with RaTEScore, GREEN, RadGraph-F1, CheXbert-F1 or BERTScore, as JSON.
 
-    They need `pip install 'sketchmark[reports]'` and download their weights on first use. Exit code 1 where a metric
-    failed or a cell's scores are withheld.
+    They need the extra `reports` (an error names the command that installs it) and download their weights on first
+    use. Exit code 1 where a metric failed or a cell's scores are withheld.
     """
     import json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,9 +21,11 @@ from sketchmark.runs.scored import ScoredCell, cells_of, trouble
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
 
+Run = str | os.PathLike[str]
+
 
 def compare(
-    runs: Sequence[Path | str],
+    runs: Run | Sequence[Run],
     *,
     metric: str = "",
     power: float | None = None,
@@ -34,15 +37,16 @@ def compare(
     Cells that the same model played in different folders count as one run, so that modes may be played one by one.
     Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
     `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need;
-    `published` adds what others published for the same tasks.
+    `published` adds what others published for the same tasks. A run is its path, or what `sketchmark.run` returned.
     """
-    names = _labels(runs)
-    cells = [cell for path, name in zip(runs, names, strict=True) for cell in cells_of(path, name)]
+    paths = [Path(run) for run in ([runs] if isinstance(runs, (str, os.PathLike)) else runs)]
+    names = _labels(paths)
+    cells = [cell for path, name in zip(paths, names, strict=True) for cell in cells_of(path, name)]
     work = _Work(metric, power, anyway, published)
     for task in dict.fromkeys(cell.task for cell in cells):
         work.compare_task([cell for cell in cells if cell.task == task], names)
     if published:
-        for path, name in zip(runs, names, strict=True):
+        for path, name in zip(paths, names, strict=True):
             work.published += beside_totals(RunFolder.open(path), name)
     if not work.rows and not work.canvases and not work.published:
         raise BadInput(
@@ -179,11 +183,11 @@ def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
     ]
 
 
-def _labels(runs: Sequence[Path | str]) -> list[str]:
+def _labels(runs: Sequence[Path]) -> list[str]:
     """Folder names, or whole paths where two folders have the same name."""
     if not runs:
         raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
-    names = [Path(path).resolve().name for path in runs]
+    names = [path.resolve().name for path in runs]
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
 
 

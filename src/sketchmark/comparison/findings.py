@@ -168,6 +168,20 @@ class Comparison:
     notes: tuple[str, ...]
     published: tuple[PublishedTable, ...] = ()
 
+    def __str__(self) -> str:
+        from sketchmark.comparison.terminal import to_terminal
+
+        return to_terminal(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_markdown_(self) -> str:
+        """How a notebook shows it: everything that others wrote is escaped there."""
+        from sketchmark.comparison.formats import to_markdown
+
+        return to_markdown(self)
+
 
 def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
     """The verdict follows from the corrected p, also when that is replaced."""

@@ -22,6 +22,7 @@ from typing import Any
 from sketchmark.engines.crew import WorkerLost
 from sketchmark.engines.far_end import Player, open_player
 from sketchmark.errors import BadInput, MissingExtra, SketchmarkError
+from sketchmark.extras import install_command
 
 _PATIENCE = 30.0
 """Seconds without a place before the user is told what is waited for; and that a worker has to close a model."""
@@ -151,7 +152,7 @@ class RayWorker:
             if "No module named 'sketchmark'" in str(error):
                 raise BadInput(
                     "Sketchmark is not installed on the cluster's workers",
-                    "pip install 'sketchmark[ray]' there, in the same version",
+                    f"{install_command('ray')} there, in the same version",
                 ) from error
             raise WorkerLost(_told(error)) from error
 

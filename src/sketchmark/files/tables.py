@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sketchmark import pixels
-from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra
+from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra, SketchmarkError
+from sketchmark.extras import install_command, is_installed
 from sketchmark.files import far
 from sketchmark.files import hub as hubs
 from sketchmark.parts import Picture
@@ -114,7 +115,17 @@ def _kind(value: object) -> str:
 def ways(hub: str, files: str | None = None) -> str:
     """The three ways to give a task its data, for someone who has none."""
     at_hub = f"{hub} ({files})" if files else hub
-    return f"give --data PATH, or set SKETCHMARK_DATA=PATH, or pip install 'sketchmark[data]' to load {at_hub}"
+    given = "give --data PATH, or set SKETCHMARK_DATA=PATH"
+    if is_installed("data"):
+        return f"{given}; without them the hub's {at_hub} is loaded"
+    return f"{given}, or {install_command('data')} to load {at_hub}"
+
+
+def without_hub(hub: str, files: str | None = None) -> SketchmarkError:
+    """Why nothing comes from the hub, for an ImportError of its client: not installed, or installed and broken."""
+    if is_installed("data"):
+        return MissingExtra(f"loading {hub}", "data")
+    return DataMissing(f"there is no data for {hub} here", ways(hub, files))
 
 
 def _bases(data: Path, hub: str, config: str | None) -> list[Path]:
@@ -229,7 +240,7 @@ def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit
     try:
         listing = hubs.listing(hub)
     except ImportError as error:
-        raise DataMissing(f"there is no data for {hub} here", ways(hub, files)) from error
+        raise without_hub(hub, files) from error
     names = listing.matching(files) if files else _published(listing, config, split)
     if not names:
         what = files or " ".join(filter(None, (config, f"split {split!r}")))

@@ -123,9 +123,9 @@ def _hint(error: Exception) -> str:
     if out_of_memory(error):
         return "it does not fit into memory: a smaller dtype=, device_map=auto, or a smaller model"
     text = f"{error!r}".lower()
-    if "torchvision" in text or "video_processor" in text:
+    if ("torchvision" in text or "video_processor" in text) and importlib.util.find_spec("torchvision") is None:
         return "its processor handles video too and needs torchvision: pip install torchvision"
-    if "accelerate" in text:
+    if "accelerate" in text and importlib.util.find_spec("accelerate") is None:
         return "device_map needs: pip install accelerate"
     if "trust_remote_code" in text:
         return "it brings its own code: trust_remote_code=true runs it, if you trust it"

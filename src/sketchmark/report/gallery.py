@@ -90,12 +90,12 @@ def gallery(run: RunIndex) -> Html:
     frames = Frames(run.folder)
     sections = []
     for kind, episodes in pick(run).items():
-        strips = [_film_strip(run, cell, sample, frames) for cell, sample in episodes]
+        strips = [film_strip(run, cell, sample, frames) for cell, sample in episodes]
         sections.append(join(tag("h3", HEADINGS[kind]), *strips))
     return join(*sections) if sections else tag("p", "No episode has been scored yet.", class_="empty")
 
 
-def _film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> Html:
+def film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> Html:
     record, row = cell.episode(sample), cell.rows[sample]
     base = run.baseline(cell)
     marks = [tag("span", outcome(row, cell.value(sample)), class_=f"mark {outcome(row, cell.value(sample))}")]

@@ -103,6 +103,16 @@ class CellAbout(Struct):
     """The groups that results are split by."""
 
 
+class Ended(Struct, frozen=True):
+    """How the last start of a run ended."""
+
+    how: str = ""
+    """`finished`; `stopped` by a person or at the cost limit; `failed` by an error, or since no call would work."""
+
+    why: str = ""
+    """In words, where it did not finish."""
+
+
 class RunAbout(Struct):
     """What was run."""
 
@@ -138,6 +148,9 @@ class RunAbout(Struct):
 
     asked: dict[str, Asked] = {}
     """Cell → the command of its last start, for `sketchmark card`."""
+
+    ended: Ended | None = None
+    """How the last start ended; null while it goes on, and where it was killed."""
 
 
 class PartLine(Struct, omit_defaults=True):

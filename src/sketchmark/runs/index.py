@@ -12,6 +12,7 @@ from pathlib import Path
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.tail import Tail, line_at
 from sketchmark.runs.format import CellAbout, EpisodeLine, RunAbout, ScoreRow
+from sketchmark.runs.lock import holder_of
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
 from sketchmark.runs.store import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder
 
@@ -155,11 +156,17 @@ class RunIndex:
         return None if base is cell else base
 
     def state(self, now: float) -> str:
-        """`finished`, `running` or `stopped`, told from the files alone: looking must never touch a run's lock.
+        """`running`, `finished`, `stopped`, `failed` or `killed`, told without touching the run's lock.
 
-        A finished run has aggregates newer than its last episode, or, where a copy has mixed up the times, aggregates
-        that count every episode.
+        A run that has the folder names its process; one that ended in order says how, in run.json. What says neither
+        (it is older, or was made by merging) is told from the times of its files: a finished run has aggregates newer
+        than its last episode, or, where a copy has mixed up the times, aggregates that count every episode.
         """
+        holder = holder_of(self.folder.path)
+        if holder and holder.lives is not None:
+            return "running" if holder.lives else "killed"
+        if self.about.ended and self.about.ended.how in ("finished", "stopped", "failed") and not holder:
+            return self.about.ended.how
         newest = max((_changed(self.folder.episodes_file(name)) for name in self.cells), default=0.0)
         summed = _changed(self._summed)
         idle = now - max(newest, _changed(self.folder.run_file)) >= 120

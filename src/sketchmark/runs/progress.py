@@ -1,4 +1,4 @@
-"""Who looks on while a run plays: a live display on a terminal, plain lines elsewhere."""
+"""Who looks on while a run plays: a live display on a terminal and in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from sketchmark.terminal import tell
+from sketchmark.terminal.notebook import in_notebook
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -26,6 +27,10 @@ class Watcher(Protocol):
 def watcher(quiet: bool = False) -> Plain | Live | Silent:
     if quiet:
         return Silent()
+    if in_notebook():
+        from sketchmark.runs.progress_in_notebook import InNotebook
+
+        return InNotebook()
     return Live() if sys.stderr.isatty() else Plain()
 
 
@@ -47,7 +52,7 @@ class Silent:
     def end(self, cell: str) -> None: ...
 
 
-class _Count:
+class Count:
     """Of one cell: cells overlap."""
 
     def __init__(self, total: int | None, before: int) -> None:
@@ -72,13 +77,13 @@ class Plain(Silent):
     """One line every few seconds for each cell: episodes done, failures, rate, time left."""
 
     def __init__(self) -> None:
-        self._cells: dict[str, _Count] = {}
+        self._cells: dict[str, Count] = {}
 
     def __enter__(self) -> Plain:
         return self
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
-        self._cells[cell] = _Count(total, done)
+        self._cells[cell] = Count(total, done)
         if done:
             tell(f"{cell}: {done} already done", err=True)
 
@@ -106,7 +111,7 @@ class Live(Silent):
         from sketchmark.terminal.console import bars
 
         self._progress: Progress = bars()
-        self._bars: dict[str, tuple[TaskID, _Count]] = {}
+        self._bars: dict[str, tuple[TaskID, Count]] = {}
         self._progress.start()
         return self
 
@@ -117,7 +122,7 @@ class Live(Silent):
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
         bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
-        self._bars[cell] = (bar, _Count(total, done))
+        self._bars[cell] = (bar, Count(total, done))
 
     def played(self, cell: str, failed: bool) -> None:
         bar, count = self._bars[cell]

@@ -20,6 +20,7 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
+from sketchmark.runs.ending import note_ending
 from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
 from sketchmark.runs.grading import grade, usage_of
 from sketchmark.runs.lock import RunLock
@@ -45,10 +46,11 @@ async def run_plan(
 ) -> RunFolder:
     """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
     too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
-    lock = RunLock(path)
+    lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
         folder = _prepare(request, cells, model, path, options.fresh, retires)
+        begun = True
         stopping = Stopping(options.concurrency)
         scoring = None if options.grading.judge else options.grading.scoring
         how = (request, model, options.concurrency, options.time_limit, scoring)
@@ -63,7 +65,12 @@ async def run_plan(
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
+        note_ending(path, at_cost_limit=options.budget.used_up)
         return folder
+    except BaseException as error:
+        if begun:  # otherwise the folder is not this run's to write to
+            note_ending(path, error)
+        raise
     finally:
         lock.release()
 

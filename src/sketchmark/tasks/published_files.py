@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from sketchmark.errors import BadInput, BadPicture, DataMissing
 from sketchmark.files import far, hub
-from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways
+from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, without_hub
 from sketchmark.parts import Picture
 
 MAX_MEMBER = 256 * 1024 * 1024
@@ -56,7 +56,7 @@ def open_files(
     try:
         listing = hub.listing(repo)
     except ImportError as error:
-        raise DataMissing(f"there is no data for {repo} here", ways(repo)) from error
+        raise without_hub(repo) from error
     found = {pattern: listing.matching(pattern) for pattern in patterns}
     if missing := [pattern for pattern, names in found.items() if not names]:
         raise DataMissing(

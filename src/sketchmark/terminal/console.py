@@ -16,7 +16,11 @@ from sketchmark.terminal.telling import one_line
 
 
 class _TextsOnly(Console):
-    """Every string that is printed, alone or in a table, comes through `render_str`."""
+    """Every string that is printed, alone or in a table, comes through `render_str`. In a notebook Rich would show
+    what is to be written elsewhere."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(force_jupyter=False, **settings)
 
     def render_str(self, text: str, **settings: Any) -> Text:
         return super().render_str(one_line(text), **{**settings, "markup": False, "emoji": False, "highlight": False})

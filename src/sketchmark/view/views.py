@@ -52,7 +52,7 @@ class Views:
             return {"version": run.version, "state": run.state(time.time())}
         with self._lock:
             runs = self._shelf.look()
-        return {"version": [[run.key, run.version] for run in runs]}
+        return {"version": [[run.key, run.version, run.state(time.time())] for run in runs]}
 
     def runs(self, asked: Asked) -> dict[str, Any]:
         with self._lock:
@@ -205,6 +205,7 @@ def _run_row(run: RunIndex) -> dict[str, Any]:
         "model": run.model,
         "started": run.about.started,
         "state": run.state(time.time()),
+        "why": run.about.ended.why if run.about.ended else "",
         "version": run.version,
         "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
         "cells": [_cell_row(cell) for cell in run.cells.values()],

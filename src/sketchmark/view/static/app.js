@@ -34,6 +34,7 @@ async function show({ keepScroll = false } = {}) {
   const parameters = asked();
   if (!keepScroll) main.classList.add("waiting");
   keys({});
+  const version = get("version", { run: parameters.run }).then(JSON.stringify, () => null); // before what is shown
   try {
     const view = await views[location.pathname]?.(parameters, go);
     if (mine !== showing) return;
@@ -43,7 +44,7 @@ async function show({ keepScroll = false } = {}) {
     main.replaceChildren(...view.content);
     keys(view.keys ?? {});
     refresh = view.refresh ?? null;
-    seen = null;
+    seen = await version;
     if (!keepScroll) window.scrollTo(0, 0);
     view.shown?.();
   } catch (error) {

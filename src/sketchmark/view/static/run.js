@@ -75,8 +75,9 @@ function sections(data, filters) {
       data.has_report ? el("a", { class: "button", href: address("/report", { run }), target: "_blank" }, "Report") : null,
     ),
     el("p", { class: "quiet" }, count(data.episodes, "episode"), waiting > 0 ? `, ${waiting} of them not scored yet` : "", " · started ", data.started.replace("T", " ").replace("Z", " UTC")),
+    data.why && data.state !== "finished" ? el("p", { class: `why ${data.state}` }, name(data.why)) : null,
     filters,
-    data.episodes ? scores(data, samples) : empty("Nothing has been played yet", "Episodes appear here as they finish."),
+    data.episodes ? scores(data, samples) : unplayed(data.state),
     data.gains.length ? el("section", {}, el("h2", {}, "Does drawing help?"), forest(data.gains), gains(data.gains, samples)) : null,
     curves(data.curves),
     canvases(data.cells),
@@ -84,6 +85,11 @@ function sections(data, filters) {
     failures(data.cells, samples),
     configuration(data.about),
   ].filter(Boolean);
+}
+
+function unplayed(state) {
+  if (state === "running") return empty("Nothing has been played yet", "Episodes appear here as they finish.");
+  return empty("Nothing was played", "The same `sketchmark run` command plays it.");
 }
 
 function scores(data, samples) {

@@ -2,7 +2,7 @@
 
 import { address, get } from "./api.js";
 import { el, empty, name, pill, table } from "./dom.js";
-import { bracket, count, noScore, percent, points, scoredBy, verdict } from "./format.js";
+import { bracket, count, noScore, percent, played, points, scoredBy, verdict } from "./format.js";
 
 export async function showRuns(parameters, go) {
   const data = await get("runs");
@@ -41,9 +41,33 @@ function card(run) {
     el("strong", {}, name(run.model || "unnamed model")),
     el("span", { class: "quiet" }, name(run.run)),
     el("span", {}, run.state === "finished" ? null : pill(run.state, run.state), ` ${count(run.episodes, "episode")}`),
+    run.why && run.state !== "finished" ? el("span", { class: `why ${run.state}` }, name(run.why)) : null,
     el("span", { class: "quiet" }, tasks.slice(0, 5).join(", "), tasks.length > 5 ? ` and ${tasks.length - 5} more` : ""),
+    scored(run.cells),
+    failed(run.cells),
     el("span", { class: "quiet" }, run.started.replace("T", " ").replace("Z", " UTC")),
   );
+}
+
+const ON_A_CARD = 6;
+
+/** The headline score of each cell; of many the first, the run's own page has all. */
+function scored(cells) {
+  const having = cells.filter((cell) => cell.episodes);
+  const lines = having.slice(0, ON_A_CARD).map((cell) => {
+    const found = cell.metrics[cell.headline];
+    const value = found ? [el("strong", {}, percent(found.mean)), " ", el("span", { class: "quiet whole" }, `${bracket(found.ci95)} n ${found.n}`)] : noScore(cell);
+    return el("li", {}, name(`${cell.task} ${played(cell)}`), " ", value);
+  });
+  const more = having.length - ON_A_CARD;
+  return lines.length ? el("ul", { class: "scores" }, lines, more > 0 ? el("li", { class: "quiet" }, `and ${more} more`) : null) : null;
+}
+
+/** Kinds of trouble over all cells. */
+function failed(cells) {
+  const counts = new Map();
+  for (const [kind, number] of cells.flatMap((cell) => Object.entries(cell.failures))) counts.set(kind, (counts.get(kind) ?? 0) + number);
+  return counts.size ? el("span", { class: "failures" }, name([...counts].map(([kind, number]) => `${kind} ${number}`).join(", "))) : null;
 }
 
 function brokenRuns(troubles) {

@@ -1,0 +1,235 @@
+"""What `sketchmark.run` returns, to a notebook, a terminal and a script; in the real kernel where it matters."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from jupyter_client.manager import KernelManager
+from PIL import Image
+
+import sketchmark
+from sketchmark.api import prepare
+from sketchmark.commands.run import command
+from sketchmark.notebook import Run
+from sketchmark.parts import Picture
+from tests.view import hostile
+from tests.view.making import Maker, fail, play, sample
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    path = tmp_path_factory.mktemp("runs") / "sketcher"
+    return sketchmark.run(
+        "player/sketcher", "maze", mode="direct,visual_cot", limit=6, output_path=path, no_cache=True, engine="local"
+    )
+
+
+def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run) -> None:
+    text = str(run)
+    assert re.search(r"^maze\.direct +maze_text_exact \* +0\.\d{3}  \[0\.\d{3}, 0\.\d{3}\] +6$", text, re.MULTILINE)
+    assert re.search(r"^maze +visual_cot +own +\+0\.\d{3}  \[[-+]0\.\d{3}, \+0\.\d{3}\] ", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 80
+    html = run._repr_html_()
+    for cell in ("maze.direct", "maze_text_exact *", f"{run.results.gains[0].gain:+.3f}"):
+        assert f">{cell}</t" in html
+    assert repr(run) == f"Run({str(run.path)!r})"
+
+
+def test_results_are_those_of_the_folder_and_a_run_opens_again(run: Run) -> None:
+    assert run.results == Run(run.path).results == run.folder.results()
+    with pytest.raises(sketchmark.SketchmarkError, match="is not a run folder"):
+        Run(run.path / "pictures")
+
+
+def test_episodes_come_with_scores_and_pictures_that_show_themselves(run: Run) -> None:
+    episodes = run.episodes("maze.visual_cot")
+    assert len(episodes) == 6 and len(run.episodes()) == 12 and len(episodes[2:4]) == 2
+    assert [one.sample for one in episodes] == [f"maze-0-{number:06d}" for number in range(6)]
+    for one in episodes:
+        (moves, drawn) = (one.episode.sample.steps, one.drawings)
+        assert one.values["maze_text_exact"] in (0.0, 1.0) and len(drawn) == moves
+        png = drawn[0]._repr_png_()
+        assert png and Image.open(io.BytesIO(png)).size == drawn[0].size
+    html = episodes[0]._repr_html_()
+    assert html and html.count("<img ") >= len(episodes[0].drawings) and "maze-0-000000" in html
+    with pytest.raises(sketchmark.SketchmarkError, match=r"it has: maze\.direct, maze\.visual_cot"):
+        run.episodes("maze")
+
+
+def test_a_data_frame_has_a_row_for_each_episode(run: Run) -> None:
+    frame = run.to_pandas()
+    assert len(frame) == 12 and list(frame.columns[:5]) == ["cell", "task", "mode", "canvas", "sample"]
+    means = frame.groupby("cell")["maze_text_exact"].mean()
+    for cell, summary in run.results.tasks.items():
+        assert means[cell] == pytest.approx(summary.metrics["maze_text_exact"].mean)
+    assert set(frame["group.size"]) == {"6x6"}
+
+
+def test_without_pandas_one_line_says_how_to_get_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(sketchmark.SketchmarkError) as refused:
+        run.to_pandas()
+    assert str(refused.value) == "to_pandas() needs pandas (pip install pandas)"
+
+
+def test_what_was_not_scored_is_shown_as_that_and_has_no_number(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(3)
+    maker.add("maze.visual_cot", fail(sample(3), "visual_cot", "timeout", "took longer than 60 s"), 3)
+    shown = Run(maker.finish().path)
+    frame = shown.to_pandas().set_index(["cell", "sample"])
+    failed = frame.loc[("maze.visual_cot", "maze-00003")]
+    assert not failed["scored"] and failed["flags"] == "timeout" and failed.isna()["maze_text_exact"]
+    assert "timeout 1" in str(shown) and "timeout 1" in shown._repr_html_()
+    assert repr(shown.episodes("maze.visual_cot")[3]) == "PlayedEpisode(maze.visual_cot, maze-00003: failed: timeout)"
+
+
+def test_scores_that_are_withheld_are_withheld_in_the_data_frame_too(tmp_path: Path) -> None:
+    folder = Maker(tmp_path / "run").fill(4).finish()
+    broken = folder.scores_file("maze.visual_cot")
+    first, rest = broken.read_text("utf-8").split("\n", 1)
+    broken.write_text(first.partition(',"crc":')[0].replace('"flags":[', '"flags":["scorer_failed"') + "}\n" + rest)
+    frame = Run(folder.path).to_pandas().set_index("cell")
+    assert frame.loc["maze.visual_cot", "maze_text_exact"].isna().all()
+    assert frame.loc["maze.direct", "maze_text_exact"].notna().all()
+
+
+def test_what_others_wrote_stays_text_in_every_showing(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", model=hostile.ALL)
+    attacked = replace(sample(1), id=hostile.ALL, fields={hostile.IMAGE: hostile.ALL})
+    maker.add("maze.direct", play(attacked, "direct", False, text=hostile.ALL), 0)
+    maker.add("maze.visual_cot", fail(attacked, "visual_cot", hostile.ALL, hostile.ALL), 0)
+    maker.add("maze.visual_cot", play(sample(2), "visual_cot", True), 1)
+    maker.add("maze.direct", play(sample(2), "direct", True), 1)
+    shown = Run(maker.finish().path)
+    episodes = shown.episodes()
+    pages = [shown._repr_html_(), *(one._repr_html_() or "" for one in episodes)]
+    for page in pages:
+        assert not re.search(r"<(script|svg|textarea|img src=x)", page)
+    assert any("&lt;script&gt;" in page for page in pages[:1]) and any("&lt;img src=x" in page for page in pages[1:])
+    compared = sketchmark.compare(shown)
+    assert "<script" not in compared._repr_markdown_().replace("\\<", "")
+    for text in (str(shown), str(compared), *map(repr, episodes)):
+        assert "\x1b" not in text and "\x00" not in text and "\u202e" not in text
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "GIF", "PNG"])
+def test_a_picture_of_any_format_is_shown_as_png(kind: str) -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 4), "red").save(buffer, kind)
+    png = Picture.from_bytes(buffer.getvalue())._repr_png_()
+    assert png and Image.open(io.BytesIO(png)).format == "PNG" and Image.open(io.BytesIO(png)).size == (8, 4)
+    assert kind != "PNG" or png == buffer.getvalue()
+
+
+def test_a_broken_picture_is_not_shown_and_breaks_nothing() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), "red").save(buffer, "JPEG")
+    assert Picture.from_bytes(buffer.getvalue()[:200])._repr_png_() is None
+
+
+def test_runs_are_compared_like_their_paths(run: Run, tmp_path: Path) -> None:
+    other = sketchmark.run(
+        "player/solver", "maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "b", no_cache=True
+    )
+    assert sketchmark.compare([run, other]) == sketchmark.compare([str(run.path), other.path])
+    assert sketchmark.compare(run) == sketchmark.compare([run]) == sketchmark.compare(str(run.path))
+
+
+def out_of_range() -> Iterator[Any]:
+    """Whatever the command line refuses by a range or a choice."""
+    for option in command.params:
+        kind = option.type
+        if isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
+            yield pytest.param(option.name, kind.min if kind.min_open else kind.min - 1, id=option.name)
+        elif isinstance(kind, click.Choice):
+            yield pytest.param(option.name, "nonsense", id=option.name)
+
+
+@pytest.mark.parametrize(("name", "value"), list(out_of_range()))
+def test_python_refuses_what_the_command_line_refuses(name: str, value: Any, tmp_path: Path) -> None:
+    spelled = {} if name not in ("max_cost", "num_gpus") else {"prices": tmp_path / "p.yaml", "engine": "ray"}
+    with pytest.raises(sketchmark.SketchmarkError, match=re.escape(str(value))):
+        prepare("player/solver", "maze", output_path=tmp_path / "run", **{**spelled, name: value})
+
+
+def test_python_takes_every_option_of_the_command_line() -> None:
+    only_there = {"dry_run", "log_samples"}
+    options = {option.name for option in command.params} - only_there
+    assert options == set(prepare.__annotations__) - {"return"}
+
+
+def test_a_script_sees_no_progress_unless_it_asks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked: dict[str, Any] = {"limit": 1, "output_path": tmp_path / "run", "engine": "local"}
+    sketchmark.run("player/solver", "maze", **asked)
+    assert capfd.readouterr() == ("", "")
+    sketchmark.run("player/solver", "maze", quiet=False, fresh=True, **asked)
+    assert "maze.direct: 1 episodes" in capfd.readouterr().err
+
+
+def made_notebook(folder: Path) -> tuple[Any, Any]:
+    """(as it is in the repository, as it comes out now)"""
+    spec = importlib.util.spec_from_file_location("make_notebook", DOCS / "make_notebook.py")
+    assert spec and spec.loader
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    return maker.nbformat.read(maker.NOTEBOOK, as_version=4), maker.executed(folder)
+
+
+def outputs(notebook: Any) -> list[list[tuple[str, list[str]]]]:
+    return [
+        [(one.output_type, sorted(one.get("data", {}))) for one in cell.outputs]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
+
+
+@pytest.mark.slow
+def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) -> None:
+    stored, now = made_notebook(tmp_path)
+    assert outputs(stored) == outputs(now), "run docs/make_notebook.py"
+    progress, table = now.cells[1].outputs
+    assert re.search(r"^maze\.visual_cot █{20} 12/12 episodes, 0 failed", progress.data["text/plain"], re.MULTILINE)
+    assert table.data["text/plain"] == stored.cells[1].outputs[1].data["text/plain"], "run docs/make_notebook.py"
+    (compared,) = now.cells[-1].outputs
+    assert "visual_cot − direct" in compared.data["text/plain"] and "| maze |" in compared.data["text/markdown"]
+    assert len((DOCS / "notebook.ipynb").read_bytes()) < 100_000
+    assert not re.search(r"/(home|tmp|root|work)/", (DOCS / "notebook.ipynb").read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_interrupting_the_cell_stops_the_run_and_the_next_start_goes_on(tmp_path: Path) -> None:
+    code = (
+        "import sketchmark\nfrom tests.core.slow_solver import Slow\n"
+        "run = sketchmark.run(Slow('slow'), 'maze', limit={limit}, output_path='run', concurrency=1)"
+    )
+    manager = KernelManager(kernel_name="python3")
+    root = str(DOCS.parent)
+    manager.start_kernel(cwd=str(tmp_path), env={**os.environ, "PYTHONPATH": root, "IPYTHONDIR": str(tmp_path)})
+    try:
+        kernel = manager.client()
+        kernel.start_channels()
+        kernel.wait_for_ready(timeout=60)
+        asked = kernel.execute(code.format(limit=5000))
+        while not re.search("[1-9]/5000 episodes", str(kernel.get_iopub_msg(timeout=60)["content"].get("data"))):
+            pass
+        manager.interrupt_kernel()
+        reply = kernel.get_shell_msg(timeout=60)
+        assert (reply["parent_header"]["msg_id"], reply["content"].get("ename")) == (asked, "KeyboardInterrupt")
+        done = kernel.execute(code.format(limit=3) + "\nassert run.results.tasks['maze.direct'].n == 3")
+        reply = kernel.get_shell_msg(timeout=60)
+        assert (reply["parent_header"]["msg_id"], reply["content"]["status"]) == (done, "ok"), reply["content"]
+        kernel.stop_channels()
+    finally:
+        manager.shutdown_kernel(now=True)

@@ -1,0 +1,192 @@
+"""Every line of the README, as a reader pastes it: in order, in a copy of the checkout, with a home of its own.
+
+Three kinds of lines cannot be run as they stand, and are named here: those that would set up a second environment
+(`make`, `pip install`), those that run until Ctrl-C, and those for which one needs a key or a data set. The README
+marks the last two by the first line of their block. Each is tried as far as it goes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+UNTIL = "# Until Ctrl-C"
+WITH = "# With a key"
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_NEEDED = ("src", "docs", "examples", "pyproject.toml", "Makefile", "README.md", "LICENSE")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a shell block, and the remark that its block begins with."""
+
+    text: str
+    remark: str
+
+    @property
+    def kind(self) -> str:
+        if re.match(r"(make|pip) ", self.text):
+            return "sets up"
+        if self.remark.startswith(UNTIL):
+            return "until Ctrl-C"
+        return "needs something" if self.remark.startswith(WITH) else "as it stands"
+
+
+def shell_lines() -> list[Line]:
+    found = []
+    for language, body in _BLOCK.findall(README):
+        if language in ("sh", "bash"):
+            lines = body.splitlines()
+            remark = lines[0] if lines[0].startswith("#") else ""
+            found += [Line(line, remark) for line in lines if line.strip() and not line.startswith("#")]
+    return found
+
+
+LINES = shell_lines()
+
+
+def of(kind: str) -> list[str]:
+    return [line.text for line in LINES if line.kind == kind]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout as a reader has it after `make demo`: its environment is the one that the tests run in."""
+    folder = tmp_path_factory.mktemp("clone") / "sketchmark"
+    folder.mkdir()
+    for name in _NEEDED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def surroundings(copy: Path) -> dict[str, str]:
+    """A home of its own, no keys, no hub; the package is that of the copy."""
+    home = copy.parent / "home"
+    home.mkdir(exist_ok=True)
+    ours = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "PYTHONPATH": str(copy / "src")}
+    quiet = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home / "hf"), "NO_COLOR": "1", "COLUMNS": "120"}
+    return {"PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8", **ours, **quiet}
+
+
+def typed(line: str, copy: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=copy,
+        env={**surroundings(copy), **more},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_every_code_block_is_of_a_kind_that_is_tried_here() -> None:
+    assert {language for language, _ in _BLOCK.findall(README)} == {"sh", "python"}
+    outside = _BLOCK.sub("", README)
+    assert not re.search(r"^( {4}|\t)", outside, re.MULTILINE), "an indented block is not looked at by these tests"
+    assert "```" not in outside
+    kinds = [line.kind for line in LINES]
+    assert {kind: kinds.count(kind) for kind in kinds}.keys() == {
+        "sets up",
+        "as it stands",
+        "until Ctrl-C",
+        "needs something",
+    }
+
+
+@pytest.mark.slow
+def test_the_lines_that_need_nothing_work_as_pasted(copy: Path) -> None:
+    """In one shell, as they stand, so that `. .venv/bin/activate` and what a line leaves behind hold for the next."""
+    script = "".join(f'{line}\necho "<<$?>>"\n' for line in of("as it stands"))
+    own = Path(sys.prefix) / "bin"
+    path = ":".join(one for one in os.environ["PATH"].split(":") if Path(one) != own)  # the first lines put it there
+    done = typed(f"exec 2>&1\n{script}", copy, PATH=path)
+    told = re.findall(r"(.*?)<<(\d+)>>\n", done.stdout, re.DOTALL)
+    assert len(told) == len(of("as it stands"))
+    for line, (said, code) in zip(of("as it stands"), told, strict=True):
+        assert code == "0" and "Traceback" not in said, f"{line}\n{said}"
+    for left in ("runs/a/report.html", "runs/solver/results.json", "mazes/maze.jsonl", "q.csv", "out"):
+        assert (copy / left).exists(), left
+    assert not (copy.parent / "home" / "runs").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", of("until Ctrl-C"))
+def test_a_server_answers_until_it_is_interrupted(copy: Path, line: str) -> None:
+    command = shlex.split(line, comments=True)
+    (copy / "runs").mkdir(exist_ok=True)
+    started = {**surroundings(copy), "BROWSER": "true", "PYTHONUNBUFFERED": "1"}
+    server = subprocess.Popen(
+        command, cwd=copy, env=started, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert server.stdout is not None
+    try:
+        said = ""
+        while not (address := re.search(r"http://127\.0\.0\.1:\d+\S*", said)):
+            line_told = server.stdout.readline()
+            assert line_told, f"{line} ended: {said}"
+            said += line_told
+        known = address[0] if "token" in address[0] else f"{address[0].rstrip('/')}/models"
+        with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(known, timeout=60) as answer:
+            assert answer.status == 200
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=60)
+    assert server.returncode in (0, 130)
+
+
+@pytest.mark.parametrize("line", of("needs something"))
+def test_what_needs_a_key_or_a_set_is_refused_for_that_alone(copy: Path, line: str) -> None:
+    """Options, names and files are right, or the refusal would be another. Nothing is asked of anyone."""
+    (copy / "replies.jsonl").write_text('{"id": "1", "response": "A"}\n')
+    if "runs/a" in line:
+        made = typed("sketchmark run --model player/sketcher --tasks maze --limit 1 -o runs/a -q", copy)
+        assert made.returncode in (0, 2), made.stderr
+    done = typed(line, copy)
+    assert done.returncode == 2
+    assert re.search(r"OPENAI_API_KEY is not set|give --data PATH|the hub", done.stderr), done.stderr
+    if line.startswith("sketchmark run"):
+        counted = typed(f"{line.partition('#')[0]} --dry-run", copy, OPENAI_API_KEY="of-nobody")
+        assert counted.returncode == 2 and re.search("hub", counted.stderr), counted.stderr
+
+
+def test_what_sets_up_leads_to_what_it_says(copy: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for line in of("sets up"):
+        words = shlex.split(line, comments=True)
+        if words[0] == "make":
+            (target,) = words[1:]
+            done = typed(f"make --dry-run {target}", copy)
+            assert done.returncode == 0, done.stderr
+            assert {"demo": "bin/sketchmark demo", "test": "bin/pytest"}[target] in done.stdout
+        else:
+            assert words[:3] == ["pip", "install", "-e"], line
+            named = re.fullmatch(r"\.\[([\w,-]+)\]", words[3])
+            assert named and set(named[1].split(",")) <= extras.keys(), line
+
+
+@pytest.mark.slow
+def test_the_lines_of_python_work_as_pasted(copy: Path) -> None:
+    (code,) = [body for language, body in _BLOCK.findall(README) if language == "python"]
+    *before, last = code.strip().splitlines()
+    value, _, told = last.partition("  # ")
+    shown = [*before, f"assert {value} == {told}, {value}"]
+    done = typed(shlex.join([sys.executable, "-c", "\n".join(shown)]), copy)
+    assert done.returncode == 0, done.stderr
+    assert "maze.visual_cot" in done.stdout

@@ -1,0 +1,189 @@
+"""What a run is at: real runs, that end in each of the ways a run can end, as the browser tells them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from sketchmark.files.atomic import write_json
+from sketchmark.runs.index import RunIndex
+from sketchmark.runs.lock import Holder, RunLock, holder_of
+from sketchmark.runs.store import RunFolder
+from sketchmark.view.running import serving
+from tests.view import hostile
+from tests.view.browsing import Watch, keep, launched, window
+from tests.view.making import Maker, fail, sample
+
+PLUG_IN = '''
+import asyncio
+from sketchmark import CallFailed, Model
+from sketchmark.models.players.solver import Solver
+
+class Last(Model):
+    """Answers twice like the solver, and then hangs, or says that no call will work any more."""
+
+    def __init__(self, name="", hangs=True):
+        super().__init__(name)
+        self.inner, self.left, self.hangs = Solver(), 2, hangs
+
+    async def say(self, context, options):
+        if not self.left:
+            if not self.hangs:
+                raise CallFailed("refused_key", "the account <b>is</b> empty", stops_run=True)
+            print("hangs", flush=True)
+            await asyncio.Event().wait()
+        self.left -= 1
+        return await self.inner.say(context, options)
+'''
+
+
+def started(folder: Path, *more: str, limit: int = 5) -> subprocess.Popen[str]:
+    plug_in = folder.parent / "last.py"
+    plug_in.write_text(PLUG_IN)
+    command = (sys.executable, "-m", "sketchmark", "run", "--include", str(plug_in), "--model", "last", *more)
+    asked = ("--tasks", "maze", "--limit", str(limit), "--concurrency", "1", "--no-cache", "-q", "-o", str(folder))
+    return subprocess.Popen([*command, *asked], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+@contextmanager
+def hanging(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run that has played two episodes and waits for a third reply that never comes."""
+    with started(folder) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "hangs\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with launched() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("runs")
+    with started(root / "finished", limit=2):
+        pass
+    with started(root / "failed", "--model-args", "hangs=false"):
+        pass
+    with hanging(root / "stopped") as process:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    with hanging(root / "killed"):
+        pass
+    return root
+
+
+def state(folder: Path, after: float = 0.0) -> str:
+    run = RunIndex(RunFolder(folder), folder.name)
+    run.refresh()
+    return run.state(run.folder.run_file.stat().st_mtime + after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ended", ["finished", "failed", "stopped", "killed"])
+def test_an_ended_run_is_said_to_be_what_it_is_at_once_and_later(runs: Path, ended: str) -> None:
+    assert state(runs / ended) == state(runs / ended, after=5_000) == ended
+
+
+@pytest.mark.slow
+def test_the_cards_tell_how_a_run_ended_what_it_scored_and_what_failed(chromium: Browser, runs: Path) -> None:
+    with serving(runs) as address, window(chromium) as context:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        expect(page.locator("a.card")).to_have_count(4)
+        for ended in ("failed", "stopped", "killed"):
+            card = _card(page, f"last {ended}")
+            expect(card.locator(".pill")).to_have_text(ended)
+            expect(card.locator(".scores")).to_contain_text("maze direct 100.0 [34, 100] n 2")
+        expect(_card(page, "last finished").locator(".pill")).to_have_count(0)
+        expect(_card(page, "last failed")).to_contain_text("the account <b>is</b> empty")
+        expect(_card(page, "last failed").locator(".failures")).to_have_text("refused_key 1")
+        expect(_card(page, "last stopped").locator(".failures")).to_have_count(0)
+        keep(page, "viewer-states")
+        _card(page, "last failed").click()
+        expect(page.locator(".bar .pill")).to_have_text("failed")
+        expect(page.locator("p.why")).to_contain_text("the account <b>is</b> empty")
+        assert not watch.troubles
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_one_looks_is_not_called_running_any_more(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    Maker(tmp_path / "other").fill(1).finish()
+    with serving(tmp_path) as address, window(chromium) as context, hanging(tmp_path / "run") as process:
+        page = context.new_page()
+        page.goto(address)
+        expect(_card(page, "last run").locator(".pill")).to_have_text("running")
+        assert state(tmp_path / "run", after=5_000) == "running", "a reply may take long: the process lives"
+        process.kill()
+        process.wait(60)
+        expect(_card(page, "last run").locator(".pill")).to_have_text("killed")
+
+
+def test_a_run_that_failed_before_its_first_episode_says_so(chromium: Browser, tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run")
+    about = maker.folder.about()
+    write_json(maker.folder.run_file, {**msgspec.to_builtins(about), "ended": {"how": "failed", "why": hostile.ALL}})
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        expect(page.locator(".bar .pill")).to_have_text("failed")
+        expect(page.get_by_text("Nothing was played")).to_be_visible()
+        expect(page.locator("p.why")).to_contain_text("<script>window.pwned = 1</script>")
+        assert page.evaluate("window.pwned") is None and not watch.troubles
+
+
+def test_a_stranger_cannot_make_up_a_state(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run").fill(1)
+    about = maker.folder.about()
+    write_json(maker.folder.run_file, {**msgspec.to_builtins(about), "ended": {"how": "splendid"}})
+    assert (state(tmp_path / "run"), state(tmp_path / "run", after=5_000)) == ("running", "stopped")
+
+
+def test_the_number_of_a_process_that_was_given_again_is_not_taken_for_the_run(tmp_path: Path) -> None:
+    lock = RunLock(tmp_path)
+    found = holder_of(tmp_path)
+    assert found and found.lives and found.pid == os.getpid()
+    if sys.platform == "linux":
+        assert found.began and not Holder(found.pid, found.host, f"{found.began}0").lives
+    assert Holder(found.pid, "another machine", found.began).lives is None
+    assert Holder(-1, found.host).lives is None and Holder(2**40, found.host).lives is None
+    lock.release()
+    assert holder_of(tmp_path) is None
+
+
+def test_failures_stand_on_the_card_of_a_run_with_many_cells(chromium: Browser, tmp_path: Path) -> None:
+    canvases = tuple(f"maze.visual_cot.{name}" for name in "abcdef")
+    maker = Maker(tmp_path / "many", cells=("maze.direct", "maze.visual_cot", *canvases)).fill(1)
+    for number in (1, 2):
+        of = fail(sample(number), "direct", "timeout", "took longer than 60 s")
+        maker.add("maze.direct", of, number)
+    maker.finish()
+    Maker(tmp_path / "other").fill(1).finish()
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        page.goto(address)
+        card = _card(page, "many")
+        expect(card.locator(".failures")).to_have_text("timeout 2")
+        expect(card.locator(".scores li")).to_have_count(7)
+        expect(card.locator(".scores li").last).to_have_text("and 2 more")
+
+
+def _card(page: Page, name: str) -> Locator:
+    return page.get_by_role("link", name=name)
