@@ -4,10 +4,12 @@ escapes on: here it gets texts that are only texts."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
 
 from sketchmark.terminal.telling import one_line
@@ -37,14 +39,36 @@ class _TextColumn(TextColumn):
         return Text(one_line(self.text_format.format(task=task)), style=self.style)
 
 
-def bars() -> Progress:
+class Bars(Progress):
+    """Bars, with a line above them and another one for what is wrong."""
+
+    _said = ("", "")
+
+    def say(self, line: str, trouble: str = "") -> None:
+        self._said = (line, trouble)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        for line, style in zip(self._said, ("", "red"), strict=True):
+            if line:
+                yield Text(one_line(line), style=style, no_wrap=True, overflow="ellipsis")
+        yield from super().get_renderables()
+
+
+_BESIDE = 50
+"""Columns that a bar and its numbers take; the rest is for names, which are cut."""
+
+
+def bars() -> Bars:
     """One bar for each task that is added; `failed` and `rate` stand beside it."""
-    return Progress(
-        _TextColumn("{task.description}"),
-        BarColumn(),
+    out = _TextsOnly(stderr=True)
+    names = Column(no_wrap=True, overflow="ellipsis", max_width=max(20, out.width - _BESIDE))
+    return Bars(
+        _TextColumn("{task.description}", table_column=names),
+        BarColumn(bar_width=10),
         MofNCompleteColumn(),
         _TextColumn("{task.fields[failed]}", style="red"),
         _TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=_TextsOnly(stderr=True),
+        console=out,
+        refresh_per_second=4,
     )
