@@ -15,6 +15,7 @@ from sketchmark.models.server_words import told
 from sketchmark.models.wrong_address import (
     CHECK_NAME,
     mistake_in_path,
+    place_of,
     shown_address,
     unreachable,
     wants_http,
@@ -130,14 +131,15 @@ def failure_of(error: Exception) -> FailedTry | None:
 def _broken_connection(error: Exception, message: str) -> FailedTry:
     cause, chain = error.__cause__, list(_chain(error))
     address = next(filter(None, map(_address, chain)), "")
+    where = f"no connection to {place_of(address) or 'the server'}"
     message = f"{message}: {_one_line(str(cause))}" if cause else message
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain):
         return FailedTry("connection", message, remedy=_TRUST)
     if remedy := wants_http(chain):
-        return FailedTry("connection", f"no connection to {address or 'the server'}: {message}", remedy=remedy)
+        return FailedTry("connection", f"{where}: {message}", remedy=remedy)
     why, mistake = unreachable(chain)
     if why:
-        message = f"no connection to {address or 'the server'}: {why}"
+        message = f"{where}: {why}"
     return FailedTry("connection", message, retry=True, if_never_there=mistake)
 
 

@@ -24,6 +24,12 @@ def shown_address(url: object) -> str:
     return shown(f"{_place(parts)}{parts.path}") if parts.netloc else ""
 
 
+def place_of(address: str) -> str:
+    """The server of an address, without the path."""
+    parts = urlsplit(address)
+    return _place(parts) if parts.netloc else ""
+
+
 def mistake_in_path(url: object, sent: str) -> str:
     """What to try where a server is there and knows no such path, or no such model."""
     parts = urlsplit(str(url or ""))

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from sketchmark.models.tally import Tally
 from sketchmark.runs.calls import Calls
 from sketchmark.terminal import tell
 
@@ -37,8 +38,11 @@ class Watcher(Protocol):
 
 
 @asynccontextmanager
-async def told_of_calls(looking: Watcher, so_far: Callable[[], Awaitable[Calls]]) -> AsyncIterator[None]:
-    """Whoever looks on is told of the calls for as long as the block runs: an episode may take a thousand of them."""
+async def told_of_calls(
+    looking: Watcher, calls: Calls, players: Callable[[], Awaitable[Tally]] | None = None
+) -> AsyncIterator[None]:
+    """Whoever looks on is told of the calls for as long as the block runs: an episode may take a thousand of them.
+    `players` count those to the model, here or elsewhere; there is none where only a judge is asked."""
     if not looking.looks_on:
         yield
         return
@@ -46,21 +50,29 @@ async def told_of_calls(looking: Watcher, so_far: Callable[[], Awaitable[Calls]]
     async def tell_again() -> None:
         while True:
             await asyncio.sleep(_LOOKS)
-            looking.calls(await so_far())
+            await look()
+
+    async def look() -> None:
+        if players is not None:
+            calls.model = await players()
+        looking.calls(calls)
 
     telling = asyncio.create_task(tell_again())
     try:
         yield
-        looking.calls(await so_far())
+        await look()
     finally:
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
 
 
-def watcher(quiet: bool = False) -> Plain | Live | Silent:
+def watcher(quiet: bool = False, *, brief: bool = False) -> Plain | Live | Silent:
+    """`brief`: of work that is mostly done in a moment nothing is told in a log, unless it takes longer."""
     if quiet:
         return Silent()
-    return Live() if sys.stderr.isatty() else Plain()
+    if sys.stderr.isatty():
+        return Live()
+    return Brief() if brief else Plain()
 
 
 class Silent:
@@ -83,6 +95,9 @@ class Silent:
     def end(self, cell: str) -> None: ...
 
     def calls(self, so_far: Calls) -> None: ...
+
+
+NOBODY = Silent()
 
 
 class _Count:
@@ -149,6 +164,14 @@ class Plain(Silent):
         if now - self._calls_told >= (_EVERY if told != self._told else _EVERY_AT_LEAST):
             self._calls_told, self._told = now, told
             tell(f"calls: {told}{so_far.last_error and f'; {so_far.last_error}'}", err=True)
+
+
+class Brief(Plain):
+    """The same for work that is mostly done in a moment: then there is nothing to tell."""
+
+    def end(self, cell: str) -> None:
+        if time.monotonic() - self._cells[cell].began >= _EVERY:
+            super().end(cell)
 
 
 class Live(Silent):

@@ -57,18 +57,13 @@ async def run_plan(
         calls = Calls(price=options.budget.price, judge_price=options.budget.judge_price)
         if options.grading.judge:
             options = replace(options, grading=counted(options.grading, calls.judge))
-        async with staff(options.engine, *how) as players:
-
-            async def so_far() -> Calls:
-                calls.model = await players.tally()
-                return calls
-
-            async with told_of_calls(watcher, so_far):
-                stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
+        async with staff(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
+            stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
-        await fill_scores(folder, tasks, options.grading, options.scored_beside)
+        async with told_of_calls(watcher, calls):
+            await fill_scores(folder, tasks, options.grading, options.scored_beside, watcher)
         scorings = [options.grading.scoring, *options.scored_beside]
         aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
         write_submissions(folder, tasks)

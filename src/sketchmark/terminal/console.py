@@ -40,7 +40,7 @@ class _TextColumn(TextColumn):
 
 
 class Bars(Progress):
-    """Bars, with a line above them and another one for what is wrong."""
+    """Bars; above them a line, and what is wrong in at most two."""
 
     _said = ("", "")
 
@@ -48,12 +48,16 @@ class Bars(Progress):
         self._said = (line, trouble)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        for line, style in zip(self._said, ("", "red"), strict=True):
-            if line:
-                yield Text(one_line(line), style=style, no_wrap=True, overflow="ellipsis")
+        line, trouble = map(one_line, self._said)
+        most = _LINES_OF_TROUBLE * self.console.width
+        if line:
+            yield Text(line, no_wrap=True, overflow="ellipsis")
+        if trouble:
+            yield Text(trouble if len(trouble) <= most else f"{trouble[: most - 1]}…", "red", overflow="fold")
         yield from super().get_renderables()
 
 
+_LINES_OF_TROUBLE = 2
 _BESIDE = 50
 """Columns that a bar and its numbers take; the rest is for names, which are cut."""
 
