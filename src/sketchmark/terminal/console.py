@@ -49,16 +49,16 @@ class Bars(Progress):
 
     def get_renderables(self) -> Iterable[RenderableType]:
         line, trouble = map(one_line, self._said)
-        most = _LINES_OF_TROUBLE * self.console.width
         if line:
             yield Text(line, no_wrap=True, overflow="ellipsis")
         if trouble:
+            most = _LINES_OF_TROUBLE * self.console.width
             yield Text(trouble if len(trouble) <= most else f"{trouble[: most - 1]}…", "red", overflow="fold")
         yield from super().get_renderables()
 
 
 _LINES_OF_TROUBLE = 2
-_BESIDE = 50
+_BESIDE = 53
 """Columns that a bar and its numbers take; the rest is for names, which are cut."""
 
 
