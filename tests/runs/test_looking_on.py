@@ -99,7 +99,7 @@ class _entered:
 
 
 def test_all_of_it_is_one_line_with_what_there_is() -> None:
-    assert Calls().told() == "no call yet: samples are being read or made"
+    assert Calls(awaited=True).told() == "no call yet: samples are being read or made" and Calls().told() == ""
     model = Tally(under_way=88, answered=1412, from_cache=3, tokens_in=1_000_000, tokens_out=234_567, retries=1)
     judge = Tally(under_way=2, answered=9, tokens_in=10, tokens_out=1)
     calls = Calls(model, judge, lambda usage: usage["tokens_in"] / 1e6, None, Counter(no_picture=4))

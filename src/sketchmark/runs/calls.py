@@ -21,12 +21,14 @@ class Calls:
     judge_price: Price | None = None
     own_failures: Counter[str] = field(default_factory=Counter)
     """What the model itself failed, by kind: results, not faults of the run."""
+    awaited: bool = False
+    """There will be calls: that there is none yet is worth a word."""
 
     def told(self) -> str:
         """All of it in one line; what there is none of is left out."""
         model, judge = self.model, self.judge
         if not (model.begun or judge.begun):
-            return "no call yet: samples are being read or made"
+            return "no call yet: samples are being read or made" if self.awaited else ""
         told = [_number(model.answered, "call")] if model.begun else []
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
         told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []

@@ -46,6 +46,7 @@ async def told_of_calls(
     if not looking.looks_on:
         yield
         return
+    calls.awaited = players is not None
 
     async def tell_again() -> None:
         while True:
@@ -161,7 +162,7 @@ class Plain(Silent):
             tell(f"calls: {so_far.error}", err=True)
         self._error = so_far.error
         now, told = time.monotonic(), so_far.told()
-        if now - self._calls_told >= (_EVERY if told != self._told else _EVERY_AT_LEAST):
+        if told and now - self._calls_told >= (_EVERY if told != self._told else _EVERY_AT_LEAST):
             self._calls_told, self._told = now, told
             tell(f"calls: {told}{so_far.last_error and f'; {so_far.last_error}'}", err=True)
 

@@ -84,8 +84,8 @@ def counted(items: Iterable[Item], total: int, label: str) -> AbstractContextMan
 
 
 def tell_progress(line: str) -> None:
-    """A line for whoever waits, on a screen or in a log."""
-    if _shown:
+    """A line for whoever looks on and waits."""
+    if someone_looks_on():
         tell(line, err=True)
 
 
