@@ -91,7 +91,10 @@ def _prepare(
     retires = retires or (about.model.retires if about else {})
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
-        if changed:
+        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+            folder.episodes_file(name).unlink(missing_ok=True)
+            folder.scores_file(name).unlink(missing_ok=True)
+        elif changed:
             raise RunConflict(
                 f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
@@ -120,6 +123,11 @@ def _prepare(
     )
     write_json(folder.run_file, now)
     return folder
+
+
+def _answered(folder: RunFolder, cell: str) -> bool:
+    """Whether any call of the cell brought a reply."""
+    return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
 
 
 class _CellFiles:
