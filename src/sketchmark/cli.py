@@ -14,7 +14,7 @@ import click
 from sketchmark import __version__, commands
 from sketchmark.commands._signals import Signals, ending_in_order
 from sketchmark.errors import SketchmarkError
-from sketchmark.terminal import tell, tell_all, tell_of_the_rest
+from sketchmark.terminal import show_progress, tell, tell_all, tell_of_the_rest
 
 
 class LazyGroup(click.Group):
@@ -80,6 +80,7 @@ def main(arguments: list[str] | None = None) -> Any:
     """Errors meant for the user are one line and an exit code; only a bug shows a traceback."""
     signals = Signals()
     tell_of_the_rest()
+    show_progress()
     try:
         with ending_in_order(signals):
             code = root.main(args=arguments, prog_name="sketchmark", standalone_mode=False)

@@ -137,3 +137,14 @@ async def test_a_crew_that_is_broken_off_leaves_nobody_at_work(tmp_path: Path) -
     with pytest.raises(asyncio.CancelledError):
         await working
     assert pid and not _is_alive(pid)
+
+
+async def test_workers_tell_how_they_are_doing_and_what_the_dead_said_is_kept(tmp_path: Path) -> None:
+    async with crew_of(1, 2) as crew:
+        assert await crew.news() == ([], [])
+        await _all(crew, ["echo a", "echo b"])
+        ((said,), left) = await crew.news()
+        assert said.endswith(b" 2") and left == []
+        await _all(crew, [f"die once {tmp_path / 'died'}"])
+        ((again,), left) = await crew.news()
+        assert left == [said] and again.endswith(b" 1"), "the next worker begins anew"

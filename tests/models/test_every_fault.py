@@ -104,12 +104,26 @@ async def test_every_adapter_ends_every_fault_in_one_known_way(
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
-async def test_a_server_that_cannot_be_reached_is_a_connection_failure(
+async def test_a_server_that_was_never_there_stops_the_run_once_it_was_waited_for(
+    authorities: None, tmp_path: Path, adapter: str
+) -> None:
+    port = free_port()
+    for url, said in (
+        ("http://nowhere.invalid", "no connection to http://nowhere.invalid"),
+        (f"http://127.0.0.1:{port}", f"no connection to http://127.0.0.1:{port}"),
+    ):
+        error = await failure(adapter, url, tmp_path, again=True, stops=True)
+        assert error.kind == "connection" and said in str(error), url
+    assert "nothing listens there" in str(error) and "start the server, or check host and port" in str(error)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+async def test_a_server_without_tls_is_told_at_once(
     authorities: None, server: BrokenServer, tmp_path: Path, adapter: str
 ) -> None:
-    for url in ("http://nowhere.invalid", f"http://127.0.0.1:{free_port()}", f"https://127.0.0.1:{server.port}/page"):
-        error = await failure(adapter, url, tmp_path, again=True, stops=False)
-        assert error.kind == "connection", url
+    url = f"https://127.0.0.1:{server.port}/page"
+    error = await failure(adapter, url, tmp_path, again=False, stops=True)
+    assert error.kind == "connection" and "write http:// in its address" in str(error)
 
 
 @pytest.mark.parametrize("certificate", ["unknown", "expired"])

@@ -151,7 +151,7 @@ async def test_where_every_server_refuses_the_run_stops_at_once_and_every_server
 async def test_where_all_are_down_a_call_fails_after_as_many_rounds_as_one_server_gets_tries() -> None:
     with pytest.raises(CallFailed) as found:
         await ask(behind([GONE, "http://127.0.0.1:1/v1"], max_retries=2), 1)
-    assert found.value.kind == "connection" and not found.value.stops_run
+    assert found.value.kind == "connection" and found.value.stops_run, "none of them was ever there"
     assert str(found.value).startswith(f"no server answers: {GONE}: ")
 
 
@@ -355,7 +355,7 @@ def test_a_run_whose_servers_all_died_says_so_in_a_line_and_is_resumed_with_anot
     running = play(tmp_path / "run", [a, GONE], "max_retries=0")
     out, err = running.communicate(timeout=120)
     assert running.returncode == 2
-    assert re.match(r"sketchmark: maze.*stopped after 0 of 12: .*no server answers", err.splitlines()[-1])
+    assert re.match(r"sketchmark: (?:maze|sliding).*stopped after 0 of 12: .*no server answers", err.splitlines()[-1])
     assert "Traceback" not in err and f"server:     {a} answered 0 calls" in out
     running = play(tmp_path / "run", [a, b, GONE])
     _, err = running.communicate(timeout=240)

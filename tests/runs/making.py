@@ -19,6 +19,7 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Picture, Sample
+from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
@@ -142,6 +143,8 @@ class Speaker(Model):
 class Looker:
     """A watcher that writes down what it is told."""
 
+    looks_on = False
+
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
 
@@ -153,6 +156,9 @@ class Looker:
 
     def end(self, cell: str) -> None:
         self.told.append(("end", cell))
+
+    def calls(self, so_far: Calls) -> None:
+        self.told.append(("calls", so_far.told(), so_far.last_error))
 
 
 async def run(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.errors import CallFailed, RunConflict
+from sketchmark.errors import CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
 from sketchmark.parts import Draft, Drafts, Sample
 from sketchmark.runs.format import EpisodeLine
@@ -289,3 +289,23 @@ async def test_without_a_limit_the_total_is_the_tasks_own_or_unknown(tmp_path: P
     await run(tmp_path / "a", [make_cell(make_task(make_samples(2), default_limit=2))], Speaker(), looker)
     await run(tmp_path / "b", [make_cell(make_task(make_samples(2)))], Speaker(), looker)
     assert [told[2] for told in looker.told if told[0] == "begin"] == [2, None]
+
+
+def _at(address: str, answer: Callable[[str], Reply | str] = lambda id: "yes") -> Speaker:
+    model = Speaker(answer)
+    model.arguments = {"base_url": address}
+    return model
+
+
+async def test_an_address_that_is_mended_is_no_conflict_while_nobody_has_answered(tmp_path: Path) -> None:
+    def nobody(id: str) -> str:
+        raise CallFailed("connection", "nothing listens there", stops_run=True)
+
+    with pytest.raises(RunStopped):
+        await run(tmp_path, _cells(3), _at("http://wrong", nobody))
+    folder = await run(tmp_path, _cells(3), _at("http://right"))
+    cell = folder.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})
+    with pytest.raises(RunConflict, match="base_url"):
+        await run(tmp_path, _cells(3), _at("http://another"))
+    assert folder.results().tasks["shades.direct"].n == 3

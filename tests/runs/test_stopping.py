@@ -15,7 +15,7 @@ from sketchmark.models.base import Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs import runner
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.stopping import ALIKE_IN_A_ROW
+from sketchmark.runs.stopping import ALIKE_IN_A_ROW, REFUSED_FROM_THE_FIRST
 from sketchmark.runs.store import RunFolder
 from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
 
@@ -163,3 +163,32 @@ async def test_a_message_of_many_lines_is_told_in_one(tmp_path: Path) -> None:
     with pytest.raises(RunStopped) as stopped:
         await run(tmp_path, _cells(2), _until(-1, lambda: CallFailed("quota", "empty\n  account", stops_run=True)))
     assert "stopped after 0: quota: empty account; mend" in str(stopped.value)
+
+
+def _refuses() -> CallFailed:
+    return CallFailed("bad_request", "HTTP 422: temperature: must be above 0")
+
+
+@pytest.mark.parametrize(("concurrency", "most"), [(1, REFUSED_FROM_THE_FIRST), (7, 7)])
+async def test_requests_that_are_all_refused_from_the_first_on_stop_the_run(
+    tmp_path: Path, concurrency: int, most: int
+) -> None:
+    model = _until(-1, _refuses)
+    with pytest.raises(RunStopped, match=rf"{most} episodes in a row failed alike, the last: bad_request: HTTP 422"):
+        await run(tmp_path, _cells(200), model, concurrency=concurrency)
+    assert most <= len(model.calls) < most + concurrency
+
+
+async def test_fewer_than_run_at_once_that_are_all_refused_stop_it_too(tmp_path: Path) -> None:
+    with pytest.raises(RunStopped, match=r"stopped after 0: all 5 episodes failed alike, the last: bad_request"):
+        await run(tmp_path, _cells(5), _until(-1, _refuses), concurrency=50)
+    assert RunFolder(tmp_path).results().tasks[NAME].failures == {"bad_request": 5}
+
+
+async def test_requests_of_which_one_was_ever_taken_are_no_reason_to_stop(tmp_path: Path) -> None:
+    folder = await run(tmp_path, _cells(9), _until(0, _refuses))
+    assert folder.results().tasks[NAME].failures == {"bad_request": 8}
+    again = await run(tmp_path, _cells(9), _until(-1, _refuses))
+    assert again.results().tasks[NAME].n == 1, "the answer of an earlier start counts"
+    two = await run(tmp_path / "two", _cells(2), _until(-1, _refuses))
+    assert two.results().tasks[NAME].failures == {"bad_request": 2}, "too few to tell"

@@ -10,10 +10,12 @@ from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.store import RunFolder
-from sketchmark.terminal import tell
+from sketchmark.terminal import show_progress, tell
 
 
 def run_and_print(*, dry_run: bool, **options: Any) -> int:
+    if options.get("quiet"):
+        show_progress(False)
     prepared = prepare(**options)
     for line in prepared.options.warnings:
         tell(f"warning: {line}", err=True)
@@ -61,25 +63,25 @@ def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
     if budget.used_up:
         tell(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
-    own = sum(failure.blames_model for failure in failures)
-    if len(failures) > own:
-        tell(f"sketchmark: {len(failures) - own} episodes failed; run again to play them once more", err=True)
-    if own:
-        tell(f"sketchmark: the model failed {own} episodes; `--retry-failed` plays them again", err=True)
+    broke = sum(not failure.blames_model for failure in failures)
+    if broke:
+        tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     unscored = tell_unscored(asked, "run again to try once more")
-    return 1 if failures or unscored else 0
+    return 1 if broke or unscored else 0
 
 
 def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
-    """Those of the samples that were asked for; of each kind the first is named, with its reason."""
+    """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
+    itself failed is a result, and told as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
     for line in folder.episodes(cell.name):
         if line.failure and (cell.request.limit is None or line.index < cell.request.limit):
             kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
     for kind, found in kinds.items():
         sample, first = found[0]
-        told = f"{cell.name}: {kind} {len(found)}, the first: {sample}: {first.message}"
+        what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
+        told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
     return [failure for found in kinds.values() for _, failure in found]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sketchmark.terminal import tell
+from sketchmark.terminal import show_progress, tell
 
 
 @click.command("infer")
@@ -53,6 +53,8 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
     from sketchmark.catalog import parse_arguments
     from sketchmark.commands._voila_inference import Inference, infer
 
+    if options["quiet"]:
+        show_progress(False)
     asked = Inference(distraction=distraction == "yes", model_args=parse_arguments(model_args), **options)
     path, failed = infer(asked)
     tell(f"results: {path}")

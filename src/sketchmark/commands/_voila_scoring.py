@@ -16,7 +16,9 @@ from sketchmark.models.batch import connect
 from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.secrets import remember
-from sketchmark.runs.progress import watcher
+from sketchmark.models.tally import Counted
+from sketchmark.runs.calls import Calls
+from sketchmark.runs.progress import told_of_calls, watcher
 from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule, steps_of
 from sketchmark.tasks.voila.results_file import AnsweredQuestion, pair
 from sketchmark.tasks.voila.totals import agreement, summarise
@@ -88,16 +90,18 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
     judge = with_cache(Catalog().model(order.judge, arguments), kept)
 
     async def live() -> Marked:
+        calls = Calls()
         try:
             with watcher() as looking:
                 looking.begin("verdicts", len(items) * len(steps_of(items)), 0)
-                marked = await by_judge(
-                    judge,
-                    items,
-                    order.distraction,
-                    order.concurrency,
-                    lambda failed: looking.played("verdicts", failed),
-                )
+                async with told_of_calls(looking, calls):
+                    marked = await by_judge(
+                        Counted(judge, calls.judge),
+                        items,
+                        order.distraction,
+                        order.concurrency,
+                        lambda failed: looking.played("verdicts", failed),
+                    )
                 looking.end("verdicts")
             return marked
         finally:

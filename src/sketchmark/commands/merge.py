@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sketchmark.terminal import tell
+from sketchmark.terminal import show_progress, tell
 
 
 @click.command()
@@ -49,6 +49,9 @@ def command(
         raise BadInput(f"{twice[0]} is named twice", "name every run once")
     folders = [RunFolder.open(run) for run in runs]
     catalog = Catalog(include, trust_code)
+
+    if quiet:
+        show_progress(False)
 
     def say(line: str) -> None:
         if not quiet:

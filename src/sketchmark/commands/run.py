@@ -102,9 +102,10 @@ def command(**options: Any) -> int:
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
       sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
     --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
-    Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used or a run that
-    stopped because no further call would work (a refused key, an empty account, many failures alike in a row), 3 at
-    the cost limit, 130 after Ctrl-C, 143 after SIGTERM.
+    Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is
+    scored as wrong), 1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
+    because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
+    row), 3 at the cost limit, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from sketchmark.commands._run import run_and_print
 

@@ -42,7 +42,10 @@ def command(
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
+    from sketchmark.runs.calls import Calls
+    from sketchmark.runs.grading import counted
     from sketchmark.runs.lock import RunLock
+    from sketchmark.runs.progress import told_of_calls, watcher
     from sketchmark.runs.readings import with_replies
     from sketchmark.runs.rescore import aggregate, rescore, results_before
     from sketchmark.runs.store import RunFolder
@@ -58,8 +61,11 @@ def command(
     )
 
     async def anew() -> None:
+        calls = Calls()
         try:
-            await rescore(folder, tasks, scorings, grading)
+            with watcher(brief=True) as looking:
+                async with told_of_calls(looking, calls):
+                    await rescore(folder, tasks, scorings, counted(grading, calls.judge), looking)
         finally:
             if grading.judge:
                 await grading.judge.close()

@@ -29,9 +29,12 @@ def command(**options: Any) -> int:
     """
     from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
+    from sketchmark.runs.progress import watcher
     from sketchmark.runs.score_file import score_files
 
-    results = score_files(**{name: value for name, value in options.items() if name != "as_json"})
+    with watcher(brief=True) as looking:
+        asked = {name: value for name, value in options.items() if name != "as_json"}
+        results = score_files(**asked, looking=looking)
     code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
     if options["as_json"]:
         print_json(results)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol
 
@@ -18,6 +19,9 @@ down is found out, and those that happened to be beside it are not blamed."""
 
 HIRING_TRIES = 3
 """So many workers that die before they are ready, one after the other, are no accident."""
+
+
+_NEWS_PATIENCE = 2.0
 
 
 class WorkerLost(Exception):
@@ -32,6 +36,9 @@ class Worker(Protocol):
     async def play(self, job: bytes) -> bytes:
         """Raises WorkerLost when the worker is gone."""
 
+    async def news(self) -> bytes:
+        """What it says of itself now."""
+
     async def close(self, *, at_once: bool) -> None: ...
 
 
@@ -40,6 +47,7 @@ class _Member:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
+        self.news = b""
         self.busy = 0
         self.kept_free = False
         self.gone = asyncio.Event()
@@ -58,6 +66,7 @@ class Crew:
         self._posts: list[asyncio.Task[None]] = []
         self._changed = asyncio.Condition()
         self._broken: Exception | None = None
+        self._left: list[bytes] = []
 
     async def __aenter__(self) -> Crew:
         return self
@@ -89,6 +98,18 @@ class Crew:
                 await self._leave(member, alone)
         raise JobLost(f"its worker died {TRIES} times, the last time with nothing else to do: {why}")
 
+    async def news(self) -> tuple[list[bytes], list[bytes]]:
+        """The last that each worker said of itself, and that each said that is gone. One that is too busy to answer
+        is not waited for."""
+
+        async def ask(member: _Member) -> None:
+            with suppress(TimeoutError, WorkerLost, SketchmarkError):
+                async with asyncio.timeout(_NEWS_PATIENCE):
+                    member.news = await member.worker.news()
+
+        await asyncio.gather(*map(ask, self._members))
+        return [member.news for member in self._members], list(self._left)
+
     async def _man_a_post(self) -> None:
         """Keep one worker at work until the crew is dismissed."""
         failed = 0
@@ -111,6 +132,7 @@ class Crew:
             await member.gone.wait()
             self.lost += 1
             self._members.remove(member)
+            self._left.append(member.news)
             await member.worker.close(at_once=True)
 
     async def _give_up(self, error: Exception) -> None:

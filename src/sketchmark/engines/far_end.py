@@ -13,6 +13,9 @@ class Player(Protocol):
 
     async def play(self, job: bytes) -> bytes: ...
 
+    def news(self) -> bytes:
+        """What it has to say of itself now, for whoever looks on."""
+
     async def close(self) -> None: ...
 
 

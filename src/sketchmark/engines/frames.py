@@ -9,7 +9,8 @@ _HEADER = struct.Struct("<QQ")
 _AT_ONCE = 1 << 20
 
 OPENING = 0
-"""The number of the frame that opens a worker; empty, it ends one. Jobs and their outcomes are numbered from 1."""
+"""The number of the frame that opens a worker; empty, it ends one. Jobs and their outcomes are numbered from 1; an
+empty job asks how the worker is doing."""
 
 
 def send(file: int, number: int, content: bytes) -> None:

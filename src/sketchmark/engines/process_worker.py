@@ -45,6 +45,9 @@ async def _work(entry: str, jobs: int, outcomes: int) -> None:
         number, job = await arriving.get()
         if number == OPENING:
             break
+        if not job:
+            send(outcomes, number, player.news())
+            continue
         task = asyncio.create_task(play(number, job))
         playing.add(task)
         task.add_done_callback(playing.discard)

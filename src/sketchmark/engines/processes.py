@@ -63,6 +63,9 @@ class ProcessWorker:
     async def play(self, job: bytes) -> bytes:
         return await self._ask(next(self._numbers), job)
 
+    async def news(self) -> bytes:
+        return await self._ask(next(self._numbers), b"")
+
     async def close(self, *, at_once: bool) -> None:
         try:
             if not at_once:

@@ -93,6 +93,9 @@ class Actor:
         assert self._player is not None
         return await self._player.play(job)
 
+    async def news(self) -> bytes:
+        return self._player.news() if self._player is not None else b""
+
     async def close(self) -> None:
         if self._player is not None:
             await self._player.close()
@@ -110,7 +113,7 @@ class RayWorker:
         make = ray.remote(Actor).options(
             num_cpus=1,
             num_gpus=needs.gpus,
-            max_concurrency=needs.places + 1,  # `close` does not wait behind a job
+            max_concurrency=needs.places + 1,  # `close` and `news` do not wait behind a job
             max_restarts=0,
             max_task_retries=0,
         )
@@ -131,6 +134,10 @@ class RayWorker:
     async def play(self, job: bytes) -> bytes:
         outcome: bytes = await self._ask("play", job)
         return outcome
+
+    async def news(self) -> bytes:
+        said: bytes = await self._ask("news")
+        return said
 
     async def close(self, *, at_once: bool) -> None:
         ray = _ray()

@@ -31,8 +31,7 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} is not an empty folder", "choose another --out")
     refuse_partial_scores(folder)
-    run = RunIndex(folder, folder.path.name)
-    run.refresh()
+    run = RunIndex.whole(folder)
     if not any(cell.episodes for cell in run.cells.values()):
         raise BadInput(f"{folder.path} has no episodes to export")
     out.mkdir(parents=True, exist_ok=True)

@@ -12,12 +12,15 @@ from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import said
 from sketchmark.runs.results import withheld
+from sketchmark.terminal import counted
 
 
 def episodes(cell: CellIndex) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
     """(episode line, score line) of every sample in the task's order; one pair in memory at a time."""
-    for sample in cell.order():
-        yield cell.episode(sample), cell.score(sample)
+    order = cell.order()
+    with counted(order, len(order), cell.name) as samples:
+        for sample in samples:
+            yield cell.episode(sample), cell.score(sample)
 
 
 def names_of(run: RunIndex) -> dict[str, str]:

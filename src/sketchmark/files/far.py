@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from sketchmark.files import hub
 from sketchmark.files.atomic import write_atomic
+from sketchmark.terminal import tell_progress
 
 BLOCK = 4 * 1024 * 1024
 """Small enough to fetch few bytes in vain, large enough that a request's own time does not count."""
@@ -24,6 +25,7 @@ class _Parts(io.RawIOBase):
         key = hashlib.sha256(f"{of.repo}\n{of.commit}\n{name}".encode()).hexdigest()[:32]
         self._folder = hub.home() / "parts" / key
         self._at = 0
+        self._told = False
 
     def readable(self) -> bool:
         return True
@@ -56,10 +58,17 @@ class _Parts(io.RawIOBase):
     def _fetch(self, first: int, last: int) -> None:
         """The blocks that are not here yet; neighbours in one request."""
         for start, stop in _runs(n for n in range(first, last + 1) if not self._place(n).exists()):
+            self._tell()
             data = hub.part(self.of, self.name, start * BLOCK, min(self.size, stop * BLOCK))
             for number in range(start, stop):
                 block = data[(number - start) * BLOCK : (number - start + 1) * BLOCK]
                 write_atomic(self._place(number), block, durable=False)
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            whole = f"{self.size / 1_000_000:,.1f} MB"
+            tell_progress(f"downloading what is needed of {self.of.repo}, {self.name} ({whole} in all)")
 
 
 def _runs(numbers: Iterator[int]) -> list[tuple[int, int]]:

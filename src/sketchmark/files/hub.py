@@ -25,6 +25,7 @@ from urllib.request import getproxies
 
 from sketchmark.errors import DataMissing, SketchmarkError
 from sketchmark.files.atomic import write_json
+from sketchmark.terminal import tell_progress
 
 _ATTEMPTS = 3
 _Found = TypeVar("_Found")
@@ -100,6 +101,11 @@ def listing(repo: str) -> Listing:
 def fetched(of: Listing, names: Sequence[str]) -> Path:
     """The folder with these files in it, all of them whole: downloaded now, or from the cache."""
     client = library()
+    missing = [name for name in names if cached(of, name) is None]
+    if missing and not offline():
+        size = sum(of.sizes.get(name, 0) for name in missing) / 1_000_000
+        files = "1 file" if len(missing) == 1 else f"{len(missing):,} files"
+        tell_progress(f"downloading {of.repo}: {files}, {size:,.1f} MB; what has come is kept")
     patterns = [escape(name) for name in names]
     return _asking(
         of.repo,

@@ -81,6 +81,14 @@ def whole_lines(path: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{path}, line {number}", line
 
 
+def count_lines(path: Path) -> int:
+    """How many there are, without looking into them."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
+
+
 class LineWriter:
     """Appends whole lines and makes them durable in groups: many episodes share one fsync.
 

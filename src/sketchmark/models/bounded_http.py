@@ -54,7 +54,8 @@ def refuse_elsewhere(here: str, there: str) -> None:
     if _place(urlsplit(here)) != _place(urlsplit(there)):
         parts = urlsplit(there)
         where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        raise BadReply(f"the server redirects to {where}: if you trust it with the key, name it instead", retry=False)
+        remedy = "if you trust it with the key, name it in base_url= instead"
+        raise BadReply(f"the server redirects to {where}", retry=False, remedy=remedy)
 
 
 def _place(url: SplitResult) -> tuple[str, str | None, int | None]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models.failures import FailedTry, failure_of
 from sketchmark.models.pacing import Pace
+from sketchmark.models.tally import noting
 
 T = TypeVar("T")
 
 FIRST_WAIT = 0.5
 LONGEST_BACK_OFF = 30.0
+_PIECE = 0.5
 
 
 class Caller:
@@ -29,8 +32,22 @@ class Caller:
         self._max_retries = max_retries
         # Only waiting times come from it, never an answer; a seed would make all workers of a run retry in step.
         self._jitter: Callable[[], float] = random.SystemRandom().random
+        self._under_way = 0
+        self._was_there = False
+        """Somebody has answered, be it with an error."""
+        self._given_up = False
+        """Nobody ever did, for as long as a call waits: the others that are under way need not wait either."""
 
     async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        self._under_way += 1
+        try:
+            return await self._tried(attempt)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:  # a later run may find the server started
+                self._given_up = False
+
+    async def _tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         tries = 0
         while True:
             tries += 1
@@ -42,7 +59,8 @@ class Caller:
                 # Raised out here, not inside an `except`: the SDK's exception must not hang on ours as its context,
                 # where a printed traceback would show the request and what the server echoed of it.
                 raise self.failed(outcome, tries)
-            await asyncio.sleep(wait)
+            noting().retries += 1
+            await self._rest(wait)
 
     async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | FailedTry:
         async with self._pace.turn() as turn:
@@ -58,26 +76,43 @@ class Caller:
                     raise
                 if failure.slow_down:
                     self._pace.slow_down(turn)
+                self._was_there = self._was_there or not failure.if_never_there
+                noting().failed(f"{failure.kind}: {failure.message}")
                 return failure
             self._pace.succeeded()
+            self._was_there = True
             return (result,)
 
     def _wait(self, failure: FailedTry, tries: int) -> float | None:
         if not failure.retry or tries > self._max_retries:
+            return None
+        if self._given_up and failure.if_never_there:
             return None
         if failure.retry_after is not None:
             return failure.retry_after + 0.1 * self._jitter()
         step: float = min(LONGEST_BACK_OFF, FIRST_WAIT * 2 ** (tries - 1))
         return step * (0.5 + 0.5 * self._jitter())
 
+    async def _rest(self, wait: float) -> None:
+        """In small pieces while nobody has ever answered: one call that gives up does so for all."""
+        if self._was_there:
+            await asyncio.sleep(wait)
+            return
+        until = time.monotonic() + wait
+        while not self._given_up and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _PIECE))
+
     def failed(self, failure: FailedTry, tries: int = 1) -> CallFailed:
-        """The failure as it is raised and recorded, in one line."""
+        """The failure as it is raised and recorded, in one line. A server that has never been there, though it was
+        waited for, stops the run: its address is likely wrong. One that was there may come back."""
         words = [f"{self._owner}: {failure.kind}: {failure.message}"]
         if failure.kind == "timeout":
             words.append(f"limit {self._timeout:g} s")
         if tries > 1:
             words.append(f"tried {tries} times")
         hint = failure.remedy.replace("{keys}", self._keys)
+        if failure.if_never_there and not self._was_there and self._max_retries:
+            self._given_up, hint = True, failure.if_never_there
         return CallFailed(
             failure.kind, ", ".join(words), stops_run=bool(hint), hint=hint, retry_after=failure.retry_after
         )

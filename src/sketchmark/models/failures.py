@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
-from sketchmark.models.secrets import redact
+from sketchmark.models.secrets import shown
+from sketchmark.models.server_words import told
+from sketchmark.models.wrong_address import (
+    CHECK_NAME,
+    mistake_in_path,
+    place_of,
+    shown_address,
+    unreachable,
+    wants_http,
+    wants_https,
+)
 
 LONGEST_ASKED_WAIT = 300.0
 """A Retry-After beyond this (a daily quota, say) stops the run: waiting for hours is the user's decision."""
@@ -28,7 +37,6 @@ _NO_REPLIES = {"BadReply", "APIResponseValidationError", "UnknownApiResponseErro
 
 _CHECK_KEY = "check the key in {keys}; api_key_env=NAME names another variable"
 _SIGN_IN = "set {keys}, or sign in with `az login`"
-_CHECK_NAME = "check the name of the model or deployment, and the server's address"
 _ADD_CREDIT = "add credit or raise the limit with the provider, then give the same command again"
 _COME_BACK = "give the same command again after that"
 _TRUST = "SSL_CERT_FILE=FILE names the certificate authority of a server of your own"
@@ -48,16 +56,22 @@ _EMPTY_ACCOUNT = re.compile(
 class BadReply(Exception):
     """The server answered 200 with something that is not the answer: an HTML page, half a JSON, a broken picture.
 
-    `retry` is False where the same question would bring the same again.
+    `retry` is False where the same question would bring the same again, and `remedy` is there where every other
+    question would.
     """
 
-    def __init__(self, message: str, *, retry: bool = True) -> None:
+    def __init__(self, message: str, *, retry: bool = True, remedy: str = "") -> None:
         super().__init__(message)
         self.retry = retry
+        self.remedy = remedy
 
 
 class NoConnection(Exception):
     """Our own HTTP client did not get an answer; what stood in the way is its cause."""
+
+    def __init__(self, message: str, url: str = "") -> None:
+        super().__init__(message)
+        self.url = url
 
 
 class ErrorStatus(Exception):
@@ -76,7 +90,8 @@ class FailedTry:
     """One failed attempt, in the words of the run's failure table.
 
     `remedy` is there where no other call would escape: such a failure stops the run, and says what to do. In it,
-    `{keys}` stands for the variables that the model's key is read from.
+    `{keys}` stands for the variables that the model's key is read from. `if_never_there` is the remedy where nobody
+    has ever answered at that address: what was there may come back, what never was is likely a mistake.
     """
 
     kind: str
@@ -85,6 +100,7 @@ class FailedTry:
     slow_down: bool = False
     retry_after: float | None = None
     remedy: str = ""
+    if_never_there: str = ""
 
 
 def failure_of(error: Exception) -> FailedTry | None:
@@ -105,21 +121,33 @@ def failure_of(error: Exception) -> FailedTry | None:
     if status is not None:
         return _failure_of_status(error, status, message)
     if names & _BROKEN_CONNECTIONS:
-        cause = error.__cause__
-        message = f"{message}: {_one_line(str(cause))}" if cause else message
-        if any(isinstance(link, ssl.SSLCertVerificationError) for link in _chain(error)):
-            return FailedTry("connection", message, remedy=_TRUST)
-        return FailedTry("connection", message, retry=True)
+        return _broken_connection(error, message)
     if names & _NO_REPLIES:
-        return FailedTry("bad_reply", message, retry=getattr(error, "retry", True))
+        retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
+        return FailedTry("bad_reply", message, retry=retry, remedy=remedy)
     return None
 
 
+def _broken_connection(error: Exception, message: str) -> FailedTry:
+    cause, chain = error.__cause__, list(_chain(error))
+    address = next(filter(None, map(_address, chain)), "")
+    where = f"no connection to {place_of(address) or 'the server'}"
+    message = f"{message}: {_one_line(str(cause))}" if cause else message
+    if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain):
+        return FailedTry("connection", message, remedy=_TRUST)
+    if remedy := wants_http(chain):
+        return FailedTry("connection", f"{where}: {message}", remedy=remedy)
+    why, mistake = unreachable(chain)
+    if why:
+        message = f"{where}: {why}"
+    return FailedTry("connection", message, retry=True, if_never_there=mistake)
+
+
 def _failure_of_status(error: Exception, status: int, message: str) -> FailedTry:
-    if status == 404:
-        message += _address(error)
-    sent = _sent(error)
-    lasting = lasting_failure(status, str(sent), message)
+    sent, address = _sent(error), _address(error)
+    if status in _NO_SUCH_PATH and address:
+        message += f" at {address}"
+    lasting = lasting_failure(status, str(sent), message, address)
     if lasting:
         return lasting
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
@@ -135,16 +163,22 @@ def _failure_of_status(error: Exception, status: int, message: str) -> FailedTry
 
 
 _PASSING = {408: "timeout", 409: "conflict", 429: "rate_limited"}
+_NO_SUCH_PATH = (404, 405)
+"""The second is what a page that can only be looked at answers to a question."""
 
 
-def lasting_failure(status: int, sent: str, message: str) -> FailedTry | None:
+def lasting_failure(status: int, sent: str, message: str, address: str = "") -> FailedTry | None:
     """A failure that every other call would meet too, told by its status and by what was sent with it."""
     if status >= 500:
         return None
     if status == 402 or _EMPTY_ACCOUNT.search(sent):
         return FailedTry("quota", message, remedy=_ADD_CREDIT)
-    if status == 404 or _NO_SUCH_MODEL.search(sent):
-        return FailedTry("not_found", message, remedy=_CHECK_NAME)
+    if _NO_SUCH_MODEL.search(sent):
+        return FailedTry("not_found", message, remedy=CHECK_NAME)
+    if status in _NO_SUCH_PATH:
+        return FailedTry("not_found", message, remedy=mistake_in_path(address, sent))
+    if status == 400 and (remedy := wants_https(sent)):
+        return FailedTry("connection", message, remedy=remedy)
     if status == 401 or "API_KEY_INVALID" in sent:  # Google answers 400 to a wrong key
         return FailedTry("auth", message, remedy=_CHECK_KEY)
     if status == 403:
@@ -166,10 +200,13 @@ def _sent(error: Exception) -> Any:
     return getattr(error, "body", None) or getattr(error, "details", None) or ""
 
 
-def _address(error: Exception) -> str:
+def _address(error: BaseException) -> str:
     """Where the request went, without what may be secret in an address."""
-    url = urlsplit(str(getattr(getattr(error, "response", None), "url", "")))
-    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}" if url.netloc else ""
+    known = vars(error)
+    for holder in (error, getattr(error, "response", None), known.get("request"), known.get("_request")):
+        if address := shown_address(getattr(holder, "url", "")):
+            return address
+    return ""
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -203,14 +240,13 @@ def _retry_info(sent: Any) -> float | None:
 
 
 def _message(error: Exception) -> str:
-    """An SDK may leave out a body that is not in its own form, which is where other servers say what is wrong."""
-    text = str(error)
-    if re.fullmatch(r"Error code: \d+", text):
-        text = f"{text} - {_sent(error)}".removesuffix(" - ")
+    """In the server's words where it has any: an SDK may leave them out, or show the JSON around them."""
+    status = _status(error)
+    text = str(error) if status is None else told(status, _sent(error))
     return _one_line(text) or type(error).__name__
 
 
 def _one_line(text: str) -> str:
     """Redacted before it is cut: a key cut in two would no longer be recognised."""
-    text = " ".join(redact(text).split())
+    text = " ".join(shown(text).split())
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"

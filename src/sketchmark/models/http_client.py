@@ -170,7 +170,7 @@ async def exchange(
     except (aiohttp.ClientError, OSError) as error:
         if isinstance(error, TimeoutError):
             raise
-        raise NoConnection("Connection error.") from error
+        raise NoConnection("Connection error.", url) from error
 
 
 async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:

@@ -20,6 +20,7 @@ from sketchmark.models.base import Abilities, Model, Options, Reply
 from sketchmark.models.pacing import Pace
 from sketchmark.models.secrets import without_credentials
 from sketchmark.models.servers import FIRST_REST, Server, Servers, reason
+from sketchmark.models.tally import noting
 from sketchmark.parts import Context
 
 BETWEEN = "|"
@@ -128,6 +129,7 @@ class Several(Model):
                 if isinstance(outcome, Reply):
                     return outcome
                 failures[server] = outcome
+                noting().retries += 1
             if all(server.refuses_all for server in self._servers.all):
                 break
         raise self._failed(failures)
@@ -151,8 +153,13 @@ class Several(Model):
         """Who failed, and how; the kind and the remedy are those of the last."""
         last = list(failures.values())[-1]
         told = "; ".join(f"{server.address}: {reason(error)}" for server, error in failures.items())
-        stops = all(server.refuses_all for server in self._servers.all)
+        stops = all(server.refuses_all for server in self._servers.all) or self._never_there(failures)
         return CallFailed(last.kind, f"no server answers: {told}", stops_run=stops)
+
+    def _never_there(self, failures: Mapping[Server, CallFailed]) -> bool:
+        """None of them, in as many rounds as there may be: then it is the addresses, or nothing is started yet."""
+        nobody = not any(server.answered for server in self._servers.all)
+        return nobody and self._max_retries > 0 and all(error.kind == "connection" for error in failures.values())
 
 
 def _is_address(address: str) -> bool:

@@ -19,7 +19,6 @@ def write_report(folder: RunFolder) -> Path:
     from sketchmark.runs.index import RunIndex
 
     refuse_partial_scores(folder)
-    run = RunIndex(folder, folder.path.name)
-    run.refresh()
+    run = RunIndex.whole(folder)
     write_atomic(folder.report_file, page(run).encode())
     return folder.report_file

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import inspect
 import math
+from dataclasses import replace
 from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.models.tally import Counted, Tally
 from sketchmark.runs.alignment import scorers_of
 from sketchmark.runs.format import ScoreRow
 from sketchmark.task import RA_AL, Grading, Scores, Task
 
 _LONGEST_NOTE = 300
+
+
+def counted(grading: Grading, tally: Tally) -> Grading:
+    """With the judge's calls counted."""
+    return replace(grading, judge=Counted(grading.judge, tally)) if grading.judge else grading
 
 
 async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:

@@ -15,6 +15,7 @@ from sketchmark.runs.format import CellAbout, EpisodeLine, RunAbout, ScoreRow
 from sketchmark.runs.lock import holder_of
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
 from sketchmark.runs.store import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder
+from sketchmark.terminal import counted
 
 
 class CellIndex:
@@ -115,8 +116,23 @@ class RunIndex:
         self._summed_at = 0.0
         self._replaced = 0
 
+    @classmethod
+    def whole(cls, folder: RunFolder) -> RunIndex:
+        """All of a run at once, for a report or an export, with a bar where someone looks on."""
+        run = cls(folder, folder.path.name)
+        run._read_about()
+        with counted(run.cells.values(), len(run.cells), "reading") as cells:
+            for cell in cells:
+                cell.refresh()
+        return run
+
     def refresh(self) -> None:
         """What can be refused about the folder is refused here, where whoever shows many runs expects it."""
+        self._read_about()
+        for cell in self.cells.values():
+            cell.refresh()
+
+    def _read_about(self) -> None:
         self._summed = self.folder.results_file
         if (summed := _changed(self._summed)) != self._summed_at:  # another scoring may stand beside now
             self._summed_at = summed
@@ -133,8 +149,6 @@ class RunIndex:
                     self._replaced += known.version + 1 if known else 0
             self.cells = {name: self.cells[name] for name in names}
             self._stamp = stamp
-        for cell in self.cells.values():
-            cell.refresh()
 
     @property
     def version(self) -> int:

@@ -27,6 +27,7 @@ from sketchmark.runs.rescore import aggregate, fill_scores, results_before
 from sketchmark.runs.store import EPISODES, NUMBERS, RunFolder
 from sketchmark.runs.submissions import write_submissions
 from sketchmark.task import Grading, Task
+from sketchmark.terminal import counted
 
 Tell = Callable[[str], None]
 
@@ -97,10 +98,11 @@ async def merge(
     about, notes = one_run(runs)
     tasks = {name: task_of(cell.task, cell.source) for name, cell in about.cells.items()}
     shards = [run.about().shard for run in runs]
-    choices, gaps = [], list[str]()
-    for cell in about.cells:
-        choice = choose(runs, cell)
-        choices.append(choice)
+    choices, gaps = list[Choice](), list[str]()
+    with counted(about.cells, len(about.cells), "comparing") as cells:
+        choices += [choose(runs, cell) for cell in cells]
+    for choice in choices:
+        cell = choice.cell
         gaps += gaps_in_words(choice, about.totals.get(cell), about.limits.get(cell), shards)
     for note in [*notes, *(note for choice in choices for note in _said(choice))]:
         tell(note)
@@ -159,11 +161,13 @@ def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Sco
     paths = [run.episodes_file(choice.cell) for run in runs]
     with replacing(folder.episodes_file(choice.cell)) as episodes:
         places = [Place(one.run, one.begin, one.length) for one in choice.tries]
-        for place, line in zip(places, _lines_at(paths, places), strict=True):
-            record = EPISODES.one(line, f"{paths[place.run]}, byte {place.begin}")
-            for name in picture_names(record):
-                _take_picture(runs[place.run], folder, name)
-            episodes.write(_sealed(line))
+        lines = zip(places, _lines_at(paths, places), strict=True)
+        with counted(lines, len(places), choice.cell) as copying:
+            for place, line in copying:
+                record = EPISODES.one(line, f"{paths[place.run]}, byte {place.begin}")
+                for name in picture_names(record):
+                    _take_picture(runs[place.run], folder, name)
+                episodes.write(_sealed(line))
     for suffix in ("", *how.beside):
         paths = [run.scores_file(choice.cell, suffix) for run in runs]
         with replacing(folder.scores_file(choice.cell, suffix)) as scores:

@@ -11,12 +11,13 @@ from pathlib import Path
 from sketchmark.engines.local import play_all
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import LineWriter
+from sketchmark.files.lines import LineWriter, count_lines
 from sketchmark.runs.alignment import drawn_cells
 from sketchmark.runs.baselines import baselines
 from sketchmark.runs.format import CellAbout, EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
+from sketchmark.runs.progress import NOBODY, Watcher
 from sketchmark.runs.readings import of_cell
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
@@ -36,7 +37,11 @@ _AT_ONCE = 16
 
 
 async def fill_scores(
-    folder: RunFolder, tasks: Mapping[str, Task], grading: Grading, beside: Sequence[str] = ()
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    grading: Grading,
+    beside: Sequence[str] = (),
+    watcher: Watcher = NOBODY,
 ) -> None:
     """Score what has no score of this kind yet: episodes that were written just before the process died, that were
     redone, that were scored by other rules or without this judge, or whose judge or scorer failed. The same episodes
@@ -49,7 +54,7 @@ async def fill_scores(
             standing = {(row.sample, row.started) for row in rows if _stands(row, how)}
             played = [(line.sample.id, line.started) for line in folder.episodes(cell)]
             if not standing.issuperset(played):
-                new = await _scored(folder, cell, suffix, task, how, standing.intersection(played))
+                new = await _scored(folder, cell, suffix, task, how, watcher, standing.intersection(played))
                 new.replace(folder.scores_file(cell, suffix))
 
 
@@ -59,7 +64,13 @@ def _stands(row: ScoreNumbers, grading: Grading) -> bool:
     return grading.judge is None or row.judge == grading.judge.name
 
 
-async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
+async def rescore(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    scorings: list[str],
+    grading: Grading,
+    watcher: Watcher = NOBODY,
+) -> None:
     """Score everything anew. The first scoring becomes the run's own; the others stand beside it, and `ra-al` always
     does. The old scores stay until all new ones are there."""
     own = [name for name in scorings if name != RA_AL]
@@ -72,7 +83,7 @@ async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[s
     _clear_leftovers(folder)
     made = {}
     for cell, scoring, suffix in wanted:
-        new = await _scored(folder, cell, suffix, tasks[cell], replace(grading, scoring=scoring))
+        new = await _scored(folder, cell, suffix, tasks[cell], replace(grading, scoring=scoring), watcher)
         made[new] = folder.scores_file(cell, suffix)
     for new, path in made.items():
         new.replace(path)
@@ -84,30 +95,37 @@ async def _scored(
     suffix: str,
     task: Task,
     grading: Grading,
+    watcher: Watcher,
     standing: AbstractSet[tuple[str, float]] = frozenset(),
 ) -> Path:
     """A whole file of scores, beside the one that it is to replace; rows that stand are taken over from that one."""
     path = folder.scores_file(cell, suffix)
     new = path.with_name(f".{path.name}{_UNFINISHED}")
     new.unlink(missing_ok=True)
+    label = f"{cell} {grading.scoring}"
+    total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
+    watcher.begin(label, total, len(standing))
     with closing(LineWriter(new)) as writer:
 
-        async def one(line: EpisodeLine) -> None:
+        async def one(line: EpisodeLine) -> ScoreRow:
             try:
                 episode = unpack_episode(line, folder.pictures.load)
             except SketchmarkError as error:  # a picture that is lost or broken costs its row, not all the others
-                writer.write(_unreadable(line, error, grading))
+                row = _unreadable(line, error, grading)
             else:
-                writer.write(await grade(task, episode, line.index, grading))
+                row = await grade(task, episode, line.index, grading)
+            writer.write(row)
+            return row
 
         if standing:
             for row in newest(SCORES.all(path)).values():
                 if (row.sample, row.started) in standing:
                     writer.write(row)
         wanted = (line for line in folder.episodes(cell) if (line.sample.id, line.started) not in standing)
-        async for _ in play_all(wanted, one, _AT_ONCE):
-            pass
+        async for row in play_all(wanted, one, _AT_ONCE):
+            watcher.played(label, bool({*NO_VERDICT, "unreadable"} & set(row.flags)))
         await writer.settle()
+    watcher.end(label)
     return new
 
 

@@ -7,6 +7,7 @@ import platform
 import shutil
 import time
 from contextlib import aclosing
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -20,13 +21,14 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
+from sketchmark.runs.calls import Calls
 from sketchmark.runs.ending import note_ending
 from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
-from sketchmark.runs.grading import grade, usage_of
+from sketchmark.runs.grading import counted, grade, usage_of
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request
-from sketchmark.runs.progress import Watcher
+from sketchmark.runs.progress import Watcher, told_of_calls
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.shards import note_totals, refuse_another_shard
@@ -54,12 +56,16 @@ async def run_plan(
         stopping = Stopping(options.concurrency)
         scoring = None if options.grading.judge else options.grading.scoring
         how = (request, model, options.concurrency, options.time_limit, scoring)
-        async with staff(options.engine, *how) as players:
-            stopped = await _play(folder, cells, players, options, stopping, watcher)
+        calls = Calls(price=options.budget.price, judge_price=options.budget.judge_price)
+        if options.grading.judge:
+            options = replace(options, grading=counted(options.grading, calls.judge))
+        async with staff(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
+            stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
-        await fill_scores(folder, tasks, options.grading, options.scored_beside)
+        async with told_of_calls(watcher, calls):
+            await fill_scores(folder, tasks, options.grading, options.scored_beside, watcher)
         scorings = [options.grading.scoring, *options.scored_beside]
         aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
         write_submissions(folder, tasks)
@@ -92,7 +98,10 @@ def _prepare(
     retires = retires or (about.model.retires if about else {})
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
-        if changed:
+        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+            folder.episodes_file(name).unlink(missing_ok=True)
+            folder.scores_file(name).unlink(missing_ok=True)
+        elif changed:
             raise RunConflict(
                 f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
@@ -123,6 +132,11 @@ def _prepare(
     return folder
 
 
+def _answered(folder: RunFolder, cell: str) -> bool:
+    """Whether any call of the cell brought a reply."""
+    return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
+
+
 class _CellFiles:
     """The files of one cell, open from its first episode to its last, and whoever looks on."""
 
@@ -143,8 +157,9 @@ class _CellFiles:
 
     def played(self, episode: Episode) -> None:
         self.at.ended += 1
-        self.at.finished += not to_be_played_again(episode.failure, retry_failed=False)
-        self._watcher.played(self.at.cell.name, episode.failure is not None)
+        broke = to_be_played_again(episode.failure, retry_failed=False)
+        self.at.finished += not broke
+        self._watcher.played(self.at.cell.name, broke)
         if self.at.is_over:
             self.end()
 
@@ -166,7 +181,13 @@ class _CellFiles:
 
 
 async def _play(
-    folder: RunFolder, cells: list[Cell], players: Staff, options: RunOptions, stopping: Stopping, watcher: Watcher
+    folder: RunFolder,
+    cells: list[Cell],
+    players: Staff,
+    options: RunOptions,
+    stopping: Stopping,
+    watcher: Watcher,
+    calls: Calls,
 ) -> str:
     """Play what is missing, all cells in one row; returns why it stopped before the end, if it did."""
     files = {cell.name: _CellFiles(Progress(cell), folder, watcher) for cell in cells}
@@ -201,12 +222,17 @@ async def _play(
         ):
             async for at, episode in played:
                 options.budget.charge(usage_of(episode))
-                stopping.ended(episode)
+                stopping.ended(episode, worked_before=at.before > 0)
                 if stopping.why:
                     stopped_at = stopped_at or at
                 files[at.cell.name].played(episode)
+                if episode.failure and episode.failure.blames_model:
+                    calls.own_failures[episode.failure.kind] += 1
                 if stopping.why and patience.when() is None:
                     patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
+            stopping.over()
+            if stopping.why:
+                stopped_at = stopped_at or at
     except TimeoutError:
         if not patience.expired():
             raise

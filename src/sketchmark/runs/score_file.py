@@ -12,11 +12,13 @@ from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
+from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.grading import grade
+from sketchmark.runs.grading import counted, grade
+from sketchmark.runs.progress import NOBODY, Watcher, told_of_calls
 from sketchmark.runs.readings import held_against
 from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply_sets
-from sketchmark.runs.results import summed_up
+from sketchmark.runs.results import NO_VERDICT, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.settling import settled
 from sketchmark.task import Grading, Task
@@ -33,6 +35,7 @@ def score_files(
     task_args: str = "",
     judge: str = "",
     judge_args: str = "",
+    looking: Watcher = NOBODY,
 ) -> Results:
     """Results in the form of results.json, one entry for each set of replies; further scorings stand in it beside
     the first."""
@@ -46,7 +49,10 @@ def score_files(
     results: dict[str, CellSummary] = {}
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
-        (first, own), *others = [asyncio.run(_summary(tasks[0], matched, Grading(how, judging))) for how in scorings]
+        (first, own), *others = [
+            asyncio.run(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
+            for how in scorings
+        ]
         for other, scored in others:
             if first.metrics and other.metrics:
                 other.against = held_against(own, scored, first.headline)
@@ -74,7 +80,11 @@ def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
     return match(samples(), rows)
 
 
-async def _summary(task: Task, matched: Matched, grading: Grading) -> tuple[CellSummary, list[ScoreRow]]:
+async def _summary(
+    task: Task, matched: Matched, grading: Grading, name: str, looking: Watcher
+) -> tuple[CellSummary, list[ScoreRow]]:
+    calls, label = Calls(), f"{name} {grading.scoring}"
+    asked = counted(grading, calls.judge)
     free = asyncio.Semaphore(_AT_ONCE)
 
     stopped: list[CallFailed] = []
@@ -84,14 +94,19 @@ async def _summary(task: Task, matched: Matched, grading: Grading) -> tuple[Cell
             if stopped:
                 return []
             try:
-                return [await grade(task, episode, index, grading)]
+                scored = await grade(task, episode, index, asked)
+                looking.played(label, bool(NO_VERDICT & set(scored.flags)))
+                return [scored]
             except (
                 CallFailed
             ) as error:  # the judge cannot go on: what it is being asked is paid for, so it is waited for
                 stopped.append(error)
                 return []
 
-    found = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
+    looking.begin(label, len(matched.episodes), 0)
+    async with told_of_calls(looking, calls):
+        found = await asyncio.gather(*(row(index, episode) for index, episode in enumerate(matched.episodes)))
+    looking.end(label)
     if stopped:
         raise stopped[0]
     rows = settled([row for one in found for row in one], task, grading.scoring)

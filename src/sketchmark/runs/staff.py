@@ -16,6 +16,7 @@ from sketchmark.episode import Episode, Failure
 from sketchmark.errors import CannotPlay
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import find_key
+from sketchmark.models.tally import Counted, Tally
 from sketchmark.runs import travel
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.plan import Cell, Request
@@ -75,7 +76,8 @@ class InProcess:
     """Plays on the event loop of the run."""
 
     def __init__(self, model: Model, concurrency: int, time_limit: float | None) -> None:
-        self._model, self._time_limit = model, time_limit
+        self._tally = Tally()
+        self._model, self._time_limit = Counted(model, self._tally), time_limit
         self.at_once = concurrency
         model.expect(concurrency)
 
@@ -87,6 +89,10 @@ class InProcess:
     async def play(self, job: Job) -> Played:
         donor = job.donor.sample if job.donor else None
         return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
+
+    async def tally(self) -> Tally:
+        """What the calls come to so far."""
+        return self._tally
 
 
 class Elsewhere:
@@ -118,6 +124,9 @@ class Elsewhere:
             raise CannotPlay(outcome.cannot_play)
         sent = job.draft.sample if job.draft.is_made else None
         return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row)
+
+    async def tally(self) -> Tally:
+        return travel.tally_of(*await self._crew.news())
 
     async def _lost(self, job: Job, why: str) -> Episode:
         cell = job.at.cell

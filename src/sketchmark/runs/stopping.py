@@ -10,6 +10,10 @@ ALIKE_IN_A_ROW = 20
 once, as many as those. The rest would only cost time and money: a server that is down, memory that is too small, a
 plug-in with a bug."""
 
+REFUSED_FROM_THE_FIRST = 3
+"""So many requests that the server refuses (`bad_request`), and none that it took, are no accident: the same again
+would be refused again. With more episodes at once, as many as those: a refusal comes sooner than an answer."""
+
 PATIENCE = 60.0
 """Seconds that the episodes under way have to end once a run stops. What is cut off is played by the next start."""
 
@@ -21,13 +25,18 @@ class Stopping:
         self.why = ""
         self.without_judge = False
         self._most = max(ALIKE_IN_A_ROW, concurrency)
+        self._most_refused = max(REFUSED_FROM_THE_FIRST, concurrency)
+        self._answered = False
         self._kind = ""
         self._alike = 0
+        self._last = Failure("", "")
 
-    def ended(self, episode: Episode) -> None:
+    def ended(self, episode: Episode, *, worked_before: bool = False) -> None:
+        """`worked_before`: an earlier start brought answers to the same questions' neighbours."""
         failure = episode.failure
+        self._answered = self._answered or worked_before
         if failure is None or failure.blames_model:  # whoever is asked does answer
-            self._kind, self._alike = "", 0
+            self._kind, self._alike, self._answered = "", 0, True
             return
         self._alike = self._alike + 1 if failure.kind == self._kind else 1
         self._kind = failure.kind
@@ -35,8 +44,18 @@ class Stopping:
             return
         if episode.stops_run:
             self.why = _told(failure)
-        elif self._alike >= self._most:
+        elif self._alike >= (self._most_refused if self._only_refused else self._most):
             self.why = f"{self._alike} episodes in a row failed alike, the last: {_told(failure)}"
+        self._last = failure
+
+    def over(self) -> None:
+        """All episodes ended: there may have been fewer than run at once."""
+        if not self.why and self._only_refused and self._alike >= REFUSED_FROM_THE_FIRST:
+            self.why = f"all {self._alike} episodes failed alike, the last: {_told(self._last)}"
+
+    @property
+    def _only_refused(self) -> bool:
+        return self._kind == "bad_request" and not self._answered
 
     def judge_refused(self, error: CallFailed) -> None:
         self.without_judge = True

@@ -6,11 +6,13 @@ set or a plug-in put into a record arrives as plain data, and what is scored els
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import msgspec.structs
 from msgspec import Struct
 
 from sketchmark import __version__
@@ -18,6 +20,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.pictures import PictureStore
+from sketchmark.models.tally import Tally, together
 from sketchmark.parts import Picture, Sample
 from sketchmark.runs.format import EpisodeLine, SampleLine, ScoreRow
 from sketchmark.runs.plan import Cell, Request
@@ -86,6 +89,7 @@ class Pictures:
 
 
 _PARCEL = msgspec.msgpack.Decoder(Parcel)
+_TALLY = msgspec.json.Decoder(Tally)
 _JOB = LineReader(JobLine, "a job")
 _OUTCOME = LineReader(OutcomeLine, "an outcome")
 
@@ -156,6 +160,16 @@ def samples_in(job: JobLine, pictures: Pictures) -> tuple[Sample, Sample | None]
         unpack_sample(job.sample, pictures.load),
         unpack_sample(job.donor, pictures.load) if job.donor else None,
     )
+
+
+def pack_tally(tally: Tally) -> bytes:
+    return msgspec.json.encode(tally)
+
+
+def tally_of(said: Iterable[bytes], gone: Iterable[bytes]) -> Tally:
+    """What the calls of all workers come to; of those that are gone none is under way."""
+    left = [msgspec.structs.replace(_TALLY.decode(news), under_way=0, silent=0) for news in gone if news]
+    return together([*(_TALLY.decode(news) for news in said if news), *left])
 
 
 def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow | None) -> bytes:

@@ -13,6 +13,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import CannotPlay, MissingExtra
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.tally import Counted, Tally
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.grading import grade, one_line
 from sketchmark.runs.plan import Cell, cells_of
@@ -23,6 +24,7 @@ from sketchmark.runs.travel import (
     Pictures,
     Recipe,
     pack_outcome,
+    pack_tally,
     request_of,
     samples_in,
     unpack_job,
@@ -48,7 +50,9 @@ class Worker:
         request = request_of(recipe.request)
         catalog = Catalog(request.include, request.trust_code)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
-        self._model: Model = with_cache(catalog.model(request.model, recipe.model_args), cache)
+        self._tally = Tally()
+        model = with_cache(catalog.model(request.model, recipe.model_args), cache)
+        self._model: Model = Counted(model, self._tally)
         self._model.expect(recipe.at_once)
         self._cells = {cell.name: _Numbered(cell) for cell in cells_of(request, catalog)}
         # One thread: making two samples at once would not be faster, and the calls under way go on beside it.
@@ -71,6 +75,9 @@ class Worker:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})
         except Exception as error:  # a bug of ours: told where it can be seen
             return wrapped(OutcomeLine(cannot_play=f"a worker broke: {one_line(error)}"), {})
+
+    def news(self) -> bytes:
+        return pack_tally(self._tally)
 
     async def close(self) -> None:
         await self._model.close()

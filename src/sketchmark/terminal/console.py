@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
 
 from sketchmark.terminal.telling import one_line
@@ -53,14 +55,40 @@ class _TextColumn(TextColumn):
         return Text(one_line(self.text_format.format(task=task)), style=self.style)
 
 
-def bars() -> Progress:
+class Bars(Progress):
+    """Bars; above them a line, and what is wrong in at most two."""
+
+    _said = ("", "")
+
+    def say(self, line: str, trouble: str = "") -> None:
+        self._said = (line, trouble)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        line, trouble = map(one_line, self._said)
+        if line:
+            yield Text(line, no_wrap=True, overflow="ellipsis")
+        if trouble:
+            most = _LINES_OF_TROUBLE * self.console.width
+            yield Text(trouble if len(trouble) <= most else f"{trouble[: most - 1]}…", "red", overflow="fold")
+        yield from super().get_renderables()
+
+
+_LINES_OF_TROUBLE = 2
+_BESIDE = 53
+"""Columns that a bar and its numbers take; the rest is for names, which are cut."""
+
+
+def bars() -> Bars:
     """One bar for each task that is added; `failed` and `rate` stand beside it."""
-    return Progress(
-        _TextColumn("{task.description}"),
-        BarColumn(),
+    out = _TextsOnly(stderr=True)
+    names = Column(no_wrap=True, overflow="ellipsis", max_width=max(20, out.width - _BESIDE))
+    return Bars(
+        _TextColumn("{task.description}", table_column=names),
+        BarColumn(bar_width=10),
         MofNCompleteColumn(),
         _TextColumn("{task.fields[failed]}", style="red"),
         _TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=_TextsOnly(stderr=True),
+        console=out,
+        refresh_per_second=4,
     )

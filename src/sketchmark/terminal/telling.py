@@ -18,6 +18,9 @@ Item = TypeVar("Item")
 _LONGEST = 2_000
 """A server may answer with a megabyte; what to do about it stands at the beginning."""
 
+_LONGEST_LABEL = 36
+"""Beside a bar and its numbers, in 80 columns."""
+
 _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # all controls but tab and line feed: escapes, carriage return, backspace
     "\xad\u0600-\u0605\u061c\u06dd\u070f\u180e"  # what is not seen, and what turns the writing direction
@@ -55,11 +58,35 @@ def tell_all(text: str, *, err: bool = False) -> None:
     click.echo(shown(text.removesuffix("\n")), err=err)
 
 
+_shown = False
+
+
+def show_progress(shown: bool = True) -> None:
+    """For a command, unless it is to be quiet. Whoever calls Sketchmark from Python has a screen of their own."""
+    global _shown
+    _shown = shown
+
+
+def someone_looks_on() -> bool:
+    return _shown and sys.stderr.isatty()
+
+
 def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractContextManager[Iterable[Item]]:
     """The items, with a bar on standard error where someone looks on."""
     return click.progressbar(
-        items, length=total, label=one_line(label), file=sys.stderr, hidden=not sys.stderr.isatty()
+        items,
+        length=total,
+        label=one_line(label)[:_LONGEST_LABEL],
+        width=20,
+        file=sys.stderr,
+        hidden=not someone_looks_on(),
     )
+
+
+def tell_progress(line: str) -> None:
+    """A line for whoever looks on and waits."""
+    if someone_looks_on():
+        tell(line, err=True)
 
 
 def tell_of_the_rest() -> None:

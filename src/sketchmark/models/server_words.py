@@ -1,0 +1,60 @@
+"""What a server says is wrong, out of the body of its answer: every framework has a place of its own for it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+_WHERE = ("error", "detail", "message", "msg", "error_description", "error_msg", "errors", "title")
+"""OpenAI and its imitators `{"error": {"message"}}` or `{"error": "text"}`, FastAPI `{"detail"}`, others the rest."""
+
+_DEEPEST = 5
+_MOST = 3
+_LONGEST_PAGE = 20_000
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+_UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+def told(status: int, body: Any) -> str:
+    """`404: no such model`: the status, and the words that came with it or what the status means."""
+    return f"HTTP {status}: {words_in(body) or _phrase(status)}"
+
+
+def words_in(body: Any, depth: int = 0) -> str:
+    """The sentence in it; all of it where no place is known. Empty where nothing was said."""
+    if isinstance(body, bytes):
+        body = body.decode("utf-8", "replace")
+    if isinstance(body, str):
+        return _out_of_page(body) if body.lstrip()[:1] == "<" else body.strip()
+    if depth < _DEEPEST and isinstance(body, Mapping):
+        for name in _WHERE:
+            if body.get(name) and (words := words_in(body[name], depth + 1)):
+                return _with_place(words, body)
+    if depth < _DEEPEST and isinstance(body, list):
+        return "; ".join(filter(None, (words_in(one, depth + 1) for one in body[:_MOST])))
+    return str(body) if body else ""
+
+
+def _with_place(words: str, body: Mapping[Any, Any]) -> str:
+    """FastAPI says beside it which field it means (`loc`), and OpenAI which kind of error it is (`code`)."""
+    place = body.get("loc")
+    if isinstance(place, list | tuple):
+        return f"{'.'.join(map(str, place))}: {words}"
+    code = body.get("code")
+    return f"{words} ({code})" if isinstance(code, str) and code and code not in words else words
+
+
+def _out_of_page(page: str) -> str:
+    page = page[:_LONGEST_PAGE]
+    title = _TITLE.search(page)
+    return html.unescape(" ".join((title[1] if title else _UNSEEN.sub(" ", page)).split()))
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "the server does not say why"

@@ -1,0 +1,188 @@
+"""Whoever looks on sees calls, not only episodes; it costs nothing where nobody does, and fits 80 columns."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark import api
+from sketchmark.models.base import Options, Reply, Usage
+from sketchmark.models.tally import Tally
+from sketchmark.parts import Context
+from sketchmark.runs import progress
+from sketchmark.runs.calls import Calls
+from sketchmark.runs.progress import Brief, Live, Plain, told_of_calls
+from sketchmark.terminal.console import Bars, bars, written_to
+from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
+
+NOBODY = "connection: no connection to http://127.0.0.1:9100: nothing listens there"
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LOOKS", 0.01)
+
+
+class Onlooker(Looker):
+    looks_on = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = asyncio.Event()
+        self.waits_for = ""
+
+    def calls(self, so_far: Calls) -> None:
+        super().calls(so_far)
+        if self.waits_for and self.waits_for in so_far.told():
+            self.seen.set()
+
+
+async def test_calls_are_seen_before_the_first_episode_ends(tmp_path: Path) -> None:
+    """The last call of the only episode waits until the first one was seen."""
+    looking = Onlooker()
+    looking.waits_for = "1 call, 1 under way, 7 tokens"
+
+    class Waits(Speaker):
+        async def say(self, context: Context, options: Options) -> Reply:
+            await asyncio.wait_for(looking.seen.wait(), 20)
+            return Reply("yes", usage=Usage(tokens_in=1, tokens_out=1))
+
+    model = Waits(drawing=lambda id: Reply(picture=make_samples(1)[0].pictures["picture"], usage=Usage(5, 2)))  # type: ignore[arg-type]
+    await run(tmp_path, [make_cell(make_task(make_samples(1)), "visual_cot")], model, looking)
+    told = [what[1] for what in looking.told if what[0] == "calls"]
+    assert told[-1] == "2 calls, 0 under way, 9 tokens"
+    assert not any(what[0] == "played" for what in looking.told[: looking.told.index(("calls", told[0], ""))])
+
+
+async def test_what_the_model_fails_itself_is_counted_apart_and_has_not_failed(tmp_path: Path) -> None:
+    looking = Onlooker()
+    model = Speaker(drawing=lambda id: Reply("no"))
+    await run(tmp_path, [make_cell(make_task(make_samples(2)), "visual_cot")], model, looking)
+    assert [what for what in looking.told if what[0] == "played"] == [("played", "shades.visual_cot", False)] * 2
+    assert looking.told[-1][1].endswith("2 no_picture") or looking.told[-2][1].endswith("2 no_picture")
+
+
+async def test_nobody_counts_for_someone_who_does_not_look() -> None:
+    async def never() -> Tally:
+        raise AssertionError
+
+    async with told_of_calls(Looker(), Calls(), never):
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_calls_that_worker_processes_make_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looking = Onlooker()
+    monkeypatch.setattr(api, "watcher", lambda quiet: _entered(looking))
+    asked = {"mode": "direct,visual_cot", "limit": 6, "no_cache": True, "engine": "processes", "replicas": 2}
+    folder = sketchmark.run("player/sketcher", "maze", output_path=tmp_path, **asked)  # type: ignore[arg-type]
+    usage = [cell.usage for cell in folder.results().tasks.values()]
+    calls = sum(one["calls"] for one in usage)
+    tokens = sum(one["tokens_in"] + one["tokens_out"] for one in usage)
+    told = [what[1] for what in looking.told if what[0] == "calls"][-1]
+    assert told == f"{calls} calls, 0 under way, {tokens:,} tokens" and calls > 40
+
+
+class _entered:
+    def __init__(self, looking: Onlooker) -> None:
+        self.looking = looking
+
+    def __enter__(self) -> Onlooker:
+        return self.looking
+
+    def __exit__(self, *how: object) -> None: ...
+
+
+def test_all_of_it_is_one_line_with_what_there_is() -> None:
+    assert Calls(awaited=True).told() == "no call yet: samples are being read or made" and Calls().told() == ""
+    model = Tally(under_way=88, answered=1412, from_cache=3, tokens_in=1_000_000, tokens_out=234_567, retries=1)
+    judge = Tally(under_way=2, answered=9, tokens_in=10, tokens_out=1)
+    calls = Calls(model, judge, lambda usage: usage["tokens_in"] / 1e6, None, Counter(no_picture=4))
+    assert calls.told() == (
+        "1,412 calls, 3 from the cache, 9 of the judge, 90 under way, 1 retry, 1.2M tokens, cost 1.0000, 4 no_picture"
+    )
+    assert Calls(judge=judge).told() == "9 of the judge, 2 under way, 11 tokens"
+
+
+def test_the_error_is_told_for_as_long_as_nobody_answers_and_remembered_after() -> None:
+    calls = Calls(Tally(error="dead", silent=1))
+    assert calls.error == calls.last_error == "no answer yet: dead"
+    calls.model.answered, calls.model.silent = 5, 7
+    assert calls.error == "no answer to the last 7 tries: dead"
+    calls.model.silent = 0
+    assert (calls.error, calls.last_error) == ("", "last error: dead")
+    assert Calls(judge=Tally(error="dead", silent=1)).error == "the judge: no answer yet: dead"
+
+
+def test_a_log_says_at_once_that_nobody_answers_and_then_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    looking, calls = Plain(), Calls(Tally(under_way=4))
+    looking.calls(calls)
+    assert capsys.readouterr().err == ""
+    calls.model.error, calls.model.silent = NOBODY, 1
+    for _ in range(3):
+        now += 0.5
+        looking.calls(calls)
+    assert capsys.readouterr().err == f"calls: no answer yet: {NOBODY}\n", "once"
+    now += 5
+    looking.calls(calls)
+    assert capsys.readouterr().err == f"calls: 0 calls, 4 under way; no answer yet: {NOBODY}\n"
+    now += 5
+    looking.calls(calls)
+    assert capsys.readouterr().err == "", "nothing has changed"
+    now += 60
+    looking.calls(calls)
+    assert capsys.readouterr().err.startswith("calls: 0 calls")
+
+
+def test_of_short_work_a_log_says_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    for seconds, said in ((1, ""), (6, "one strict: 1 episodes, 0 failed, 6.0 s\n")):
+        looking = Brief()
+        looking.begin("one strict", 9, 0)
+        now += seconds
+        looking._cells["one strict"].add(False)
+        looking.end("one strict")
+        assert capsys.readouterr().err == said
+
+
+def _rendered(display: Bars, width: int) -> list[str]:
+    out = io.StringIO()
+    console = written_to(out, width)
+    with pytest.MonkeyPatch.context() as swapped:
+        swapped.setattr(display.live, "console", console)
+        console.print(display.get_renderable())
+    return out.getvalue().splitlines()
+
+
+def test_bars_and_lines_fit_80_columns_and_names_give_way() -> None:
+    display = bars()
+    display.add_task("unig2u_visual_puzzles_of_a_long_name.visual_cot.oracle", total=20_000, completed=12_345,
+                     failed="1234 failed", rate="123.4/s")  # fmt: skip
+    display.say(Calls(Tally(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no answer yet: {'dead ' * 99}")
+    lines = _rendered(display, 80)
+    assert len(lines) == 4 and max(map(len, lines)) <= 80
+    assert lines[0].startswith("123,456 calls, 1,000 from the cache, 1,000 under way, 1,234 retries")
+    assert lines[1].startswith("no answer yet: dead") and lines[2].rstrip().endswith("…")
+    assert "…" in lines[3] and "12345/20000" in lines[3] and "1234 failed" in lines[3] and "123.4/s" in lines[3]
+
+
+def test_a_screen_shows_calls_above_the_bars() -> None:
+    looking = Live()
+    with looking:
+        looking.begin("maze.direct", 3, 0)
+        looking.calls(Calls(Tally(answered=2, error="slow")))
+        lines = _rendered(looking._progress, 100)
+    assert lines[0].startswith("2 calls, 0 under way") and lines[1].startswith("last error: slow")
+    assert lines[2].startswith("maze.direct")
