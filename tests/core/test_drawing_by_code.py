@@ -24,7 +24,7 @@ from tests.svg.players import Careless, Says
 
 def played(model: Any, folder: Path, tasks: str = "sliding", **more: Any) -> RunFolder:
     chosen = {"mode": "visual_cot", "limit": 2, "no_cache": True, "engine": "local", **more}
-    return sketchmark.run(model, tasks, output_path=folder, **chosen)
+    return sketchmark.run(model, tasks, output_path=folder, **chosen).folder
 
 
 @pytest.mark.parametrize("canvas", ["own", "source"])

@@ -83,7 +83,7 @@ def test_every_request_is_the_one_in_the_golden_file(name: str, data: dict[str, 
     again = name.endswith("again")
     recorder = Recorder(Careless(player) if again else player)
     asked = DrawsByCode(recorder, ByCode(retries=1)) if again else recorder
-    folder = sketchmark.run(asked, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options)
+    folder = sketchmark.run(asked, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options).folder
     [cell] = folder.cells
     recorder.drawings = [drawing for _, episode in folder.played(cell) for drawing in episode.drawings]
     pick = Catalog().pick(task)[0]

@@ -14,6 +14,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.base import Reply
 from sketchmark.parts import Sample
+from sketchmark.runs.progress import NOBODY
 from sketchmark.runs.replies_file import Matched
 from sketchmark.runs.score_file import _summary, score_files
 from sketchmark.task import Grading, Scores
@@ -185,5 +186,5 @@ async def test_a_judge_that_cannot_go_on_is_not_asked_for_the_rest() -> None:
 
     matched = Matched([make_episode(sample, Reply("yes")) for sample in make_samples(40)])
     with pytest.raises(CallFailed, match="the account is empty"):
-        await _summary(make_task([], scorer=scorer), matched, Grading())
+        await _summary(make_task([], scorer=scorer), matched, Grading(), "mine", NOBODY)
     assert 1 <= len(asked) <= 16

@@ -48,7 +48,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def play(path: Path, model: Knowing | str, out: Path, **options: object) -> RunFolder:
-    return sketchmark.run(model, str(path), output_path=out, **options)  # type: ignore[arg-type]
+    return sketchmark.run(model, str(path), output_path=out, **options).folder  # type: ignore[arg-type]
 
 
 def test_all_types_are_read_by_the_strict_reader(mine: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_task_file_of_ones_own_words_it_otherwise(mine: Path, tmp_path: Path) 
     model = Knowing(KNOWN)
     options: dict[str, object] = {"include": (mine.parent / "quiz.yaml",), "mode": "visual_cot", "prompts": "terse"}
     folder = sketchmark.run(model, "quiz", output_path=tmp_path / "out", **options)  # type: ignore[arg-type]
-    assert folder.results().tasks["quiz.visual_cot"].metrics["right"].mean == 1.0
+    assert folder.results.tasks["quiz.visual_cot"].metrics["right"].mean == 1.0
     assert "Sketch it: Which side?" in model.drawn
     assert any(asked.endswith("How many?\nGive a number.") for asked in model.said)
     assert command("check", str(mine.parent / "quiz.yaml")).returncode == 0

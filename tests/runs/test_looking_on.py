@@ -81,7 +81,7 @@ def test_calls_that_worker_processes_make_count_too(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(api, "watcher", lambda quiet: _entered(looking))
     asked = {"mode": "direct,visual_cot", "limit": 6, "no_cache": True, "engine": "processes", "replicas": 2}
     folder = sketchmark.run("player/sketcher", "maze", output_path=tmp_path, **asked)  # type: ignore[arg-type]
-    usage = [cell.usage for cell in folder.results().tasks.values()]
+    usage = [cell.usage for cell in folder.results.tasks.values()]
     calls = sum(one["calls"] for one in usage)
     tokens = sum(one["tokens_in"] + one["tokens_out"] for one in usage)
     told = [what[1] for what in looking.told if what[0] == "calls"][-1]
@@ -123,7 +123,7 @@ def test_a_log_says_at_once_that_nobody_answers_and_then_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
     looking, calls = Plain(), Calls(Tally(under_way=4))
     looking.calls(calls)
     assert capsys.readouterr().err == ""
@@ -147,7 +147,7 @@ def test_of_short_work_a_log_says_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
     for seconds, said in ((1, ""), (6, "one strict: 1 episodes, 0 failed, 6.0 s\n")):
         looking = Brief()
         looking.begin("one strict", 9, 0)

@@ -27,7 +27,7 @@ def play(url: str, folder: Path, args: str = "") -> RunFolder:
         model_args=f"base_url={url}{args}",
         output_path=folder,
         no_cache=True,
-    )
+    ).folder
 
 
 def scores(folder: RunFolder) -> dict[str, Any]:
