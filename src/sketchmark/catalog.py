@@ -71,8 +71,8 @@ class Alias(NamedTuple):
 
 ALIASES = {
     "openai_compatible": Alias("openai"),
-    "azure_trapi_visual_cot": Alias("azure", "gpt-4o", {"image_deployment": "gpt-image-1"}),
-    "nano_banana_visual_cot": Alias("gemini", "gemini-2.5-flash-image"),
+    "azure_trapi_visual_cot": Alias("azure", "gpt-6-luna", {"image_deployment": "gpt-image-2"}),
+    "nano_banana_visual_cot": Alias("gemini", "gemini-3.1-flash-image"),
     "bagel_visual_cot": Alias("bagel"),
     "qwen2_5_vl": Alias("hf"),
     "qwen2_vl": Alias("hf"),

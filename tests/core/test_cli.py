@@ -91,6 +91,7 @@ def test_what_the_model_failed_is_a_result_and_no_failure_of_the_run(tmp_path: P
     asked = ("--include", "shy.py", "--model", "shy", "--tasks", "maze", "--limit=2", "--mode", "visual_cot")
     done = sketchmark("run", *asked, cwd=tmp_path)
     assert done.returncode == 0 and "no_picture 2 (by the model itself, scored as wrong)" in done.stderr
+    assert "not one drawing came; `sketchmark doctor --model " in done.stderr
     assert "run again" not in done.stderr and "--retry-failed" not in done.stderr
     assert "maze.visual_cot: 2 episodes, 0 failed" in done.stderr and "no_picture 2" in done.stdout
 

@@ -76,12 +76,18 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
     itself failed is a result, and told as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
+    played = 0
     for line in folder.episodes(cell.name):
-        if line.failure and (cell.request.limit is None or line.index < cell.request.limit):
-            kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
+        if cell.request.limit is None or line.index < cell.request.limit:
+            played += 1
+            if line.failure:
+                kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
     for kind, found in kinds.items():
         sample, first = found[0]
         what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
+    if played and len(kinds.get("no_picture", [])) == played:
+        asked = f"sketchmark doctor --model {cell.request.model}"
+        tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]

@@ -11,7 +11,7 @@ from sketchmark.terminal import show_progress, tell
 
 
 @click.command("infer")
-@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-4o), or a hub id or path: hf/…")
+@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path: hf/…")
 @click.option(
     "--dataset_name", default="nlylmz/VOILA", show_default=True, help="On the hub, or a folder with CSV and pictures."
 )
@@ -46,8 +46,8 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
     \b
     The run folder is kept beside the file (results.json.run). The same command again resumes where it stopped and
     plays again what failed.
-      sketchmark voila infer --model_name openai/gpt-4o --distraction yes
-      sketchmark voila infer --model_name openai/gpt-4o --distraction yes --data my_voila
+      sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes
+      sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes --data my_voila
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
     """
     from sketchmark.catalog import parse_arguments

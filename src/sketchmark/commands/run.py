@@ -10,7 +10,12 @@ import click
 
 @click.command()
 @click.option("--model", "-m", help="provider/name or an alias; see `sketchmark list models`.")
-@click.option("--tasks", "-t", required=True, help="Tasks, groups or patterns ('mmmu*') with commas, or `list`.")
+@click.option(
+    "--tasks",
+    "-t",
+    required=True,
+    help="Tasks, groups, patterns ('mmmu*') or files of questions, with commas; `list` lists them.",
+)
 @click.option(
     "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
 )
@@ -99,7 +104,7 @@ def command(**options: Any) -> int:
     The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
     for reasons other than the model's is played again.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
-      sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
+      sketchmark run --model openai/gpt-6-luna --tasks mmsi --mode direct,visual_cot
       sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
     --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
     Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is

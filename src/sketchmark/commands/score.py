@@ -31,7 +31,7 @@ def command(
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
-    sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-4o
+    sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
     ra-al asks of stored drawings whether they follow the reasoning (RA) and whether the answer follows them (AL),
     by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """

@@ -1,6 +1,6 @@
 """What calls cost, by a price table the user gives. None comes with Sketchmark: a stale price is a wrong one.
 
-openai/gpt-4o:
+openai/gpt-6-luna:
   input: 2.50      # per million tokens in
   output: 10.00    # per million tokens out
 openai/gpt-image-2:
