@@ -190,9 +190,9 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     monkeypatch.setenv("GEMINI_API_KEY", "none")
     catalog = Catalog()
     azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
-    assert azure.name == "azure/gpt-4o" and azure.abilities.draw
+    assert azure.name == "azure/gpt-6-luna" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
-    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-2.5-flash-image"
+    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-3.1-flash-image"
 
 
 @pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])
