@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from sketchmark.models import combined_prompt, failures, openai_replies, secrets
+from PIL import Image
+
+from sketchmark.models import combined_prompt, failures, openai_replies, secrets, svg_in_text
 from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Sample, of, well_formed
+from sketchmark.parts import Picture, Sample, of, well_formed
 from sketchmark.protocols import says_done
 from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
@@ -38,7 +40,7 @@ from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat_request import ChatRequest
-from sketchmark.svg import checking
+from sketchmark.svg import checking, showing
 from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
@@ -75,6 +77,9 @@ _CHAT = ChatRequest(of("x"), Options(), draws=False, beside=False, stream=True, 
 _REPORT = "The heart is normal. No effusion."
 
 
+_PICTURE = Picture.from_image(Image.new("RGB", (1, 1)))
+
+
 def _template(text: str) -> str:
     return FilledPrompts(Sample("1"), {"ask": text, "x": "y"}).text("ask")
 
@@ -89,6 +94,11 @@ def _yaml(text: str) -> object:
     with NamedTemporaryFile(suffix=".yaml") as file:
         Path(file.name).write_text(text, "utf-8", errors="surrogatepass")
         return yaml_text.load(Path(file.name))
+
+
+def _shown(text: str) -> object:
+    svg = f"<svg><image id='{text}' href='picture:1'/></svg>"
+    return showing.with_pictures(svg, checking.check(svg, 1), [_PICTURE])
 
 
 PARSERS: Mapping[str, Read] = {
@@ -137,7 +147,10 @@ PARSERS: Mapping[str, Read] = {
     "tasks.mmsi.published: official": lambda text: mmsi_published.letter(text, "official"),
     "tasks.mmsi.published: lenient": lambda text: mmsi_published.letter(text, "lenient"),
     "scoring.judging": judging.first_json_object,
+    "models.svg_in_text": svg_in_text.svg_in,
+    "models.svg_in_text: in a tag": lambda text: svg_in_text.svg_in(f"<svg {text}></svg>"),
     "svg.checking": checking.check,
+    "svg.showing": _shown,
     "svg.checking: style": lambda text: checking.check(f"<svg><style>{text}</style></svg>"),
     "svg.checking: size": lambda text: checking._check_canvas({"width": text, "viewBox": text}),
     "tasks.uni_mmmu.geometry": geometry._final,
