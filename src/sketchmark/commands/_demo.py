@@ -10,6 +10,7 @@ from sketchmark.api import run
 from sketchmark.runs.results_format import CellSummary, Gain
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal import tell
+from sketchmark.terminal.tables import Table, print_table
 from sketchmark.worlds import every_world
 
 _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
@@ -47,27 +48,22 @@ def _worlds() -> list[str]:
 
 def _print(folders: list[RunFolder]) -> None:
     """One table for all: the headline score of each mode and what drawing changed."""
-    from rich.table import Table
-
-    from sketchmark.terminal.console import console
-
-    table = Table(title="Does drawing help? Headline scores with 95 % intervals", title_justify="left")
-    for name in ("player", "world", "direct", "text_cot", "visual_cot", "drawing gain", "blank canvas", "trouble"):
-        table.add_column(name)
+    modes = ("direct", "text_cot", "visual_cot")
+    columns = ("player", "world", *modes, "drawing gain", "blank canvas", "trouble")
+    table = Table("Does drawing help? Headline scores with 95 % intervals", columns, texts=2)
     for folder in folders:
         results = folder.results()
         for world in _worlds():
             cells = results.tasks
-            table.add_row(
+            table.add(
                 results.model,
                 world,
-                *(_score(cells.get(f"{world}.{mode}")) for mode in ("direct", "text_cot", "visual_cot")),
+                *(_score(cells.get(f"{world}.{mode}")) for mode in modes),
                 _gain(results.gains, world, "own"),
                 _gain(results.gains, world, "blank"),
                 _trouble(cells, world),
             )
-        table.add_section()
-    console(width=160).print(table)
+    print_table(table)
 
 
 def _score(cell: CellSummary | None) -> str:

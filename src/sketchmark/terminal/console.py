@@ -3,6 +3,8 @@ escapes on: here it gets texts that are only texts."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import IO, Any
 
@@ -20,9 +22,19 @@ class _TextsOnly(Console):
         return super().render_str(one_line(text), **{**settings, "markup": False, "emoji": False, "highlight": False})
 
 
-def console(*, width: int | None = None) -> Console:
-    """For standard output; a file or a pipe gets 120 columns."""
-    return _TextsOnly(width=width or (None if sys.stdout.isatty() else 120))
+PIPE = 120
+"""Columns of what is written to a file or a pipe, unless COLUMNS says otherwise."""
+
+
+def columns() -> int:
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return shutil.get_terminal_size((PIPE, 40)).columns
+    return PIPE
+
+
+def console() -> Console:
+    """For standard output, as wide as it is."""
+    return _TextsOnly(width=columns())
 
 
 def written_to(file: IO[str], width: int) -> Console:
