@@ -33,6 +33,7 @@ LAYERS = (
     ("comparison",),
     ("report", "view", "export", "serve"),
     ("api",),
+    ("suites",),
     ("commands",),
     ("cli",),
     ("__main__",),
