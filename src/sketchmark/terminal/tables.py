@@ -116,7 +116,7 @@ class _Fitting:
         texts = self.table.texts
         indent = _INDENT if headings else ""
         if headings:
-            yield Text(_heading(self.columns[:headings]), "bold")
+            yield from self._heading(self.columns[:headings])
         yield Text(indent + self._line(part, self.columns), "bold")
         yield Text("─" * min(self.width, self._wide(headings, part)))
         spaced = not headings and texts > 1 and len({row[0] for row in self.rows}) < len(self.rows)
@@ -124,12 +124,17 @@ class _Fitting:
         for number, row in enumerate(self.rows):
             same = 0 if above is None else _shared(above, row[:texts])
             if headings and same < headings:
-                yield Text(_heading(row[:headings]), "bold")
+                yield from self._heading(row[:headings])
             elif spaced and above and not same:
                 yield Text()
             cells = ["" if headings <= at < min(same, texts - 1) else cell for at, cell in enumerate(row)]
             yield Text(indent + self._line(part, cells), self.table.styles.get(number, ""))
             above = row[:texts]
+
+    def _heading(self, names: Iterable[str]) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield from (Text(line, "bold") for line in wrapped(" · ".join(filter(None, names)), self.width))
 
     def _line(self, part: Sequence[int], cells: Sequence[str]) -> str:
         padded = []
@@ -149,10 +154,6 @@ def _shared(above: Sequence[str], names: Sequence[str]) -> int:
     """How many of the first names are those of the row above."""
     differs = (at for at, (one, other) in enumerate(zip(above, names, strict=True)) if one != other)
     return next(differs, len(names))
-
-
-def _heading(names: Iterable[str]) -> str:
-    return " · ".join(name for name in names if name)
 
 
 def tell_wrapped(text: str) -> None:
