@@ -49,6 +49,12 @@ Arguments = str | Mapping[str, Any]
 
 Folder = str | Path | None
 
+Prices = str | Path | Mapping[str, Mapping[str, float]] | None
+"""A price table, or the file of one."""
+
+Limit = int | float
+"""A count of samples, or a share of each task's (0.1)."""
+
 
 @dataclass(frozen=True)
 class PreparedRun:
@@ -99,7 +105,7 @@ def prepare(
     canvas: Names = "own",
     draw: str | None = None,
     steps: str = "truth",
-    limit: int | None = None,
+    limit: Limit | None = None,
     seed: int = 0,
     output_path: Folder = None,
     model_args: Arguments = "",
@@ -122,7 +128,7 @@ def prepare(
     include: Sequence[str | Path] = (),
     trust_code: bool = False,
     strict_leaks: bool = False,
-    prices: Folder = None,
+    prices: Prices = None,
     max_cost: float | None = None,
     engine: str = "auto",
     ray_address: str | None = None,
@@ -345,7 +351,7 @@ def _checked(engine: Engine, *, by_name: bool) -> Engine:
     return engine if by_name else replace(engine, name="local")
 
 
-def _budget(prices: Folder, max_cost: float | None, model: str, judge: str) -> Budget:
+def _budget(prices: Prices, max_cost: float | None, model: str, judge: str) -> Budget:
     if max_cost is not None and not prices:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
     return Budget(max_cost, _price(prices, model), judge_price=_price(prices, judge) if judge else None)
@@ -356,9 +362,9 @@ def _metered(judge: Model, budget: Budget) -> Model:
     return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
 
 
-def _price(prices: Folder, model: str) -> Price | None:
+def _price(prices: Prices, model: str) -> Price | None:
     if not prices:
         return None
     from sketchmark.models.prices import price_of
 
-    return price_of(Path(prices), model)
+    return price_of(prices, model)

@@ -34,6 +34,7 @@ LAYERS = (
     ("report", "view", "export", "serve", "doctor"),
     ("notebook",),
     ("api",),
+    ("suites",),
     ("commands",),
     ("cli",),
     ("__main__",),

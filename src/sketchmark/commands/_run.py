@@ -30,7 +30,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return _exit_code(folder, prepared)
+    return exit_code(folder, prepared)
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -57,7 +57,7 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
 
 
-def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
+def exit_code(folder: RunFolder, run: PreparedRun) -> int:
     budget = run.options.budget
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
     if budget.used_up:
@@ -78,7 +78,7 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     kinds: dict[str, list[tuple[str, Failure]]] = {}
     played = 0
     for line in folder.episodes(cell.name):
-        if cell.request.limit is None or line.index < cell.request.limit:
+        if cell.limit is None or line.index < cell.limit:
             played += 1
             if line.failure:
                 kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))

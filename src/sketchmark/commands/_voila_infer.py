@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sketchmark.commands._output import output_option
 from sketchmark.terminal import show_progress, tell
 
 
@@ -29,9 +30,7 @@ from sketchmark.terminal import show_progress, tell
     help="The CSV's pictures [default: Test_Images beside it].",
 )
 @click.option("--distraction", required=True, type=click.Choice(["yes", "no"]), help="VOILA-WD or VOILA-ND.")
-@click.option(
-    "--output_path", default="results.json", show_default=True, type=click.Path(path_type=Path, dir_okay=False)
-)
+@output_option("The results file.", folder=False, default="results.json", show_default=True)
 @click.option("--max_new_tokens", default=3048, show_default=True, type=click.IntRange(1))
 @click.option("--temperature", default=0.5, show_default=True, type=click.FloatRange(0))
 @click.option("--device_map", default="auto", show_default=True, help="For hub models.")

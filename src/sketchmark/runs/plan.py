@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.by_code import SVG
+from sketchmark.models.generation import refuse_near_misses
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.asked import Asked
@@ -32,7 +34,8 @@ class Request:
     canvases: tuple[str, ...] = ("own",)
     steps: str = "truth"
     prompts: str = ""
-    limit: int | None = None
+    limit: int | float | None = None
+    """A count of samples, or a share of each task's."""
     seed: int = 0
     data: Path | None = None
     model_args: dict[str, Any] = field(default_factory=dict)
@@ -60,6 +63,13 @@ class Cell:
     """How long its first episode takes beside others': heavier cells are played first."""
     generated: bool = False
     """Its samples are made by their ids, and not before they are needed."""
+    counted: int | None = None
+    """Where a share of data that are read was asked for: how many samples that is."""
+
+    @property
+    def limit(self) -> int | None:
+        """How many of its samples are asked for; None: all."""
+        return self.counted or _count(self.request.limit, self.task.declared.default_limit)
 
     @property
     def shard(self) -> Shard:
@@ -80,7 +90,7 @@ class Cell:
     def drafts(self) -> Iterator[Draft]:
         """The cell's items, with ids that are unique: two items of one name would be one episode."""
         seen: set[str] = set()
-        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
+        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
                 raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
             if draft.id in seen:
@@ -132,7 +142,28 @@ class Cell:
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
-    return [check(cell, request.model, model.abilities) for cell in cells_of(request, catalog)]
+    refuse_near_misses(request.generation)
+    cells, sizes = cells_of(request, catalog), dict[str, int]()
+    return [check(_counted_out(cell, sizes), request.model, model.abilities) for cell in cells]
+
+
+def _counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
+    """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
+    if cell.limit is not None or cell.request.limit is None:
+        return cell
+    if cell.task.name not in sizes:
+        sizes[cell.task.name] = sum(1 for _ in cell.drafts())
+    return replace(cell, counted=_count(cell.request.limit, sizes[cell.task.name]))
+
+
+def _count(limit: int | float | None, of: int | None) -> int | None:
+    """A limit as a count; None: none was asked for, or the share is of a number that nobody knows yet."""
+    if limit is None or (isinstance(limit, int) and limit > 0):
+        return limit
+    if not 0 < limit < 1:
+        raise BadInput(f"--limit {limit} is neither a count nor a share", "write 20 for 20 samples, 0.1 for a tenth")
+    # 0.07 of 100 is 7, and 7.000000000000001 in binary
+    return None if of is None else max(1, ceil(round(limit * of, 6)))
 
 
 def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
@@ -184,7 +215,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
         raise CannotPlay(
             f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
         )
-    if cell.canvas == "other" and cell.request.limit == 1:
+    if cell.canvas == "other" and cell.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
     prompts = cell.mode.fill(first, cell.steps)
     shown = sum(not isinstance(part, str) for part in prompts.parts())
