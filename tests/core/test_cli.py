@@ -109,7 +109,7 @@ def test_an_episode_that_could_not_be_scored_makes_the_exit_code_1_until_it_is(t
     broken = sketchmark(*arguments, cwd=tmp_path)
     assert broken.returncode == 1 and "1 episodes could not be scored" in broken.stderr
     assert "scorer_failed 1, the first: a: ZeroDivisionError: division by zero" in broken.stderr
-    assert "no score is shown: 1 scorer failure" in broken.stdout
+    assert "one.direct: no score is shown: 1 scorer failure" in broken.stdout
     again = sketchmark("score", "runs/player-random", "--include", "own", "--trust-code", cwd=tmp_path)
     assert again.returncode == 1 and "no score is shown: 1 scorer failure" in again.stderr
     (folder / "one.py").write_text(
