@@ -20,7 +20,6 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, BadPicture, SketchmarkError
 from sketchmark.files import tables
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks import lmms_eval
 from tests.core.helpers import colour
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"
@@ -57,7 +56,6 @@ def _played(tmp_path: Path, lines: str, data: Path | None = None) -> list[sketch
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"{lines}\n{PLAIN}", "utf-8")
     read_config.cache_clear()
-    lmms_eval._with_data.cache_clear()
     return list(Catalog((file,)).task("theirs").samples(data=data))
 
 

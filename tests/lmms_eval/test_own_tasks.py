@@ -181,10 +181,11 @@ def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(fol
     [
         ("output_type: loglikelihood", "is of type loglikelihood"),
         ("num_fewshot: 5", "few-shot"),
-        ("filter_list: [{name: x, filter: [{function: regex}]}]", "filters answers by 'regex'"),
+        ("filter_list: [{name: x, filter: [{function: guess}]}]", "filters answers by 'guess'"),
+        ("repeats: 3\nfilter_list: [{filter: [{function: majority_vote}]}]", "scores 3 replies"),
         ("metric_list: [{metric: exact_match, aggregation: median}]", "aggregates by 'median'"),
         ("metric_list: [{metric: bleu}]", "needs process_results"),
-        ("doc_to_text: '{% if x %}{{number}}'", "more than a template"),
+        ("doc_to_text: '{% if x %}{{number}}'", "template"),
         ("doc_to_text: '{{nowhere}}'", "has no column 'nowhere'"),
         ("dataset_path: gone/away", "cannot load gone/away"),
     ],

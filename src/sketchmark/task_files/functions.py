@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sketchmark.errors import BadInput
-from sketchmark.task_files.code import reach, run_file
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.task_files.importing import Imports
 
 FUNCTION = "!function"
 """How the YAML reader keeps the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
+
+_INSTALLED_AS = {
+    "PIL": "pillow",
+    "azure": "azure-identity",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "dotenv": "python-dotenv",
+    "fitz": "pymupdf",
+    "google": "google-genai",
+    "lmms_eval": "lmms-eval",
+    "rouge_score": "rouge-score",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""Packages that are imported under another name than they are installed by."""
 
 
 def functions_in(config: object) -> list[str]:
@@ -27,21 +43,61 @@ def functions_in(config: object) -> list[str]:
     return []
 
 
-def function(entry: Mapping[str, Any], folder: Path) -> Callable[..., Any]:
-    module_name, _, name = str(entry[FUNCTION]).rpartition(".")
-    file = folder / f"{module_name.replace('.', '/')}.py"
+class Functions:
+    """The functions that one task file names. Nothing is run before one of them is asked for."""
+
+    def __init__(self, folder: Path, provided: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._imports = Imports(folder, provided)
+
+    def files(self, names: list[str]) -> list[str]:
+        """What naming them runs, as one would call it: a file beside the task file, or a module."""
+        modules = dict.fromkeys(name.rpartition(".")[0] for name in names)
+        return [f"{name}.py" if self._file(name).is_file() else name for name in modules]
+
+    def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
+        module_name, _, name = str(entry[FUNCTION]).rpartition(".")
+        with blamed(f"!function {entry[FUNCTION]}", "cannot be loaded"):
+            module = self._module(module_name)
+        found = getattr(module, name, None)
+        if not callable(found):
+            raise BadInput(f"!function {entry[FUNCTION]}: there is no such function in {module.__file__}")
+        return found  # type: ignore[no-any-return]
+
+    def _module(self, name: str) -> ModuleType:
+        file = self._file(name)
+        if file.is_file():
+            return self._imports.run(file)
+        if not name:
+            raise BadInput("it names no module", "write !function module.name")
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name.partition(".")[0]:
+                raise
+            return self._imports(name, fromlist=("__name__",))
+
+    def _file(self, module: str) -> Path:
+        return self._folder / f"{module.replace('.', '/')}.py"
+
+
+@contextmanager
+def blamed(what: str, how: str = "failed") -> Iterator[None]:
+    """An error in the user's code is one line that says where; also an attempt to end the program."""
     try:
-        module = _module(file.resolve()) if file.is_file() else import_module(module_name)
-    except Exception as error:  # the user's code: anything may come
-        raise BadInput(f"!function {entry[FUNCTION]} cannot be loaded: {type(error).__name__}: {error}") from error
-    found = getattr(module, name, None)
-    if not callable(found):
-        raise BadInput(f"!function {entry[FUNCTION]}: there is no such function in {file}")
-    return found  # type: ignore[no-any-return]
+        yield
+    except (SketchmarkError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{what} {how}: there is no module {error.name}", _to_install(error.name or "")) from error
+    except (Exception, SystemExit) as error:  # the user's code: anything may come
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise BadInput(f"{what} {how}: {reason}") from error
 
 
-@cache
-def _module(file: Path) -> ModuleType:
-    """Run once."""
-    reach(file.parent)
-    return run_file(file)
+def _to_install(module: str) -> str:
+    top = module.partition(".")[0]
+    package = _INSTALLED_AS.get(top, top)
+    if top == "lmms_eval":
+        return f"pip install {package} (2.4 GB), or --include the task where it lies in a copy of lmms-eval's source"
+    return f"pip install {package}, if that is its name"

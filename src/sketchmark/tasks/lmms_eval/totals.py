@@ -1,0 +1,142 @@
+"""Scores that only the file's own aggregation makes: their number, and how much of it each sample makes.
+
+An aggregation is any function of all results, so its number has no spread of its own, and whoever compares two runs
+later has the scores, not the code. So the code is asked here how the number changes without each sample in turn: the
+number plus what the sample adds to it is that sample's value. Their mean is the number itself, and the spread of
+their mean is the jackknife's (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462). For a plain mean they
+are the scores themselves. Intervals, comparisons, reports and exports then treat them as any other score.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sketchmark.episode import Episode
+from sketchmark.errors import BadInput
+from sketchmark.task import Grading
+from sketchmark.task_files.functions import blamed
+from sketchmark.tasks.lmms_eval.config import Config, reduced_by_function
+from sketchmark.tasks.lmms_eval.opened import Opened, opened
+from sketchmark.tasks.lmms_eval.playing import score
+
+LONGEST = 60.0
+"""Seconds that one score's samples may take. An aggregation so slow that twenty of them would not fit may ask a
+judge, and is not asked again."""
+
+_FEWEST = 20
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
+    """Metrics with an aggregation of their own, over all rows that have a result."""
+    task = opened(Path(task_file))
+    found: dict[str, Any] = {}
+    for name, metric in _reduced(task):
+        results = list(_results(rows, name).values())
+        if not results:
+            raise BadInput(f"no answer has a result for {name}", "process_results must return it")
+        with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
+            found[name] = task.reduce(metric, results, Path(folder))
+    return found
+
+
+def influences(rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
+    """sample -> its values, with those of the file's own aggregations filled in. A score whose aggregation gives no
+    number, fails without a sample, or takes too long, keeps what the rows say."""
+    task = opened(Path(task_file))
+    values = {str(row["sample"]): dict(row["values"]) for row in rows}
+    for name, metric in _reduced(task):
+        results = _results(rows, name)
+        for sample, value in zip(results, _shares(task, metric, list(results.values())), strict=False):
+            values[sample][name] = value
+    return values
+
+
+def submission(episodes: Iterable[Episode], folder: Path, *, task_file: str) -> list[Path]:
+    """The files that the aggregations write for a benchmark's server."""
+    task = opened(Path(task_file))
+    writers = [(name, metric) for name, metric in _reduced(task) if task.writes_files(metric)]
+    if not writers:
+        return []
+    notes = [
+        score(episode.sample, episode, Grading(), task_file=task_file).notes["results"]
+        for episode in episodes
+        if episode.failure is None or episode.failure.blames_model
+    ]
+    with TemporaryDirectory() as aside:
+        for name, metric in writers:
+            if results := [note[name] for note in notes if note.get(name) is not None]:
+                with _quiet(), blamed(f"the aggregation of {name} in {task_file}"):
+                    task.reduce(metric, results, Path(aside))
+        written = sorted(path for path in Path(aside).rglob("*") if path.is_file())
+        folder.mkdir(parents=True, exist_ok=True)
+        return [Path(shutil.move(path, folder / path.name)) for path in written]
+
+
+def _reduced(task: Opened) -> list[tuple[str, Config]]:
+    return [(str(metric["metric"]), metric) for metric in reduced_by_function(task.config)]
+
+
+def _results(rows: Rows, name: str) -> dict[str, Any]:
+    """By sample, of those that were scored."""
+    found = {str(row["sample"]): row["notes"].get("results", {}).get(name) for row in rows if row["scored"]}
+    return {sample: result for sample, result in found.items() if result is not None}
+
+
+def _shares(task: Opened, metric: Config, results: list[Any]) -> list[float]:
+    """Each result's value, or none at all. Where there is no time for each, blocks of them are left out at once, and
+    the distance of their values is stretched by as much as a block's mean is steadier than one result."""
+    with TemporaryDirectory() as folder, _quiet():
+        try:
+            began = time.perf_counter()
+            whole = _as_number(task.reduce(metric, results, Path(folder)))
+            seconds = max(time.perf_counter() - began, 1e-6)
+            blocks = min(len(results), int(LONGEST / seconds))
+            if blocks < min(len(results), _FEWEST) or blocks < 2:
+                return []
+            without = [
+                _as_number(
+                    task.reduce(metric, [r for i, r in enumerate(results) if i % blocks != block], Path(folder))
+                )
+                for block in range(blocks)
+            ]
+        except (Exception, SystemExit):  # the user's code: it may not work on fewer results, or give no number
+            return []
+    middle = fmean(without)
+    stretch = (blocks - 1) * (len(results) / blocks) ** 0.5
+    return [round(whole + stretch * (middle - without[i % blocks]), 9) for i in range(len(results))]
+
+
+def _as_number(value: Any) -> float:
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(f"an aggregation gives {type(value).__name__}")
+    return float(value)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Aggregations print tables and warn; once is enough."""
+    loguru = sys.modules.get("loguru")
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    if loguru:
+        loguru.logger.disable("")
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            yield
+    finally:
+        logging.disable(before)
+        if loguru:
+            loguru.logger.enable("")
