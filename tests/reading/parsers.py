@@ -39,7 +39,10 @@ from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import lmms_eval, published_files
+from sketchmark.tasks import published_files
+from sketchmark.tasks.lmms_eval import templates
+from sketchmark.tasks.lmms_eval.provided import metrics as provided_metrics
+from sketchmark.tasks.lmms_eval.provided import reasoning
 from sketchmark.tasks.medical import choice_sets, open_judge
 from sketchmark.tasks.medical.medevalkit import judges, vqa
 from sketchmark.tasks.mmmu import official
@@ -67,9 +70,7 @@ def _template(text: str) -> str:
 
 
 def _columns(text: str) -> object:
-    opened = lmms_eval._Opened.__new__(lmms_eval._Opened)
-    opened.config = {"doc_to_text": text}
-    return opened.text("doc_to_text", {"x": "y", "a": "b"}, {}, "row")
+    return templates.is_plain(text) and templates.filled(text, {"x": "y", "a": "b"}, "row")
 
 
 def _yaml(text: str) -> object:
@@ -129,7 +130,11 @@ PARSERS: Mapping[str, Read] = {
     "tasks.published_files: literal": published_files.literal,
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
     "tasks.lmms_eval: columns": _columns,
-    "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "tasks.lmms_eval: exact": lambda text: provided_metrics.exact_match_hf_evaluate(
+        [text], ["x"], ignore_punctuation=True
+    ),
+    "tasks.lmms_eval: anls": lambda text: provided_metrics.anls(["x"], [text]),
+    "tasks.lmms_eval: reasoning": lambda text: reasoning.strip_reasoning_tags(text, reasoning.BEFORE_SCORING),
     "tasks.worlds.answers: choice": world_answers.choice,
     "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),

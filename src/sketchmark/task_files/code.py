@@ -33,7 +33,7 @@ _WHERE = "module:name, inside sketchmark.tasks or importable; code beside an inc
 
 class IncludedFiles:
     """The Python files that the user included, found by the name they have on disk. One that was named by hand is run
-    at once; one that lies in a trusted folder is run when a task names it, or a model is asked for that it defines."""
+    at once; one in a trusted folder is run when a task names it, or a model is asked for that it defines."""
 
     def __init__(self) -> None:
         self._modules: dict[Path, ModuleType] = {}

@@ -43,17 +43,33 @@ def functions_in(config: object) -> list[str]:
     return []
 
 
+def named_from(config: Any, there: str, folder: Path) -> Any:
+    """A config of a file in another folder, whose functions lie beside it there: `../utils.name`."""
+    if isinstance(config, Mapping):
+        if set(config) == {FUNCTION}:
+            name = str(config[FUNCTION])
+            return {FUNCTION: f"{there}/{name}" if _file(folder, name.rpartition(".")[0]).is_file() else name}
+        return {key: named_from(value, there, folder) for key, value in config.items()}
+    return [named_from(value, there, folder) for value in config] if isinstance(config, list) else config
+
+
+def _file(folder: Path, module: str) -> Path:
+    """`utils` is `utils.py`, `sub.utils` is `sub/utils.py`; what stands before a slash is another folder."""
+    there, _, name = module.rpartition("/")
+    return folder / there / f"{name.replace('.', '/')}.py"
+
+
 class Functions:
     """The functions that one task file names. Nothing is run before one of them is asked for."""
 
     def __init__(self, folder: Path, provided: Mapping[str, str]) -> None:
-        self._folder = folder
-        self._imports = Imports(folder, provided)
+        self._folder, self._provided = folder, provided
+        self._imports: dict[Path, Imports] = {}
 
     def files(self, names: list[str]) -> list[str]:
         """What naming them runs, as one would call it: a file beside the task file, or a module."""
         modules = dict.fromkeys(name.rpartition(".")[0] for name in names)
-        return [f"{name}.py" if self._file(name).is_file() else name for name in modules]
+        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in modules]
 
     def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
         module_name, _, name = str(entry[FUNCTION]).rpartition(".")
@@ -65,9 +81,11 @@ class Functions:
         return found  # type: ignore[no-any-return]
 
     def _module(self, name: str) -> ModuleType:
-        file = self._file(name)
+        place = (self._folder / name.rpartition("/")[0]).resolve()
+        imports = self._imports.setdefault(place, Imports(place, self._provided))
+        file = _file(self._folder, name)
         if file.is_file():
-            return self._imports.run(file)
+            return imports.run(file)
         if not name:
             raise BadInput("it names no module", "write !function module.name")
         try:
@@ -75,10 +93,7 @@ class Functions:
         except ModuleNotFoundError as error:
             if error.name != name.partition(".")[0]:
                 raise
-            return self._imports(name, fromlist=("__name__",))
-
-    def _file(self, module: str) -> Path:
-        return self._folder / f"{module.replace('.', '/')}.py"
+            return imports(name, fromlist=("__name__",))
 
 
 @contextmanager

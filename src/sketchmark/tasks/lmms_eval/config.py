@@ -36,12 +36,12 @@ def pipelines(config: Config) -> dict[str, list[Config]]:
     }
 
 
-def specific(config: Config, model: str) -> dict[str, Any] | None:
-    """The prompt settings for a model, None where the file has none. A file may give them flat, without any model's
-    name; a block of the model is laid over `default`, which is laid over those."""
-    if config.get("lmms_eval_specific_kwargs") is None:
+def specific(config: Config, model: str, key: str = "lmms_eval_specific_kwargs") -> dict[str, Any] | None:
+    """The settings for a model, None where the file has none. A file may give them flat, without any model's name; a
+    block of the model is laid over `default`, which is laid over those."""
+    if config.get(key) is None:
         return None
-    given = mapping(config["lmms_eval_specific_kwargs"])
+    given = mapping(config[key])
     blocks = {name: block for name, block in given.items() if isinstance(block, Mapping)}
     return {**given, **blocks.get("default", {}), **for_model(blocks, model)}
 

@@ -91,12 +91,11 @@ class Opened:
             return str(self._with_settings(key, doc, settings, where))
         return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
 
-    def target(self, doc: Document, where: str) -> str | list[str]:
+    def target(self, doc: Document, settings: Config | None, where: str) -> str | list[str]:
         """What the file's own metrics compare with; several where any of them will do."""
         entry = self.config.get("doc_to_target", "")
         if isinstance(entry, Mapping):
-            with blamed(f"doc_to_target of {where}"):
-                found = self.function("doc_to_target")(doc)
+            found = self._with_settings("doc_to_target", doc, settings, where)
         else:
             found = doc[entry] if entry in doc else filled(str(entry), doc, where)
         return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)

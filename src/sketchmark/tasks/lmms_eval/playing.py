@@ -25,11 +25,19 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", 
     `frames` pictures are shown."""
     task = opened_with(Path(task_file), data)
     settings = specific(task.config, model)
+    targets = specific(task.config, model, "model_specific_target_kwargs")
     for number, doc in enumerate(task.documents()):
-        yield _sample(task, number, doc, settings, frames)
+        yield _sample(task, number, doc, settings, targets, frames)
 
 
-def _sample(task: Opened, number: int, doc: Mapping[str, Any], settings: Config | None, frames: int) -> Sample:
+def _sample(
+    task: Opened,
+    number: int,
+    doc: Mapping[str, Any],
+    settings: Config | None,
+    targets: Config | None,
+    frames: int,
+) -> Sample:
     where = f"document {number} of {task.path}"
     text = task.text("doc_to_text", doc, settings, where)
     generation_prompt, question = combined_prompt.split(text) or ((settings or {}).get("generation_prompt"), text)
@@ -41,7 +49,7 @@ def _sample(task: Opened, number: int, doc: Mapping[str, Any], settings: Config 
         fields["variant"] = generic_drawing.OWN_PROMPT
     target: dict[str, Any] = {"doc": number}
     if "doc_to_target" in task.config:
-        target["answer"] = task.target(doc, where)
+        target["answer"] = task.target(doc, targets, where)
     cluster = doc.get(str(task.config.get("cluster_key", "")))
     return Sample(
         id=f"{number:06d}",

@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import BadInput
 from sketchmark.task import Grading
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, reduced_by_function
@@ -39,15 +38,14 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
-    """Metrics with an aggregation of their own, over all rows that have a result."""
+    """Metrics with an aggregation of their own, over all rows that have a result; a metric may be of some documents
+    only, and stays out where none of them was played."""
     task = opened(Path(task_file))
     found: dict[str, Any] = {}
     for name, metric in _reduced(task):
-        results = list(_results(rows, name).values())
-        if not results:
-            raise BadInput(f"no answer has a result for {name}", "process_results must return it")
-        with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
-            found[name] = task.reduce(metric, results, Path(folder))
+        if results := list(_results(rows, name).values()):
+            with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
+                found[name] = task.reduce(metric, results, Path(folder))
     return found
 
 

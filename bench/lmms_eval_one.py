@@ -1,0 +1,331 @@
+"""One task of lmms-eval, in a process of its own: loaded, given rows, played. See bench/lmms_eval_tasks.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import sketchmark
+from bench.fake_documents import Document, Inventor, picture
+from sketchmark.catalog import Catalog
+from sketchmark.errors import SketchmarkError
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.task_files.functions import FUNCTION, Functions, functions_in
+from sketchmark.task_files.reading import read_config
+from sketchmark.tasks.lmms_eval.config import mapping, metrics, pipelines, specific
+from sketchmark.tasks.lmms_eval.provided import MODULES
+from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
+from sketchmark.tasks.lmms_eval.templates import filled
+from sketchmark.tasks.lmms_eval.visuals import pictures
+
+ROWS = 3
+_MEDIA = re.compile(r"\.(mp4|mkv|webm|avi|mov|jpe?g|png|gif|wav|mp3|flac|m4a|ogg)$", re.I)
+
+
+class Says(Model):
+    """Gives one answer to everything."""
+
+    def __init__(self, answer: str) -> None:
+        super().__init__("says")
+        self.answer = answer
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply(text=self.answer)
+
+
+def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
+    def tell(state: str, kind: str, reason: object = "") -> dict[str, str]:
+        found = {"state": state, "kind": kind, "reason": " ".join(str(reason).split())[:300], "task": task_file.name}
+        told.write_text(json.dumps(found))
+        return found
+
+    _surroundings(home)
+    config = read_config(task_file)
+    try:
+        Catalog((task_file,), trust_code=True).task(str(config["task"]))
+        code = Functions(task_file.parent, MODULES)
+        for name in functions_in(config):
+            code[{FUNCTION: name}]
+    except SketchmarkError as error:
+        return tell("does not load", _why(str(error)), error)
+    tell("loads", "not done in time", "looking for rows")
+    inventor = Inventor(home / "media")
+    attempt = _Attempt(config, code)
+    failed = inventor.search(attempt.whole, task_file.parent)
+    if failed is not None:
+        tell("loads", "no made-up rows fit its code", f"{type(failed).__name__}: {failed}")
+    try:
+        _save(inventor, attempt, config, home / "data")
+        folder = sketchmark.run(
+            Says(attempt.answer),
+            str(config["task"]),
+            include=(task_file,),
+            trust_code=True,
+            data=home / "data",
+            output_path=home / "run",
+            no_cache=True,
+        )
+        [cell] = folder.results().tasks.values()
+    except SketchmarkError as error:
+        return tell("loads", _why(str(error)), error)
+    except Exception as error:
+        return tell("loads", "no made-up rows fit its code", f"{type(error).__name__}: {error} / {failed}")
+    names = [str(metric["metric"]) for metric in metrics(config)]
+    if cell.problem or cell.failures or not cell.n:
+        return tell("loads", _why(f"{cell.problem} {cell.reasons}"), f"{cell.problem} {cell.reasons} {cell.failures}")
+    given = [name for name in names if name in cell.metrics or name in cell.aggregate]
+    if not given:
+        return tell("loads", "no metric of its list gets a number", ", ".join(names))
+    return tell("plays", "", f"n={cell.n}: {', '.join(given)}")
+
+
+_REASONS = [
+    (r"is to be listened to", "sound"),
+    (r"few-shot", "few-shot examples"),
+    (r"scores \d+ replies", "several replies to a question"),
+    (r"there is no module (\w+)", "a module that is not installed: {}"),
+    (r"metric '(\w+)' needs process_results", "metric {} without process_results"),
+    (r"aggregates by '(\w+)'", "aggregation {}"),
+    (r"has no (doc_to_text|metric_list|dataset_path)", "no {}"),
+    (
+        r"(?i)offline|couldn't reach|cannot find the requested files|LocalEntryNotFound|ConnectionError",
+        "looks at the hub",
+    ),
+    (r"cannot be loaded", "its own code fails when it is imported"),
+    (r"dataset_kwargs", "dataset_kwargs that are not known"),
+    (r"no such function", "names a function that is not there"),
+    (r"include", "includes a file that is not there"),
+]
+
+
+def _why(message: str) -> str:
+    for pattern, kind in _REASONS:
+        if found := re.search(pattern, message):
+            return kind.format(*found.groups()) if found.groups() else kind
+    return "no made-up rows fit its code"
+
+
+class _Attempt:
+    """All that a run asks of the task's code, on documents that are being made up."""
+
+    def __init__(self, config: Mapping[str, Any], code: Functions) -> None:
+        self.config, self.code = config, code
+        self.documents: list[Document] = []
+        self.answer = "A"
+        self.settings = specific(config, "")
+        self.targets = specific(config, "", "model_specific_target_kwargs")
+
+    def whole(self, inventor: Inventor) -> None:
+        self.documents = [inventor.document(number) for number in range(ROWS)]
+        inventor.asked = []
+        self.answer = str(inventor.value("@answer", 0)) or "A"
+        if "process_docs" in self.config:
+            _at(0, self.code[self.config["process_docs"]], _Set(self.documents))
+        seen: list[dict[str, Any]] = []
+        for doc in self.documents:
+            _at(1, self._called, "doc_to_visual", doc)
+            _at(2, self._called, "doc_to_text", doc)
+            _at(3, self._called, "doc_to_target", doc)
+            if "process_results" in self.config:
+                seen.append(_at(4, self._results, doc))
+        for metric in metrics(self.config):
+            if seen and FUNCTION in mapping(metric.get("aggregation")):
+                _at(5, self._reduced, metric, seen)
+
+    def _called(self, key: str, doc: Document) -> None:
+        entry = self.config.get(key)
+        if not isinstance(entry, Mapping):
+            text = str(entry or "")
+            column = text.isidentifier() and (key != "doc_to_target" or "process_results" not in self.config)
+            _ = doc[text] if column else filled(text, doc, key)
+            return
+        settings = self.targets if key == "doc_to_target" else self.settings
+        function = self.code[entry]
+        several = len(signature(function).parameters) > 1 and settings is not None
+        found = function(doc, dict(settings or {})) if several else function(doc)
+        if key == "doc_to_visual":
+            for _ in pictures(found, "a made-up document", None, 1):
+                pass
+
+    def _results(self, doc: Document) -> dict[str, Any]:
+        steps = next(iter(pipelines(self.config).values()))
+        replies: Any = [[self.answer]]
+        for step in steps:
+            named = step["function"]
+            make = self.code[named] if mapping(named) else FILTERS[str(named)]
+            settings = {key: value for key, value in step.items() if key != "function"}
+            replies = list(make(**settings).apply(replies, [doc]))
+        given = list(replies[0]) if isinstance(replies[0], list) else [replies[0]]
+        extra = {"full_docs": _Set(self.documents)} if self.config.get("full_docs") else {}
+        return dict(self.code[self.config["process_results"]](doc, given, **extra))
+
+    def _reduced(self, metric: Mapping[str, Any], seen: list[dict[str, Any]]) -> None:
+        results = [one[metric["metric"]] for one in seen if one.get(metric["metric"]) is not None]
+        if not results:
+            return
+        function = self.code[metric["aggregation"]]
+        with tempfile.TemporaryDirectory() as aside:
+            extra = {"args": Namespace(output_path=aside)} if "args" in signature(function).parameters else {}
+            function(json.loads(json.dumps(results, default=str)), **extra)
+
+
+def _at(stage: int, call: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return call(*arguments)
+    except (Exception, SystemExit) as error:
+        error.stage = stage  # type: ignore[union-attr]
+        raise
+
+
+class _Set(list[Any]):
+    """What `process_docs` does with a data set, on documents that are being made up: nothing is left out."""
+
+    column_names: list[str] = []  # noqa: RUF012
+    features: dict[str, Any] = {}  # noqa: RUF012
+
+    def filter(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
+        for doc in self:
+            function(doc)
+        return self
+
+    def map(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
+        for doc in self:
+            for key, value in dict(function(doc) or {}).items():
+                doc[key] = value
+        return self
+
+    def __getitem__(self, key: Any) -> Any:
+        return [doc[key] for doc in self] if isinstance(key, str) else super().__getitem__(key)
+
+    def _same(self, *args: Any, **kwargs: Any) -> _Set:
+        return self
+
+    shuffle = select = sort = remove_columns = cast_column = rename_column = add_column = flatten_indices = _same  # type: ignore[assignment]
+
+
+def _save(inventor: Inventor, attempt: _Attempt, config: Mapping[str, Any], data: Path) -> None:
+    """The rows where `--data` is looked for: as the data set with its name, saved by `datasets`."""
+    import datasets  # type: ignore[import-untyped]
+
+    rows = [inventor.plain(doc) for doc in attempt.documents]
+    columns = dict.fromkeys(key for row in rows for key in row)
+    rows = [{key: row.get(key) for key in columns} or {"nothing": "x"} for row in rows]
+    keys = ("test_split", "validation_split", "training_split")
+    split = next((str(config[key]) for key in keys if config.get(key)), "test")
+    made = datasets.Dataset.from_list(rows)
+    datasets.DatasetDict({re.sub(r"\W.*", "", split) or "test": made}).save_to_disk(str(data))
+
+
+def _surroundings(home: Path) -> None:
+    """A machine on which everything is at hand that a task looks for, and nothing else is reached."""
+    media = home / "media"
+    media.mkdir()
+    picture().save(media / "media.jpg")
+    _video(media / "media.mp4")
+    (media / "media.wav").write_bytes(
+        b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data\0\0\0\0"
+    )
+    judge = ThreadingHTTPServer(("127.0.0.1", 0), _Judge)
+    threading.Thread(target=judge.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{judge.server_port}/v1"
+    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "AZURE_ENDPOINT", "AZURE_OPENAI_ENDPOINT", "API_BASE"):
+        os.environ[name] = address
+    os.environ["OPENAI_API_URL"] = f"{address}/chat/completions"
+    for name in ("OPENAI_API_KEY", "AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN", "GEMINI_API_KEY"):
+        os.environ[name] = "made-up"
+    os.environ |= {"HF_HOME": str(home / "hf"), "HOME": str(home), "TMPDIR": str(home)}
+    os.environ |= {"LMMS_EVAL_DATASETS_CACHE": str(home / "hf"), "HF_DATASETS_CACHE": str(home / "hf")}
+    os.chdir(home)
+    time.sleep = lambda seconds: None
+    _files_appear(home, media)
+
+
+def _files_appear(home: Path, media: Path) -> None:
+    """A media file is made where it is looked for, below the home."""
+
+    def made(name: Any) -> bool:
+        path = Path(os.path.abspath(os.fspath(name)))
+        suffix = _MEDIA.search(path.name)
+        if not suffix or not path.is_relative_to(home):
+            return False
+        kind = {"jpg": "jpg", "jpeg": "jpg", "png": "jpg", "gif": "jpg"}.get(suffix[1].lower(), "mp4")
+        kind = "wav" if suffix[1].lower() in ("wav", "mp3", "flac", "m4a", "ogg") else kind
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(media / f"media.{kind}", path)
+        return True
+
+    def looked_for(there: Callable[..., bool]) -> Callable[..., bool]:
+        def look(name: Any, *args: Any, **kwargs: Any) -> bool:
+            try:
+                return there(name, *args, **kwargs) or made(name)
+            except (TypeError, ValueError):
+                return False
+
+        return look
+
+    os.path.exists, os.path.isfile = looked_for(os.path.exists), looked_for(os.path.isfile)
+    Path.exists = looked_for(Path.exists)  # type: ignore[method-assign]
+    Path.is_file = looked_for(Path.is_file)  # type: ignore[method-assign]
+    from PIL import Image
+
+    opened = Image.open
+
+    def image(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, (str, Path)) and not os.path.exists(file):
+            raise FileNotFoundError(str(file))
+        return opened(file, *args, **kwargs)
+
+    Image.open = image  # type: ignore[assignment]
+
+
+def _video(path: Path) -> None:
+    try:
+        import av  # type: ignore[import-not-found]
+    except ImportError:
+        path.write_bytes(b"")
+        return
+    with av.open(str(path), "w") as video:
+        stream = video.add_stream("mpeg4", rate=8)
+        stream.width, stream.height = 64, 48
+        for _ in range(16):
+            video.mux(stream.encode(av.VideoFrame.from_image(picture())))
+        video.mux(stream.encode())
+
+
+class _Judge(BaseHTTPRequestHandler):
+    """Agrees with everything."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        text = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
+        said = {"role": "assistant", "content": text}
+        body = json.dumps(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "judge",
+                "choices": [{"index": 0, "message": said, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Nothing."""

@@ -1,0 +1,150 @@
+"""How many of lmms-eval's own task folders load, and play on made-up rows, and why the others do not.
+
+    .venv-lmms/bin/python -m bench.lmms_eval_tasks                    with lmms-eval installed (make lmms-eval-tasks)
+    .venv/bin/python -m bench.lmms_eval_tasks --source PATH           without it, in a copy of its source
+    .venv/bin/python -m bench.lmms_eval_tasks --source PATH --alone   without it, each folder copied elsewhere
+
+PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of every folder the first file (by name) is
+taken that is a task of the type `generate_until`. `loads` means that its file is understood and every function that
+it names is there. `plays` means that `sketchmark.run` plays three rows to the end with a scripted model and gives
+the first metric a number: rows from `--data`, the task's own `process_docs`, `doc_to_visual`, `doc_to_text`,
+filters, `process_results` and aggregation. The rows are made up (bench/fake_documents.py), and so is what stands
+around a task: media files appear where its code looks for them, judges are answered by a server on this machine, and
+nobody waits. Each folder has a process and a time of its own; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+SECONDS = 120
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", help="only these")
+    parser.add_argument("--source", type=Path, help="lmms_eval/tasks; unless named, that of the installed package")
+    parser.add_argument("--alone", action="store_true", help="copy each folder elsewhere first")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's time")
+    parser.add_argument("--json", type=Path, help="write what was found here")
+    asked = parser.parse_args()
+    source = asked.source or _installed()
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
+    _import_what_all_need()
+    found: dict[str, dict[str, str]] = {}
+    for folder, task_file in _tasks(source):
+        if not asked.folders or folder.name in asked.folders:
+            found[folder.name] = _in_a_process(folder, task_file, asked.alone, asked.seconds)
+            told = found[folder.name]
+            print(f"{len(found):4} {folder.name}: {told['state']} {told['reason']}"[:200], flush=True)
+            if asked.json:
+                asked.json.write_text(json.dumps(found, indent=1))
+    print(table(found))
+
+
+def table(found: dict[str, dict[str, str]]) -> str:
+    """How many, by reason, as Markdown."""
+    states = Counter(told["state"] for told in found.values())
+    loads = len(found) - states["does not load"]
+    lines = ["| | folders |", "|---|---:|", f"| all | {len(found)} |"]
+    lines += [f"| load | {loads} ({loads / len(found):.1%}) |"]
+    lines += [f"| play | {states['plays']} ({states['plays'] / len(found):.1%}) |", ""]
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for name, told in found.items():
+        if told["state"] != "plays":
+            kinds.setdefault((told["state"], told["kind"]), []).append(name)
+    lines += ["| why not | | folders | which |", "|---|---|---:|---|"]
+    for (state, kind), names in sorted(kinds.items(), key=lambda one: (one[0][0], -len(one[1]))):
+        lines.append(f"| {state} | {kind} | {len(names)} | {', '.join(names)} |")
+    return "\n".join(lines)
+
+
+def _installed() -> Path:
+    spec = find_spec("lmms_eval")
+    if spec is None or not spec.origin:
+        sys.exit("lmms-eval is not installed here: name --source lmms_eval/tasks")
+    return Path(spec.origin).parent / "tasks"
+
+
+def _import_what_all_need() -> None:
+    """Once, before the processes part."""
+    import datasets  # type: ignore[import-untyped]
+
+    import sketchmark.api  # noqa: F401
+
+    datasets.disable_progress_bars()
+    if find_spec("lmms_eval"):
+        import lmms_eval.api.metrics  # type: ignore[import-not-found]
+        import lmms_eval.tasks  # type: ignore[import-not-found] # noqa: F401
+
+
+def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
+    """(folder, its first task that generates)."""
+    from sketchmark.errors import SketchmarkError
+    from sketchmark.task_files.reading import is_group, read_config, yaml_files
+
+    for folder in sorted(path for path in source.iterdir() if path.is_dir()):
+        for file in yaml_files(folder):
+            try:
+                config = read_config(file)
+            except SketchmarkError:
+                continue
+            named = isinstance(config.get("task"), str) and not is_group(config)
+            if named and config.get("output_type", "generate_until") == "generate_until":
+                yield folder, file
+                break
+
+
+def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home)
+        if alone:
+            task_file = Path(shutil.copytree(folder, place / "mine")) / task_file.relative_to(folder)
+        pid = os.fork()
+        if pid == 0:
+            os.setsid()
+            _child(task_file, place)
+        ended = time.monotonic() + seconds
+        while time.monotonic() < ended:
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                break
+            time.sleep(0.02)
+        else:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        try:
+            told: dict[str, str] = json.loads((place / "told.json").read_text())
+        except (OSError, ValueError):
+            told = {"state": "loads", "kind": f"not done in {seconds} s", "reason": "killed"}
+        return told
+
+
+def _child(task_file: Path, home: Path) -> None:
+    """Never returns."""
+    from bench import lmms_eval_one
+
+    out = (home / "out.txt").open("w")
+    os.dup2(out.fileno(), 1)
+    os.dup2(out.fileno(), 2)
+    code = 1
+    try:
+        told = lmms_eval_one.tried(task_file, home, home / "told.json")
+        (home / "told.json").write_text(json.dumps(told))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
