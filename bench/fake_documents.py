@@ -56,6 +56,8 @@ class Inventor:
         self.chosen: dict[str, int] = {}
         self.compared: dict[str, set[str]] = {}
         self.asked: list[str] = []
+        self.pairs = False
+        """Every two documents share their ids, as those of some benchmarks do."""
 
     def document(self, number: int = 0) -> Document:
         self.asked = []
@@ -71,6 +73,8 @@ class Inventor:
         return self._alive(value, place, number)
 
     def options(self, place: str) -> list[Any]:
+        if place == "@pairs":
+            return ["", "pairs"]
         guess = _guess(place.rpartition("/")[2], self._media)
         seen = sorted(self.compared.setdefault(place, set()))
         return [guess, *seen, *_kinds(self._media)]
@@ -84,7 +88,7 @@ class Inventor:
     def _alive(self, value: Any, place: str, number: int) -> Any:
         if isinstance(value, str):
             named_id = re.search(r"(^|_)(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
-            told = f"{value}{number}" if named_id and value == "id" else value
+            told = f"{value}{number // 2 if self.pairs else number}" if named_id and value == "id" else value
             return Text(told, self.compared.setdefault(place, set()))
         if value is Document:
             return Document(self, f"{place}/", number)
@@ -92,7 +96,7 @@ class Inventor:
             return [self._alive(one, f"{place}/0", number) for one in value]
         return value
 
-    def search(self, attempt: Callable[[Inventor], None], code: Path, most: int = 1500) -> BaseException | None:
+    def search(self, attempt: Callable[[Inventor], None], code: Path, most: int = 800) -> BaseException | None:
         """Find values with which `attempt` ends; otherwise the error that stood at the furthest place."""
         best, error = self._tried(attempt, code)
         tries = 1
@@ -155,7 +159,11 @@ class Document(dict[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """A field that may be missing is there, unless it is only a second name for one that is."""
-        return self[key] if key in self or default in (None, "", []) else default
+        return self[key] if default in (None, "", []) or dict.__contains__(self, key) else default
+
+    def __contains__(self, key: object) -> bool:
+        """All that is looked for is there."""
+        return isinstance(key, str) and self[key] is not None
 
     def pop(self, key: str, *default: Any) -> Any:
         value = self[key]
@@ -198,7 +206,7 @@ _USUAL: list[tuple[str, Any]] = [
     (r"^(images|image_list|imgs)$", lambda: [picture()]),
     (r"(path|file|dir|url)", "media.jpg"),
     (r"(video|clip)", "media.mp4"),
-    (r"(audio|speech|wav|context)$", lambda: {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}),
+    (r"(audio|speech|wav)", lambda: {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}),
     (r"(image|img|picture|photo|visual)", picture),
     (r"(option|choice|candidate)s?$", ["cat", "dog", "bird", "fish"]),
     (r"(option|choice)_?[a-z0-9]$", "cat"),
@@ -206,7 +214,7 @@ _USUAL: list[tuple[str, Any]] = [
     (r"(answers|references|captions|labels)$", ["A", "cat"]),
     (r"(answer|label|target|solution|gt|correct|ground)", "A"),
     (r"(^|_)(id|idx|index|key|name)$", "id"),
-    (r"(question|prompt|query|text|instruction|problem|caption)", "Which of them is it? A. cat\nB. dog"),
+    (r"(question|prompt|query|text|instruction|problem|caption)", "Which of them is it in <image 1>? A. cat\nB. dog"),
     (r"(conversation|messages)", [Document]),
 ]
 

@@ -19,7 +19,7 @@ from typing import Any
 import sketchmark
 from bench.fake_documents import Document, Inventor, picture
 from sketchmark.catalog import Catalog
-from sketchmark.errors import SketchmarkError
+from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.task_files.functions import FUNCTION, Functions, functions_in
@@ -30,7 +30,7 @@ from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import filled
 from sketchmark.tasks.lmms_eval.visuals import pictures
 
-ROWS = 3
+ROWS = 4
 _MEDIA = re.compile(r"\.(mp4|mkv|webm|avi|mov|jpe?g|png|gif|wav|mp3|flac|m4a|ogg)$", re.I)
 
 
@@ -55,7 +55,7 @@ def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
     config = read_config(task_file)
     try:
         Catalog((task_file,), trust_code=True).task(str(config["task"]))
-        code = Functions(task_file.parent, MODULES)
+        code = Functions(functions_in(config), task_file.parent, MODULES)
         for name in functions_in(config):
             code[{FUNCTION: name}]
     except SketchmarkError as error:
@@ -63,9 +63,12 @@ def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
     tell("loads", "not done in time", "looking for rows")
     inventor = Inventor(home / "media")
     attempt = _Attempt(config, code)
-    failed = inventor.search(attempt.whole, task_file.parent)
+    try:
+        failed = inventor.search(attempt.whole, task_file.parent)
+    except Sound as error:
+        return tell("loads", "sound", error)
     if failed is not None:
-        tell("loads", "no made-up rows fit its code", f"{type(failed).__name__}: {failed}")
+        return tell("loads", _why(f"{type(failed).__name__}: {failed}"), f"{type(failed).__name__}: {failed}")
     try:
         _save(inventor, attempt, config, home / "data")
         folder = sketchmark.run(
@@ -81,7 +84,7 @@ def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
     except SketchmarkError as error:
         return tell("loads", _why(str(error)), error)
     except Exception as error:
-        return tell("loads", "no made-up rows fit its code", f"{type(error).__name__}: {error} / {failed}")
+        return tell("loads", "no made-up rows fit its code", f"{type(error).__name__}: {error}")
     names = [str(metric["metric"]) for metric in metrics(config)]
     if cell.problem or cell.failures or not cell.n:
         return tell("loads", _why(f"{cell.problem} {cell.reasons}"), f"{cell.problem} {cell.reasons} {cell.failures}")
@@ -103,6 +106,8 @@ _REASONS = [
         r"(?i)offline|couldn't reach|cannot find the requested files|LocalEntryNotFound|ConnectionError",
         "looks at the hub",
     ),
+    (r"Resource .* not found", "data of nltk that is not here"),
+    (r"No module named '(\w+)", "a module that is not installed: {}"),
     (r"cannot be loaded", "its own code fails when it is imported"),
     (r"dataset_kwargs", "dataset_kwargs that are not known"),
     (r"no such function", "names a function that is not there"),
@@ -115,6 +120,10 @@ def _why(message: str) -> str:
         if found := re.search(pattern, message):
             return kind.format(*found.groups()) if found.groups() else kind
     return "no made-up rows fit its code"
+
+
+class Sound(BaseException):
+    """No other value is tried: with another, the task would be another."""
 
 
 class _Attempt:
@@ -131,6 +140,7 @@ class _Attempt:
         self.documents = [inventor.document(number) for number in range(ROWS)]
         inventor.asked = []
         self.answer = str(inventor.value("@answer", 0)) or "A"
+        inventor.pairs = inventor.value("@pairs", 0) == "pairs"
         if "process_docs" in self.config:
             _at(0, self.code[self.config["process_docs"]], _Set(self.documents))
         seen: list[dict[str, Any]] = []
@@ -156,8 +166,13 @@ class _Attempt:
         several = len(signature(function).parameters) > 1 and settings is not None
         found = function(doc, dict(settings or {})) if several else function(doc)
         if key == "doc_to_visual":
-            for _ in pictures(found, "a made-up document", None, 1):
-                pass
+            try:
+                for _ in pictures(found, "a made-up document", None, 1):
+                    pass
+            except BadInput as error:
+                if "listened" in str(error):
+                    raise Sound(str(error)) from error
+                raise
 
     def _results(self, doc: Document) -> dict[str, Any]:
         steps = next(iter(pipelines(self.config).values()))
@@ -197,12 +212,13 @@ class _Set(list[Any]):
 
     def filter(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
         for doc in self:
-            function(doc)
+            function(doc, **kwargs.get("fn_kwargs", {}))
         return self
 
     def map(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
-        for doc in self:
-            for key, value in dict(function(doc) or {}).items():
+        for number, doc in enumerate(self):
+            numbered = [number] if kwargs.get("with_indices") else []
+            for key, value in dict(function(doc, *numbered, **kwargs.get("fn_kwargs", {})) or {}).items():
                 doc[key] = value
         return self
 
@@ -212,7 +228,8 @@ class _Set(list[Any]):
     def _same(self, *args: Any, **kwargs: Any) -> _Set:
         return self
 
-    shuffle = select = sort = remove_columns = cast_column = rename_column = add_column = flatten_indices = _same  # type: ignore[assignment]
+    def __getattr__(self, name: str) -> Any:
+        return self._same
 
 
 def _save(inventor: Inventor, attempt: _Attempt, config: Mapping[str, Any], data: Path) -> None:
@@ -250,14 +267,38 @@ def _surroundings(home: Path) -> None:
     os.chdir(home)
     time.sleep = lambda seconds: None
     _files_appear(home, media)
+    _the_hub(home)
+
+
+def _the_hub(home: Path) -> None:
+    """Repositories of the hub are folders in which media are made where they are looked for."""
+    import huggingface_hub
+
+    def snapshot(repo_id: str, *args: Any, **kwargs: Any) -> str:
+        folder = home / "hub" / repo_id
+        folder.mkdir(parents=True, exist_ok=True)
+        return str(folder)
+
+    def download(repo_id: str, filename: str, *args: Any, **kwargs: Any) -> str:
+        path = Path(snapshot(repo_id)) / filename
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("[]" if path.suffix == ".json" else "")
+        return str(path)
+
+    for name, made in (("snapshot_download", snapshot), ("hf_hub_download", download)):
+        setattr(huggingface_hub, name, made)
 
 
 def _files_appear(home: Path, media: Path) -> None:
     """A media file is made where it is looked for, below the home."""
 
     def made(name: Any) -> bool:
-        path = Path(os.path.abspath(os.fspath(name)))
+        path = Path(os.fspath(name)).absolute()
         suffix = _MEDIA.search(path.name)
+        if not path.suffix and path.is_relative_to(home / "hf"):
+            (path / "main" if path.name == "snapshots" else path).mkdir(parents=True, exist_ok=True)
+            return True
         if not suffix or not path.is_relative_to(home):
             return False
         kind = {"jpg": "jpg", "jpeg": "jpg", "png": "jpg", "gif": "jpg"}.get(suffix[1].lower(), "mp4")
@@ -283,7 +324,7 @@ def _files_appear(home: Path, media: Path) -> None:
     opened = Image.open
 
     def image(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, (str, Path)) and not os.path.exists(file):
+        if isinstance(file, (str, Path)) and not Path(file).exists():
             raise FileNotFoundError(str(file))
         return opened(file, *args, **kwargs)
 

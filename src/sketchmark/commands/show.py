@@ -69,7 +69,7 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
     for part in prompts.parts():
         tell_all(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
     for key in mode.prompts:
-        if key not in ("inputs", "prompt") and isinstance(mode.prompts[key], str):
+        if key not in ("inputs", "prompt") and "@" not in key and isinstance(mode.prompts[key], str):
             tell_all(f"  {key}: {prompts.text(key)}")
 
 

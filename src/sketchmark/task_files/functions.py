@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,14 +63,17 @@ def _file(folder: Path, module: str) -> Path:
 class Functions:
     """The functions that one task file names. Nothing is run before one of them is asked for."""
 
-    def __init__(self, folder: Path, provided: Mapping[str, str]) -> None:
+    def __init__(self, names: list[str], folder: Path, provided: Mapping[str, str]) -> None:
         self._folder, self._provided = folder, provided
         self._imports: dict[Path, Imports] = {}
+        self._wanted: dict[str, set[str]] = {}
+        for name in names:
+            self._wanted.setdefault(name.rpartition(".")[0], set()).add(name.rpartition(".")[2])
 
-    def files(self, names: list[str]) -> list[str]:
+    @property
+    def files(self) -> list[str]:
         """What naming them runs, as one would call it: a file beside the task file, or a module."""
-        modules = dict.fromkeys(name.rpartition(".")[0] for name in names)
-        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in modules]
+        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in self._wanted]
 
     def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
         module_name, _, name = str(entry[FUNCTION]).rpartition(".")
@@ -85,7 +89,7 @@ class Functions:
         imports = self._imports.setdefault(place, Imports(place, self._provided))
         file = _file(self._folder, name)
         if file.is_file():
-            return imports.run(file)
+            return imports.run(file, frozenset(self._wanted.get(name, ())))
         if not name:
             raise BadInput("it names no module", "write !function module.name")
         try:
@@ -113,6 +117,8 @@ def blamed(what: str, how: str = "failed") -> Iterator[None]:
 def _to_install(module: str) -> str:
     top = module.partition(".")[0]
     package = _INSTALLED_AS.get(top, top)
+    if find_spec(top) is not None:
+        return f"{package} is installed here, in a version that has none"
     if top == "lmms_eval":
         return f"pip install {package} (2.4 GB), or --include the task where it lies in a copy of lmms-eval's source"
     return f"pip install {package}, if that is its name"

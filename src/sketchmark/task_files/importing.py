@@ -21,6 +21,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.task_files.spare import NotInstalled, spare_imports
 
 _PYTHONS = builtins.__import__
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -38,12 +39,17 @@ class Imports:
         self._modules: dict[str, ModuleType] = {}
         self._names: dict[str, str] = {}
         """A module's name in `sys.modules`, which is ours -> its name here."""
+        self._spare: dict[str, frozenset[int]] = {}
+        """File -> lines of imports that it can do without."""
         self._lock = RLock()
 
-    def run(self, file: Path) -> ModuleType:
-        """The module of a file of this folder."""
+    def run(self, file: Path, wanted: frozenset[str] | None = None) -> ModuleType:
+        """The module of a file of this folder. Where all that is `wanted` of it is known, what else it imports need
+        not be installed."""
         name = ".".join(file.resolve().relative_to(self._folder).with_suffix("").parts)
         with self._lock:
+            if wanted is not None:
+                self._spare[str(file.resolve())] = spare_imports(file, wanted)
             return self._modules.get(name) or self._run(name, file.resolve())
 
     def __call__(
@@ -55,10 +61,25 @@ class Imports:
         level: int = 0,
     ) -> ModuleType:
         """Python's `__import__`, for the files of this folder."""
-        if level:
-            return self._import(self._absolute(name, globals or {}, level), fromlist)
+        spare = sys._getframe(1).f_lineno in self._spare.get(str((globals or {}).get("__file__")), ())
         try:
-            return _PYTHONS(name, globals, locals, fromlist or (), level)
+            if level:
+                return self._import(self._absolute(name, globals or {}, level), fromlist)
+            return self._installed_or_ours(name, globals, locals, fromlist)
+        except ModuleNotFoundError as error:
+            if not spare:
+                raise
+            return NotInstalled(name, error.name or name)
+
+    def _installed_or_ours(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None,
+        locals: Mapping[str, Any] | None,
+        fromlist: Sequence[str] | None,
+    ) -> ModuleType:
+        try:
+            return _PYTHONS(name, globals, locals, fromlist or (), 0)
         except ModuleNotFoundError as error:
             if error.name != name.partition(".")[0]:
                 raise

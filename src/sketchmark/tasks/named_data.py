@@ -25,11 +25,13 @@ _BUILDERS = {
 }
 _OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "load_from_disk")
 _NOT_FOR_LOADING = (
+    "From_YouTube",
     "cache_dir",
     "create_link",
     "force_download",
     "force_unzip",
     "local_files_only",
+    "max_retries",
     "num_proc",
     "token",
     "trust_remote_code",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
 from sketchmark.task_files.functions import Functions, blamed, functions_in
 from sketchmark.task_files.reading import read_config
@@ -41,7 +42,7 @@ def trust(path: Path) -> None:
 def opened(path: Path) -> Opened:
     if path.resolve() not in _TRUSTED:
         raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
-    known = (path, _DATA.get(path))
+    known = (path, _DATA.get(path) or data_path(None))
     if known not in _OPENED:
         _OPENED[known] = Opened(*known)
     return _OPENED[known]
@@ -57,12 +58,12 @@ class Opened:
 
     def __init__(self, path: Path, data: Path | None) -> None:
         self.path, self.config = path, read_config(path)
-        self._functions = Functions(path.parent, MODULES)
         self._coded = functions_in(self.config)
+        self._functions = Functions(self._coded, path.parent, MODULES)
         self._results: dict[tuple[int, str], dict[str, Any]] = {}
         self._filters: dict[str, list[Filter]] | None = None
         if self._coded:
-            files = ", ".join(self._functions.files(self._coded))
+            files = ", ".join(self._functions.files)
             tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
             self.check()
         self.data = NamedData(self.config, path.parent, data)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, MissingExtra
 
 _COLUMN = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -35,7 +35,7 @@ def _rendered(template: str, doc: Mapping[str, Any], where: str) -> str:
     try:
         jinja, sandbox = import_module("jinja2"), import_module("jinja2.sandbox")
     except ImportError as error:
-        raise BadInput(f"{where} has a template that is more than columns", "pip install jinja2") from error
+        raise MissingExtra(f"{where}, whose template is more than columns,", "templates") from error
     environment = sandbox.SandboxedEnvironment(undefined=jinja.StrictUndefined)
     environment.filters["regex_replace"] = lambda text, pattern, repl, count=0: re.sub(
         pattern, repl, text, count=count

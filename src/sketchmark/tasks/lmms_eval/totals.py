@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sketchmark.episode import Episode
+from sketchmark.errors import SketchmarkError
 from sketchmark.task import Grading
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, reduced_by_function
@@ -29,8 +30,8 @@ from sketchmark.tasks.lmms_eval.opened import Opened, opened
 from sketchmark.tasks.lmms_eval.playing import score
 
 LONGEST = 60.0
-"""Seconds that one score's samples may take. An aggregation so slow that twenty of them would not fit may ask a
-judge, and is not asked again."""
+"""Seconds for all scores of a cell together. An aggregation so slow that twenty calls would not fit may ask a judge,
+and is not asked again."""
 
 _FEWEST = 20
 
@@ -50,14 +51,19 @@ def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
 
 
 def influences(rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
-    """sample -> its values, with those of the file's own aggregations filled in. A score whose aggregation gives no
-    number, fails without a sample, or takes too long, keeps what the rows say."""
-    task = opened(Path(task_file))
+    """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation gives a number
+    and works on all results only, or takes too long, samples have no value: the number stands without an interval."""
     values = {str(row["sample"]): dict(row["values"]) for row in rows}
-    for name, metric in _reduced(task):
+    try:
+        task = opened(Path(task_file))
+    except SketchmarkError:  # its data is gone: the rows say so themselves
+        return values
+    reduced = _reduced(task)
+    for name, metric in reduced:
         results = _results(rows, name)
-        for sample, value in zip(results, _shares(task, metric, list(results.values())), strict=False):
-            values[sample][name] = value
+        shares = _shares(task, metric, list(results.values()), LONGEST / len(reduced)) if results else None
+        for number, sample in enumerate(results if shares is not None else ()):
+            values[sample][name] = shares[number] if shares else None
     return values
 
 
@@ -92,28 +98,34 @@ def _results(rows: Rows, name: str) -> dict[str, Any]:
     return {sample: result for sample, result in found.items() if result is not None}
 
 
-def _shares(task: Opened, metric: Config, results: list[Any]) -> list[float]:
-    """Each result's value, or none at all. Where there is no time for each, blocks of them are left out at once, and
-    the distance of their values is stretched by as much as a block's mean is steadier than one result."""
+def _shares(task: Opened, metric: Config, results: list[Any], longest: float) -> list[float] | None:
+    """Each result's value; none at all where they cannot be had, and None where there is no number to share.
+
+    Where there is no time for each, blocks of results are left out at once, and the distance of their values from the
+    number is stretched by as much as the mean of a block is steadier than one result.
+    """
     with TemporaryDirectory() as folder, _quiet():
+
+        def reduced(left_out: int | None = None, blocks: int = 1) -> float:
+            kept = [result for number, result in enumerate(results) if number % blocks != left_out]
+            return _as_number(task.reduce(metric, kept, Path(folder)))
+
+        began = time.perf_counter()
         try:
-            began = time.perf_counter()
-            whole = _as_number(task.reduce(metric, results, Path(folder)))
-            seconds = max(time.perf_counter() - began, 1e-6)
-            blocks = min(len(results), int(LONGEST / seconds))
-            if blocks < min(len(results), _FEWEST) or blocks < 2:
-                return []
-            without = [
-                _as_number(
-                    task.reduce(metric, [r for i, r in enumerate(results) if i % blocks != block], Path(folder))
-                )
-                for block in range(blocks)
-            ]
-        except (Exception, SystemExit):  # the user's code: it may not work on fewer results, or give no number
+            whole = reduced()
+        except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
+            return None
+        seconds = max(time.perf_counter() - began, 1e-6)
+        blocks = min(len(results), int(longest / seconds))
+        if blocks < max(2, min(len(results), _FEWEST)):
+            return []
+        try:
+            without = [reduced(block, blocks) for block in range(blocks)]
+        except (Exception, SystemExit):  # it may not work on fewer results
             return []
     middle = fmean(without)
     stretch = (blocks - 1) * (len(results) / blocks) ** 0.5
-    return [round(whole + stretch * (middle - without[i % blocks]), 9) for i in range(len(results))]
+    return [round(whole + stretch * (middle - without[number % blocks]), 9) for number in range(len(results))]
 
 
 def _as_number(value: Any) -> float:
