@@ -7,6 +7,7 @@ code come further is kept. What it compares a text with, and the keys of tables 
 
 from __future__ import annotations
 
+import itertools
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -24,11 +25,11 @@ Shapes = dict[str, list[Any]]
 class Text(str):
     """A text that remembers what it was compared with."""
 
-    seen: set[str]
+    seen: set[Any]
 
-    def __new__(cls, value: str, seen: set[str]) -> Text:
+    def __new__(cls, value: str, seen: set[Any] | None = None) -> Text:
         made = super().__new__(cls, value)
-        made.seen = seen
+        made.seen = set() if seen is None else seen
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -51,10 +52,10 @@ class Text(str):
 class Inventor:
     """Makes up documents, and learns from what the code does with them."""
 
-    def __init__(self, media: Path) -> None:
-        self._media = media
+    def __init__(self) -> None:
         self.chosen: dict[str, int] = {}
-        self.compared: dict[str, set[str]] = {}
+        self._options: dict[str, list[Any]] = {}
+        self.compared: dict[str, set[Any]] = {}
         self.asked: list[str] = []
         self.pairs = False
         """Every two documents share their ids, as those of some benchmarks do."""
@@ -73,11 +74,15 @@ class Inventor:
         return self._alive(value, place, number)
 
     def options(self, place: str) -> list[Any]:
-        if place == "@pairs":
-            return ["", "pairs"]
-        guess = _guess(place.rpartition("/")[2], self._media)
-        seen = sorted(self.compared.setdefault(place, set()))
-        return [guess, *seen, *_kinds(self._media)]
+        """Only ever grows: what the code compares a value with is put at its end."""
+        if place not in self._options:
+            first = ["", "pairs"] if place == "@pairs" else [_guess(place.rpartition("/")[2]), *_kinds()]
+            self._options[place] = first
+        known = self._options[place]
+        for one in sorted(self.compared.setdefault(place, set()), key=str)[:60]:
+            if not any(type(one) is type(other) and one == other for other in known):
+                known.append(one)
+        return known
 
     def plain(self, document: Document) -> dict[str, Any]:
         """The document as a row of a table."""
@@ -87,7 +92,7 @@ class Inventor:
 
     def _alive(self, value: Any, place: str, number: int) -> Any:
         if isinstance(value, str):
-            named_id = re.search(r"(^|_)(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
+            named_id = re.search(r"(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
             told = f"{value}{number // 2 if self.pairs else number}" if named_id and value == "id" else value
             return Text(told, self.compared.setdefault(place, set()))
         if value is Document:
@@ -101,47 +106,53 @@ class Inventor:
         best, error = self._tried(attempt, code)
         tries = 1
         while error is not None and tries < most:
-            for place in list(reversed(self.asked)):
-                was, found = self.chosen.get(place, 0), False
-                if error is not None:
-                    self._learn_from(error, place)
-                for choice in range(len(self.options(place))):
-                    if choice == was:
-                        continue
-                    self.chosen[place] = choice
+            for places in self._suspects(error):
+                was = {place: self.chosen.get(place, 0) for place in places}
+                choices = range(min(len(self.options(place)) for place in places))
+                for choice in [*reversed(choices[_KINDS:]), *choices[:_KINDS]]:
+                    self.chosen |= dict.fromkeys(places, choice)
                     progress, failed = self._tried(attempt, code)
                     tries += 1
                     if failed is None or progress > best:
-                        best, error, found = progress, failed, True
+                        best, error = progress, failed
                         break
-                if found:
-                    break
-                self.chosen[place] = was
+                else:
+                    self.chosen |= was
+                    continue
+                break
             else:
                 self._tried(attempt, code)
                 break
         return error
 
+    def _suspects(self, error: BaseException) -> Iterator[list[str]]:
+        """Fields that may be of the wrong kind, those that were asked for last first; then two of them at once."""
+        asked = list(reversed(self.asked))
+        for place in asked:
+            self._learn_from(error, place)
+            yield [place]
+        for first, second in itertools.combinations(asked[:4], 2):
+            yield [first, second]
+
     def _tried(self, attempt: Callable[[Inventor], None], code: Path) -> tuple[Progress, BaseException | None]:
         try:
             attempt(self)
         except (Exception, SystemExit) as error:
-            return _how_far(error, code), error
+            return (*_how_far(error, code), len(self.asked)), error
         return (10**9,), None
 
     def _learn_from(self, error: BaseException, place: str) -> None:
-        """Keys of the tables that the failing line may have looked a text up in."""
+        """What the tables and lists hold that the failing line may have looked a value up in."""
         last: TracebackType | None = error.__traceback__
         while last and last.tb_next:
             last = last.tb_next
-        if not isinstance(error, KeyError) or last is None:
+        if last is None:
             return
         frame = last.tb_frame
-        names = [*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)]
-        for table in names:
-            if isinstance(table, dict) and not isinstance(table, Document):
-                keys = [key for key in list(table)[:3] if isinstance(key, str) and len(key) < 60]
-                self.compared.setdefault(place, set()).update(keys)
+        for table in [*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)]:
+            if isinstance(table, (dict, list, tuple, set)) and not isinstance(table, Document):
+                known = [one for one in list(table)[:4] if isinstance(one, (str, int)) and len(str(one)) < 60]
+                self.compared.setdefault(place, set()).update(map(_plain, known))
 
 
 class Document(dict[str, Any]):
@@ -175,9 +186,9 @@ class Document(dict[str, Any]):
 
 
 def _how_far(error: BaseException, code: Path) -> Progress:
-    """The stage that was reached, and the lines of the task's code that the error went through."""
+    """The stage that was reached, and the line of the task's function that was."""
     lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if str(code) in frame.filename]
-    return (getattr(error, "stage", 0), *lines)
+    return (getattr(error, "stage", 0), lines[0] if lines else 0)
 
 
 def _plain(value: Any) -> Any:
@@ -192,7 +203,7 @@ def picture() -> Image.Image:
     return Image.new("RGB", (64, 48), "teal")
 
 
-def _guess(name: str, media: Path) -> Any:
+def _guess(name: str) -> Any:
     """What a field of that name usually holds."""
     low = name.lower()
     for pattern, value in _USUAL:
@@ -204,6 +215,8 @@ def _guess(name: str, media: Path) -> Any:
 _USUAL: list[tuple[str, Any]] = [
     (r"(num|count|len|size|width|height)", 1),
     (r"^(images|image_list|imgs)$", lambda: [picture()]),
+    (r"(inputs|outputs|examples|steps|_list|items|keywords|tags|types|words|frames)$", ["cat", "dog"]),
+    (r"(boxes|bbox|box)$", [0, 0, 30, 30]),
     (r"(path|file|dir|url)", "media.jpg"),
     (r"(video|clip)", "media.mp4"),
     (r"(audio|speech|wav)", lambda: {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}),
@@ -213,13 +226,13 @@ _USUAL: list[tuple[str, Any]] = [
     (r"^[a-h]$", "cat"),
     (r"(answers|references|captions|labels)$", ["A", "cat"]),
     (r"(answer|label|target|solution|gt|correct|ground)", "A"),
-    (r"(^|_)(id|idx|index|key|name)$", "id"),
+    (r"(id|idx|index|key|name)$", "id"),
     (r"(question|prompt|query|text|instruction|problem|caption)", "Which of them is it in <image 1>? A. cat\nB. dog"),
     (r"(conversation|messages)", [Document]),
 ]
 
 
-def _kinds(media: Path) -> Iterator[Any]:
+def _kinds() -> Iterator[Any]:
     """Values of every kind that data sets hold, the likely ones first."""
     yield from ("A", 0, 1, 0.5, True, "yes", "1", "0.5", "cat")
     yield from (["cat", "dog", "bird", "fish"], '["cat", "dog", "bird", "fish"]', "['A', 'B']", ["A"])
@@ -229,5 +242,8 @@ def _kinds(media: Path) -> Iterator[Any]:
     yield from (None, "", [], "media.mp4", "media.jpg", ["media.jpg"], ["media.mp4"], "00:00:01", "A. cat\nB. dog")
     yield picture()
     yield [picture()]
-    yield {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}
     yield from ("1,2", "1-2", "(A) cat", "a_1_b_2.jpg", "2024-01-01", [[1, 2]], [["A", "B"]])
+
+
+_KINDS = 1 + sum(1 for _ in _kinds())
+"""What every field may be; what follows is what the code compares this one with."""

@@ -12,6 +12,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,9 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
-from sketchmark.task_files.functions import FUNCTION, Functions, functions_in
+from sketchmark.task_files.functions import FUNCTION, Functions
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import mapping, metrics, pipelines, specific
+from sketchmark.tasks.lmms_eval.config import functions, mapping, metrics, pipelines, specific
 from sketchmark.tasks.lmms_eval.provided import MODULES
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import filled
@@ -52,16 +53,17 @@ def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
         return found
 
     _surroundings(home)
+    inventor = Inventor()
+    _other_sets(inventor)
     config = read_config(task_file)
     try:
         Catalog((task_file,), trust_code=True).task(str(config["task"]))
-        code = Functions(functions_in(config), task_file.parent, MODULES)
-        for name in functions_in(config):
+        code = Functions(functions(config), task_file.parent, MODULES)
+        for name in functions(config):
             code[{FUNCTION: name}]
     except SketchmarkError as error:
         return tell("does not load", _why(str(error)), error)
     tell("loads", "not done in time", "looking for rows")
-    inventor = Inventor(home / "media")
     attempt = _Attempt(config, code)
     try:
         failed = inventor.search(attempt.whole, task_file.parent)
@@ -122,6 +124,25 @@ def _why(message: str) -> str:
     return "no made-up rows fit its code"
 
 
+_OF_JINJA = frozenset(
+    ("if", "else", "endif", "for", "in", "endfor", "set", "strip", "range", "loop", "not", "and", "or")
+)
+_OF_JINJA |= {
+    "replace",
+    "join",
+    "elif",
+    "index",
+    "split",
+    "format",
+    "length",
+    "first",
+    "last",
+    "lower",
+    "upper",
+    "is",
+}
+
+
 class Sound(BaseException):
     """No other value is tried: with another, the task would be another."""
 
@@ -159,6 +180,8 @@ class _Attempt:
         if not isinstance(entry, Mapping):
             text = str(entry or "")
             column = text.isidentifier() and (key != "doc_to_target" or "process_results" not in self.config)
+            for name in re.findall(r"[A-Za-z_]\w*", "".join(re.findall(r"\{[{%].*?[%}]\}", text))):
+                _ = name in _OF_JINJA or doc[name]
             _ = doc[text] if column else filled(text, doc, key)
             return
         settings = self.targets if key == "doc_to_target" else self.settings
@@ -183,8 +206,9 @@ class _Attempt:
             settings = {key: value for key, value in step.items() if key != "function"}
             replies = list(make(**settings).apply(replies, [doc]))
         given = list(replies[0]) if isinstance(replies[0], list) else [replies[0]]
-        extra = {"full_docs": _Set(self.documents)} if self.config.get("full_docs") else {}
-        return dict(self.code[self.config["process_results"]](doc, given, **extra))
+        process = self.code[self.config["process_results"]]
+        wants_all = self.config.get("full_docs") and "full_docs" in signature(process).parameters
+        return dict(process(doc, given, **({"full_docs": _Set(self.documents)} if wants_all else {})))
 
     def _reduced(self, metric: Mapping[str, Any], seen: list[dict[str, Any]]) -> None:
         results = [one[metric["metric"]] for one in seen if one.get(metric["metric"]) is not None]
@@ -205,14 +229,15 @@ def _at(stage: int, call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class _Set(list[Any]):
-    """What `process_docs` does with a data set, on documents that are being made up: nothing is left out."""
+    """What `process_docs` does with a data set, on documents that are being made up."""
 
     column_names: list[str] = []  # noqa: RUF012
     features: dict[str, Any] = {}  # noqa: RUF012
 
     def filter(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
         for doc in self:
-            function(doc, **kwargs.get("fn_kwargs", {}))
+            if not function(doc, **kwargs.get("fn_kwargs", {})):
+                raise LookupError("a made-up document is left out")
         return self
 
     def map(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> _Set:
@@ -268,6 +293,24 @@ def _surroundings(home: Path) -> None:
     time.sleep = lambda seconds: None
     _files_appear(home, media)
     _the_hub(home)
+
+
+def _other_sets(inventor: Inventor) -> None:
+    """A data set that a task's own code loads beside its documents is made up as well."""
+    import datasets
+
+    loaded = datasets.load_dataset
+
+    class Splits(dict[str, _Set]):
+        def __missing__(self, split: str) -> _Set:
+            return _Set([Document(inventor, "other/", number) for number in range(ROWS)])
+
+    def load(path: str, *args: Any, **kwargs: Any) -> Any:
+        if "/" not in path or Path(path).exists() or "data_files" in kwargs:
+            return loaded(path, *args, **kwargs)
+        return Splits()[""] if "split" in kwargs else Splits()
+
+    datasets.load_dataset = load
 
 
 def _the_hub(home: Path) -> None:
@@ -333,7 +376,7 @@ def _files_appear(home: Path, media: Path) -> None:
 
 def _video(path: Path) -> None:
     try:
-        import av  # type: ignore[import-not-found]
+        av: Any = import_module("av")
     except ImportError:
         path.write_bytes(b"")
         return

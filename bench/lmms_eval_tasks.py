@@ -4,13 +4,14 @@
     .venv/bin/python -m bench.lmms_eval_tasks --source PATH           without it, in a copy of its source
     .venv/bin/python -m bench.lmms_eval_tasks --source PATH --alone   without it, each folder copied elsewhere
 
-PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of every folder the first file (by name) is
-taken that is a task of the type `generate_until`. `loads` means that its file is understood and every function that
-it names is there. `plays` means that `sketchmark.run` plays three rows to the end with a scripted model and gives
-the first metric a number: rows from `--data`, the task's own `process_docs`, `doc_to_visual`, `doc_to_text`,
-filters, `process_results` and aggregation. The rows are made up (bench/fake_documents.py), and so is what stands
-around a task: media files appear where its code looks for them, judges are answered by a server on this machine, and
-nobody waits. Each folder has a process and a time of its own; nothing is fetched.
+PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of every folder one task of the type
+`generate_until` is taken: the file with the shortest name, which is the main one as a rule. `loads` means that its
+file is understood and every function that it names is there. `plays` means that `sketchmark.run` plays four rows to
+the end with a scripted model and gives a metric of its list a number: rows from `--data`, the task's own
+`process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results` and aggregation. The rows are made up
+(bench/fake_documents.py), and so is what stands around a task: media files appear where its code looks for them,
+judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its own;
+nothing is fetched.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,18 +38,26 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", help="only these")
     parser.add_argument("--source", type=Path, help="lmms_eval/tasks; unless named, that of the installed package")
     parser.add_argument("--alone", action="store_true", help="copy each folder elsewhere first")
+    parser.add_argument("--jobs", type=int, default=2, help="folders at once")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's time")
     parser.add_argument("--json", type=Path, help="write what was found here")
+    parser.add_argument("--again", type=Path, help="what --json wrote: only those that did not play are tried")
     asked = parser.parse_args()
     source = asked.source or _installed()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
     _import_what_all_need()
+    before = json.loads(asked.again.read_text()) if asked.again else {}
     found: dict[str, dict[str, str]] = {}
-    for folder, task_file in _tasks(source):
-        if not asked.folders or folder.name in asked.folders:
-            found[folder.name] = _in_a_process(folder, task_file, asked.alone, asked.seconds)
-            told = found[folder.name]
-            print(f"{len(found):4} {folder.name}: {told['state']} {told['reason']}"[:200], flush=True)
+    wanted = [one for one in _tasks(source) if not asked.folders or one[0].name in asked.folders]
+    found |= {one.name: before[one.name] for one, _ in wanted if before.get(one.name, {}).get("state") == "plays"}
+    with ThreadPoolExecutor(asked.jobs) as at_once:
+
+        def told_of(one: tuple[Path, Path]) -> tuple[str, dict[str, str]]:
+            return one[0].name, _in_a_process(*one, asked.alone, asked.seconds)
+
+        for name, told in at_once.map(told_of, [one for one in wanted if one[0].name not in found]):
+            found[name] = told
+            print(f"{len(found):4} {name}: {told['state']} {told['reason']}"[:200], flush=True)
             if asked.json:
                 asked.json.write_text(json.dumps(found, indent=1))
     print(table(found))
@@ -95,7 +105,7 @@ def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
     from sketchmark.task_files.reading import is_group, read_config, yaml_files
 
     for folder in sorted(path for path in source.iterdir() if path.is_dir()):
-        for file in yaml_files(folder):
+        for file in sorted(yaml_files(folder), key=lambda file: (len(file.parts), len(file.name), file)):
             try:
                 config = read_config(file)
             except SketchmarkError:

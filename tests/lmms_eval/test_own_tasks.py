@@ -12,7 +12,7 @@ import pytest
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.commands._results_table import print_results
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
@@ -212,3 +212,72 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
     played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
     assert played.returncode == 0, played.stderr
     assert set(RunFolder(tmp_path / "out").results().tasks) == {"shades.direct", "shades_visual_cot.visual_cot"}
+
+
+class Down(Eye):
+    async def say(self, context: Context, options: Options) -> Reply:
+        raise CallFailed("connection", "nobody answers at http://127.0.0.1:1")
+
+
+def test_a_task_whose_episodes_all_failed_says_why_and_says_it_again(folder: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        cell = run(folder, "shades", Down(), tmp_path / "out").results().tasks["shades.direct"]
+        assert (cell.n, cell.episodes, cell.failures, cell.metrics) == (0, 4, {"connection": 4}, {})
+        assert cell.problem == "" and cell.aggregate == {}
+
+
+def test_an_aggregation_is_not_asked_about_documents_that_none_of_its_metric_is_of(
+    folder: Path, tmp_path: Path
+) -> None:
+    with (folder / "_template.yaml").open("a", encoding="utf-8") as file:
+        file.write("  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n")
+    text = (folder / "_template.yaml").read_text("utf-8")
+    metric = "  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n"
+    (folder / "_template.yaml").write_text(
+        text.replace(metric, "").replace("metric_list:\n", f"metric_list:\n{metric}"), "utf-8"
+    )
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.problem == "" and set(cell.metrics) == {"right", "by_shade"}
+
+
+def test_answers_go_through_the_files_filters(folder: Path, tmp_path: Path) -> None:
+    (folder / "filtered.yaml").write_text(
+        "include: shades_plain.yaml\ntask: filtered\n"
+        "filter_list:\n"
+        "  - {name: first, filter: [{function: regex, regex_pattern: '(Dark|Light)'}, {function: take_first}]}\n"
+        "  - {name: own, filter: [{function: !function utils.Never, word: never}]}\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as code:
+        code.write(
+            "\n\nfrom lmms_eval.filters.extraction import RegexFilter\n"
+            "class Never(RegexFilter):\n"
+            "    def __init__(self, word):\n        self.word = word\n"
+            "    def apply(self, resps, docs):\n        return [self.word + str(docs[0]['number']) for _ in resps]\n"
+        )
+    cell = run(folder, "filtered", Eye(), tmp_path / "out").results().tasks["filtered.direct"]
+    assert {name: metric.mean for name, metric in cell.metrics.items()} == {
+        "exact_match": 1.0,
+        "exact_match,own": 0.0,
+    }
+
+
+def test_functions_of_an_included_file_lie_beside_that_file(folder: Path, tmp_path: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "harder.yaml").write_text("include: ../shades_direct.yaml\ntask: harder\n", "utf-8")
+    shutil.copy(folder / "shades.jsonl", folder / "more")
+    assert (
+        run(folder, "harder", Eye(), tmp_path / "out").results().tasks["harder.direct"].metrics["right"].mean == 1.0
+    )
+
+
+def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Path) -> None:
+    plain = (
+        (folder / "shades_plain.yaml").read_text("utf-8").replace("doc_to_visual: !function utils.doc_to_visual", "")
+    )
+    text = plain.replace('"Image {{number}}: {{question}}"', "'{{question|upper}} {% if number > 1 %}!{% endif %}'")
+    (folder / "shaped.yaml").write_text(text.replace("shades_plain", "shaped"), "utf-8")
+    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+        Catalog((folder,)).task("shaped")
+    asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
+    assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2

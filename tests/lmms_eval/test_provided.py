@@ -15,6 +15,8 @@ from sketchmark.tasks.lmms_eval.provided.files import generate_submission_file
 DOC = {"choices": ["a red cat", "Dog", "bird"], "question": "Which?\nA. a red cat\nB. Dog\nC. bird"}
 REPLIES = ["(B)", "The answer is: C", "a red cat", "dog", " B. Dog!", "#### 42", "x #### 1 #### 2,3", "", "neither"]
 
+IGNORED: list[dict[str, Any]] = [{}, {"ignore_case": True}, {"ignore_punctuation": True}, {"ignore_numbers": True}]
+
 
 def filtered(name: str, reply: str, **settings: Any) -> Any:
     return next(iter(getattr(filters, name)(**settings).apply([[reply]], [DOC])))
@@ -62,7 +64,8 @@ def test_too_few_replies_to_choose_from_are_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "true", "score"), [("Brasilia", ["brasilia"], 1.0), ("brasilla", ["x", "brasilia"], 0.875), ("x", ["y"], 0)]
+    ("said", "true", "score"),
+    [("Brasilia", ["brasilia"], 1.0), ("brasilla", ["x", "brasilia"], 0.875), ("x", ["y"], 0)],
 )
 def test_anls_is_the_best_references_and_nothing_below_a_half(said: str, true: list[str], score: float) -> None:
     assert metrics.anls(true, [said]) == metrics.anls(true, [[said]]) == {"anls": score}
@@ -120,7 +123,7 @@ def test_the_real_metrics_say_the_same() -> None:
     for one, other in itertools.product(REPLIES, REPLIES):
         assert theirs.levenshtein_distance(one, other) == metrics.levenshtein_distance(one, other)
         assert theirs.anls([one, "cat"], [other]) == pytest.approx(metrics.anls([one, "cat"], [other]))
-        for ignored in ({}, {"ignore_case": True}, {"ignore_punctuation": True}, {"ignore_numbers": True}):
+        for ignored in IGNORED:
             said = theirs.exact_match_hf_evaluate([one], [other], **ignored)["exact_match"]
             assert said == metrics.exact_match_hf_evaluate([one], [other], **ignored)["exact_match"]
 

@@ -13,7 +13,11 @@ from sketchmark.task_files.functions import Functions
 from sketchmark.task_files.importing import Imports
 from sketchmark.tasks.lmms_eval.provided import MODULES
 
-PROVIDED = {"not_installed": "sketchmark.errors", "not_installed.deep": "sketchmark.pixels", "json": "sketchmark.parts"}
+PROVIDED = {
+    "not_installed": "sketchmark.errors",
+    "not_installed.deep": "sketchmark.pixels",
+    "json": "sketchmark.parts",
+}
 
 
 def run(folder: Path, code: str, provided: dict[str, str] | None = None) -> ModuleType:
@@ -49,7 +53,9 @@ def test_two_folders_have_neighbours_of_the_same_name(tmp_path: Path) -> None:
     assert found == ["one", "two"]
 
 
-def test_a_folder_in_a_copy_of_its_package_finds_the_rest_of_it_without_running_what_is_around(tmp_path: Path) -> None:
+def test_a_folder_in_a_copy_of_its_package_finds_the_rest_of_it_without_running_what_is_around(
+    tmp_path: Path,
+) -> None:
     package = tmp_path / "big_package"
     for place in ("tasks/mine", "tasks/shared/inner"):
         (package / place).mkdir(parents=True)
@@ -115,7 +121,7 @@ def test_a_package_that_the_named_functions_do_not_use_need_not_be_installed(tmp
     functions = Functions(["utils.reads"], tmp_path, {})
     assert functions[{"!function": "utils.reads"}]({}) is None
     for other in ("draws", "scores"):
-        with pytest.raises(ModuleNotFoundError, match="cv7|cv8"):
+        with pytest.raises(ModuleNotFoundError, match=r"cv7|cv8"):
             functions[{"!function": f"utils.{other}"}]({})
 
 

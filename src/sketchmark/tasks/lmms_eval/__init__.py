@@ -8,7 +8,7 @@ refused, never ignored.
 """
 
 from sketchmark.tasks.lmms_eval.adopting import adopt
+from sketchmark.tasks.lmms_eval.aggregating import influences, submission, totals
 from sketchmark.tasks.lmms_eval.playing import documents, score
-from sketchmark.tasks.lmms_eval.totals import influences, submission, totals
 
 __all__ = ["adopt", "documents", "influences", "score", "submission", "totals"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.functions import FUNCTION, functions_in
+from sketchmark.task_files.functions import FUNCTION
 from sketchmark.task_files.reading import read_config
 from sketchmark.tasks import generic_drawing
-from sketchmark.tasks.lmms_eval.config import generation, mapping, metrics, pipelines, reduced_by_function
+from sketchmark.tasks.lmms_eval.config import functions, generation, mapping, metrics, pipelines, reduced_by_function
 from sketchmark.tasks.lmms_eval.opened import trust
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import is_plain
@@ -24,7 +24,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
     config = read_config(path)
     _check(path, config)
-    code = functions_in(config)
+    code = functions(config)
     code += [key for key in _TEMPLATES if isinstance(config.get(key), str) and not is_plain(config[key])]
     if code and not trusted:
         raise BadInput(

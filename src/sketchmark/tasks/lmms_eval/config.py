@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sketchmark.task import for_model
-from sketchmark.task_files.functions import FUNCTION
+from sketchmark.task_files.functions import FUNCTION, functions_in
 
 Config = Mapping[str, Any]
 
@@ -24,6 +24,13 @@ def metrics(config: Config) -> list[Config]:
 def reduced_by_function(config: Config) -> list[Config]:
     """The metrics with an aggregation of the file's own."""
     return [metric for metric in metrics(config) if FUNCTION in mapping(metric.get("aggregation"))]
+
+
+def functions(config: Config) -> list[str]:
+    """The functions of the file that a run asks for; others, such as `doc_to_messages`, are not ours to call."""
+    used = [config.get(key) for key in ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target")]
+    used += [config.get("process_results"), list(pipelines(config).values())]
+    return functions_in([*used, [metric.get("aggregation") for metric in metrics(config)]])
 
 
 def pipelines(config: Config) -> dict[str, list[Config]]:

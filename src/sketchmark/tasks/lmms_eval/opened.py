@@ -11,9 +11,9 @@ from typing import Any
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
-from sketchmark.task_files.functions import Functions, blamed, functions_in
+from sketchmark.task_files.functions import FUNCTION, Functions, blamed
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import Config, mapping, pipelines
+from sketchmark.tasks.lmms_eval.config import Config, functions, mapping, pipelines
 from sketchmark.tasks.lmms_eval.provided import MODULES
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS, Filter
 from sketchmark.tasks.lmms_eval.templates import filled
@@ -58,7 +58,7 @@ class Opened:
 
     def __init__(self, path: Path, data: Path | None) -> None:
         self.path, self.config = path, read_config(path)
-        self._coded = functions_in(self.config)
+        self._coded = functions(self.config)
         self._functions = Functions(self._coded, path.parent, MODULES)
         self._results: dict[tuple[int, str], dict[str, Any]] = {}
         self._filters: dict[str, list[Filter]] | None = None
@@ -76,7 +76,7 @@ class Opened:
         """Every function that is named is there: what could not be scored after the last call is told before the
         first, and before data is fetched."""
         for name in self._coded:
-            self._functions[{"!function": name}]
+            self._functions[{FUNCTION: name}]
 
     def function(self, key: str) -> Callable[..., Any]:
         return self._functions[self.config[key]]
@@ -120,8 +120,9 @@ class Opened:
             found: dict[str, Any] = {}
             for suffix, replies in self._filtered(answer, doc, f"document {number} of {self.path}").items():
                 with blamed(f"process_results of document {number} of {self.path}"):
-                    extra = {"full_docs": self.docs} if self.config.get("full_docs") else {}
-                    one = self.function("process_results")(doc, replies, **extra)
+                    process = self.function("process_results")
+                    wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
+                    one = process(doc, replies, **({"full_docs": self.docs} if wants_all else {}))
                 found |= {f"{name}{suffix}": value for name, value in dict(one).items()}
             self._results[number, answer] = found
         return self._results[number, answer]
