@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 
-.PHONY: demo test test-quick check test-local fuzz soak audit browser clean
+.PHONY: demo test test-quick check test-local fuzz lmms-eval-tasks soak audit browser clean
 
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -51,6 +51,17 @@ test-local: .venv-local/.ready
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
 	.venv-fuzz/bin/python -m fuzz $(or $(SECONDS),30)
 
+.venv-lmms/.ready: pyproject.toml  # torchvision's wheels want a torch for CUDA, and no task does
+	test -x .venv-lmms/bin/python || $(PYTHON) -m venv .venv-lmms
+	.venv-lmms/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-lmms/bin/pip install --quiet --disable-pip-version-check torch==2.13.0 lmms-eval==0.7.3 -e '.[data,templates,video,localdev]'
+	.venv-lmms/bin/pip uninstall --quiet --yes torchvision
+	touch $@
+
+lmms-eval-tasks: .venv-lmms/.ready  # how many of lmms-eval's own folders play: docs/lmms-eval-tasks.md
+	.venv-lmms/bin/pytest tests/lmms_eval/test_provided.py -W default
+	.venv-lmms/bin/python -m bench.lmms_eval_tasks
+
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
 
@@ -63,5 +74,5 @@ audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the 
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
 clean:
-	rm -rf .venv .venv-local .venv-fuzz .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-local .venv-fuzz .venv-lmms .venv-audit runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

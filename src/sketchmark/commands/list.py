@@ -10,7 +10,7 @@ import click
 @click.command()
 @click.argument("what", type=click.Choice(["tasks", "models", "worlds"]))
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks or models of your own.")
-@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
     """List tasks, models or worlds."""
     from rich.table import Table

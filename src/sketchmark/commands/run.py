@@ -63,7 +63,9 @@ import click
     help="Tasks or models of your own: a YAML or Python file, or a folder.",
 )
 @click.option(
-    "--trust-code", is_flag=True, help="Run Python found inside --include folders. It can do anything you can."
+    "--trust-code",
+    is_flag=True,
+    help="Run Python that a task in an --include folder names. It can do anything you can.",
 )
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
