@@ -20,16 +20,16 @@ from typing import Any
 import sketchmark
 from bench.fake_documents import Document, Inventor, picture
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.task_files.functions import FUNCTION, Functions
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import functions, mapping, metrics, pipelines, specific
+from sketchmark.tasks.lmms_eval.config import functions, mapping, metrics, pipelines, specific, target_setting
 from sketchmark.tasks.lmms_eval.provided import MODULES
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import filled
-from sketchmark.tasks.lmms_eval.visuals import pictures
+from sketchmark.tasks.lmms_eval.visuals import is_sound
 
 ROWS = 4
 _MEDIA = re.compile(r"\.(mp4|mkv|webm|avi|mov|jpe?g|png|gif|wav|mp3|flac|m4a|ogg)$", re.I)
@@ -147,6 +147,18 @@ class Sound(BaseException):
     """No other value is tried: with another, the task would be another."""
 
 
+def _look(one: Any) -> None:
+    """Whether it can be shown, without decoding it: that is left to the run."""
+    if is_sound(one):
+        raise Sound("it is to be listened to")
+    if isinstance(one, str) and not Path(one).is_file():
+        raise FileNotFoundError(one)
+    if isinstance(one, dict) and not (one.get("bytes") or one.get("path")):
+        raise TypeError("no picture")
+    if isinstance(one, (int, float)):
+        raise TypeError("no picture")
+
+
 class _Attempt:
     """All that a run asks of the task's code, on documents that are being made up."""
 
@@ -155,7 +167,7 @@ class _Attempt:
         self.documents: list[Document] = []
         self.answer = "A"
         self.settings = specific(config, "")
-        self.targets = specific(config, "", "model_specific_target_kwargs")
+        self.targets = target_setting(config, "")
 
     def whole(self, inventor: Inventor) -> None:
         self.documents = [inventor.document(number) for number in range(ROWS)]
@@ -187,15 +199,10 @@ class _Attempt:
         settings = self.targets if key == "doc_to_target" else self.settings
         function = self.code[entry]
         several = len(signature(function).parameters) > 1 and settings is not None
-        found = function(doc, dict(settings or {})) if several else function(doc)
+        found = function(doc, settings) if several else function(doc)
         if key == "doc_to_visual":
-            try:
-                for _ in pictures(found, "a made-up document", None, 1):
-                    pass
-            except BadInput as error:
-                if "listened" in str(error):
-                    raise Sound(str(error)) from error
-                raise
+            for one in found if isinstance(found, (list, tuple)) else [found]:
+                _look(one)
 
     def _results(self, doc: Document) -> dict[str, Any]:
         steps = next(iter(pipelines(self.config).values()))
@@ -249,6 +256,11 @@ class _Set(list[Any]):
 
     def __getitem__(self, key: Any) -> Any:
         return [doc[key] for doc in self] if isinstance(key, str) else super().__getitem__(key)
+
+    def select(self, indices: Any, *args: Any, **kwargs: Any) -> _Set:
+        if not list(indices):
+            raise LookupError("all made-up documents are left out")
+        return self
 
     def _same(self, *args: Any, **kwargs: Any) -> _Set:
         return self

@@ -16,6 +16,7 @@ from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
+from sketchmark.task import TaskOptions
 
 SHADES = Path(__file__).parent / "shades"
 
@@ -281,3 +282,16 @@ def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Pa
         Catalog((folder,)).task("shaped")
     asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
     assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
+
+
+def test_a_target_may_depend_on_the_model(folder: Path, tmp_path: Path) -> None:
+    (folder / "worded.yaml").write_text(
+        "include: shades_plain.yaml\ntask: worded\ndoc_to_target: !function utils.worded\n"
+        "model_specific_target_kwargs: {default: plain, terse: short}\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as code:
+        code.write("\n\ndef worded(doc, how):\n    return f'{how} {doc[\"shade\"]}'\n")
+    for name, answer in (("eye", "plain dark"), ("terse/small", "short dark")):
+        task = Catalog((folder,), trust_code=True).task("worded", TaskOptions(model=name))
+        assert next(task.samples()).target["answer"] == answer

@@ -35,6 +35,7 @@ _NOT_FOR_LOADING = (
     "num_proc",
     "token",
     "trust_remote_code",
+    "verification_mode",
     "video",
 )
 """Instructions to lmms-eval's downloader, and permissions that are the user's to give."""

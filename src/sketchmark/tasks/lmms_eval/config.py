@@ -43,14 +43,22 @@ def pipelines(config: Config) -> dict[str, list[Config]]:
     }
 
 
-def specific(config: Config, model: str, key: str = "lmms_eval_specific_kwargs") -> dict[str, Any] | None:
-    """The settings for a model, None where the file has none. A file may give them flat, without any model's name; a
-    block of the model is laid over `default`, which is laid over those."""
-    if config.get(key) is None:
+def specific(config: Config, model: str) -> dict[str, Any] | None:
+    """The prompt settings for a model, None where the file has none. A file may give them flat, without any model's
+    name; a block of the model is laid over `default` (or `dataset`), which is laid over those."""
+    if config.get("lmms_eval_specific_kwargs") is None:
         return None
-    given = mapping(config[key])
+    given = mapping(config["lmms_eval_specific_kwargs"])
     blocks = {name: block for name, block in given.items() if isinstance(block, Mapping)}
-    return {**given, **blocks.get("default", {}), **for_model(blocks, model)}
+    base = blocks.get("default", blocks.get("dataset", {}))
+    return {**given, **base, **for_model(blocks, model)}
+
+
+def target_setting(config: Config, model: str) -> Any:
+    """What `doc_to_target` is told beside the document: the model's entry, else `default`; a word as a rule."""
+    given = mapping(config.get("model_specific_target_kwargs"))
+    names = (model, model.partition("/")[0], "default")
+    return next((given[name] for name in names if name in given), None)
 
 
 def generation(config: Config, model: str) -> dict[str, Any]:

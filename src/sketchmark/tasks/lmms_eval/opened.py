@@ -92,11 +92,11 @@ class Opened:
             return str(self._with_settings(key, doc, settings, where))
         return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
 
-    def target(self, doc: Document, settings: Config | None, where: str) -> str | list[str]:
+    def target(self, doc: Document, setting: Any, where: str) -> str | list[str]:
         """What the file's own metrics compare with; several where any of them will do."""
         entry = self.config.get("doc_to_target", "")
         if isinstance(entry, Mapping):
-            found = self._with_settings("doc_to_target", doc, settings, where)
+            found = self._with_settings("doc_to_target", doc, setting, where)
         else:
             found = doc[entry] if entry in doc else filled(str(entry), doc, where)
         return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
@@ -167,12 +167,12 @@ class Opened:
             made: Filter = make(**settings)
             return made
 
-    def _with_settings(self, key: str, doc: Document, settings: Config | None, where: str) -> Any:
-        """lmms-eval passes the prompt settings as a second argument where the file has any."""
+    def _with_settings(self, key: str, doc: Document, settings: Any, where: str) -> Any:
+        """lmms-eval passes the settings as a second argument where the file has any."""
         function = self.function(key)
         second = [*inspect.signature(function).parameters.values()][1:2]
         needed = bool(second) and second[0].default is second[0].empty and second[0].kind is not second[0].VAR_KEYWORD
         with blamed(f"{key} of {where}"):
             if second and settings is not None:
-                return function(doc, dict(settings))
+                return function(doc, dict(settings) if isinstance(settings, Mapping) else settings)
             return function(doc, {}) if needed else function(doc)

@@ -12,7 +12,7 @@ from sketchmark.models import combined_prompt
 from sketchmark.parts import Sample
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing
-from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific
+from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific, target_setting
 from sketchmark.tasks.lmms_eval.opened import Opened, opened, opened_with
 from sketchmark.tasks.lmms_eval.provided.metrics import anls, exact_match_hf_evaluate
 from sketchmark.tasks.lmms_eval.provided.reasoning import BEFORE_SCORING, strip_reasoning_tags
@@ -25,7 +25,7 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", 
     `frames` pictures are shown."""
     task = opened_with(Path(task_file), data)
     settings = specific(task.config, model)
-    targets = specific(task.config, model, "model_specific_target_kwargs")
+    targets = target_setting(task.config, model)
     for number, doc in enumerate(task.documents()):
         yield _sample(task, number, doc, settings, targets, frames)
 
@@ -35,7 +35,7 @@ def _sample(
     number: int,
     doc: Mapping[str, Any],
     settings: Config | None,
-    targets: Config | None,
+    targets: Any,
     frames: int,
 ) -> Sample:
     where = f"document {number} of {task.path}"

@@ -22,7 +22,7 @@ def pictures(found: Any, where: str, root: Path | None, frames: int) -> Iterator
     for one in found if isinstance(found, (list, tuple)) else [found]:
         if isinstance(one, (list, tuple)):
             yield from pictures(one, where, root, frames)
-        elif _is_sound(one):
+        elif is_sound(one):
             raise BadInput(f"{where} is to be listened to", "models here are shown pictures, and frames of videos")
         elif isinstance(one, (str, Path)):
             yield from _of_path(inside(root, str(one), where) if root else Path(one).absolute(), where, frames)
@@ -30,7 +30,7 @@ def pictures(found: Any, where: str, root: Path | None, frames: int) -> Iterator
             yield as_picture(one, where, root or Path("/"))
 
 
-def _is_sound(one: Any) -> bool:
+def is_sound(one: Any) -> bool:
     if isinstance(one, Mapping):
         return "sampling_rate" in one
     return isinstance(one, (str, Path)) and Path(one).suffix.lower() in _SOUNDS
