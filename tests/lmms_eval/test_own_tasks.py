@@ -284,6 +284,23 @@ def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Pa
     assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "filter_list: [{filter: [{function: regex, regex_pattern: '(a+)+b'}]}]",
+        "metric_list: [{metric: exact_match, regexes_to_ignore: ['(a+)+b']}]",
+    ],
+)
+def test_a_pattern_of_a_strangers_file_is_code_too(tmp_path: Path, line: str) -> None:
+    (tmp_path / "sly.yaml").write_text(
+        "dataset_path: x.jsonl\ntest_split: test\ndoc_to_text: question\n"
+        f"{line if 'metric_list' in line else line + chr(10) + 'metric_list: [{metric: exact_match}]'}\n"
+    )
+    with pytest.raises(BadInput, match=r"runs Python of its own \(regex"):
+        Catalog((tmp_path,)).task("sly")
+    Catalog((tmp_path,), trust_code=True).task("sly")
+
+
 def test_a_target_may_depend_on_the_model(folder: Path, tmp_path: Path) -> None:
     (folder / "worded.yaml").write_text(
         "include: shades_plain.yaml\ntask: worded\ndoc_to_target: !function utils.worded\n"

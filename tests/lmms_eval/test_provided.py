@@ -84,6 +84,7 @@ def test_reasoning_goes_and_an_answer_that_has_not_come_stays_away() -> None:
     assert strip("<think>a</think>b<think>c</think> d", reasoning.THINKING) == "b d"
     assert strip("begun before</think> b", reasoning.THINKING) == "b"
     assert strip("<think>never ended", reasoning.THINKING) == "<think>never ended"
+    assert strip("<think></think>" * 200_000 + "b", reasoning.THINKING) == "b", "in one pass: this would take minutes"
 
 
 def test_the_logger_fills_in_braces_only_where_there_are_values(caplog: pytest.LogCaptureFixture) -> None:

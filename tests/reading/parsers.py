@@ -40,7 +40,9 @@ from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.schema import TaskFile
 from sketchmark.tasks import published_files
+from sketchmark.tasks.lmms_eval import playing as lmms_playing
 from sketchmark.tasks.lmms_eval import templates
+from sketchmark.tasks.lmms_eval.provided import filters as lmms_filters
 from sketchmark.tasks.lmms_eval.provided import metrics as provided_metrics
 from sketchmark.tasks.lmms_eval.provided import reasoning
 from sketchmark.tasks.medical import choice_sets, open_judge
@@ -62,6 +64,7 @@ Read = Callable[[str], object]
 _OPTIONS = ("chest wall", "left lung", "heart", "no finding")
 _LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
 _SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
+_CHOICES = {"choices": list(_OPTIONS), "question": "Where?\n" + "\n".join(_SHOWN)}
 _REPORT = "The heart is normal. No effusion."
 
 
@@ -129,12 +132,17 @@ PARSERS: Mapping[str, Read] = {
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
     "tasks.published_files: literal": published_files.literal,
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
-    "tasks.lmms_eval: columns": _columns,
-    "tasks.lmms_eval: exact": lambda text: provided_metrics.exact_match_hf_evaluate(
+    "tasks.lmms_eval.templates: columns": _columns,
+    "tasks.lmms_eval.provided.metrics: exact": lambda text: provided_metrics.exact_match_hf_evaluate(
         [text], ["x"], ignore_punctuation=True
     ),
-    "tasks.lmms_eval: anls": lambda text: provided_metrics.anls(["x"], [text]),
-    "tasks.lmms_eval: reasoning": lambda text: reasoning.strip_reasoning_tags(text, reasoning.BEFORE_SCORING),
+    "tasks.lmms_eval.provided.metrics: anls": lambda text: provided_metrics.anls(["x"], [text]),
+    "tasks.lmms_eval.playing: cut": lambda text: lmms_playing._cut({"generation_kwargs": {"until": ["\n\n"]}}, text),
+    "tasks.lmms_eval.provided.filters": lambda text: [
+        list(lmms_filters.MultiChoiceRegexFilter(r"(\([A-Z]\))", ignore_case=True).apply([[text]], [_CHOICES])),
+        list(lmms_filters.SimpleMultiChoiceRegexFilter().apply([[text]], [_CHOICES])),
+    ],
+    "tasks.lmms_eval.provided.reasoning": lambda text: reasoning.strip_reasoning_tags(text, reasoning.BEFORE_SCORING),
     "tasks.worlds.answers: choice": world_answers.choice,
     "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),

@@ -17,6 +17,9 @@ from sketchmark.tasks.lmms_eval.templates import is_plain
 
 _OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
 _TEMPLATES = ("doc_to_text", "doc_to_target", "description")
+_PATTERNS = ("regex_pattern", "regexes_to_ignore")
+"""What stands there is run on replies, and can run for ever."""
+
 _SCORED_HERE = ("exact_match", "anls")
 
 
@@ -26,6 +29,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     _check(path, config)
     code = functions(config)
     code += [key for key in _TEMPLATES if isinstance(config.get(key), str) and not is_plain(config[key])]
+    code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
     if code and not trusted:
         raise BadInput(
             f"task file {path} runs Python of its own ({', '.join(code[:4])})",
@@ -69,6 +73,10 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
                 f"task file {path}: metric {metric['metric']!r} needs process_results",
                 f"or {' or '.join(_SCORED_HERE)}",
             )
+
+
+def _steps(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [step for steps in pipelines(config).values() for step in steps]
 
 
 def _check_filters(path: Path, config: Mapping[str, Any]) -> None:

@@ -15,8 +15,11 @@ def strip_reasoning_tags(text: str, tag_pairs: Sequence[Sequence[str]]) -> str:
     """The text without what stands between such tags. A closing tag alone ends a reasoning that the prompt began; an
     opening tag alone stays, with all that follows: nobody knows where the answer begins."""
     for begin, end in tag_pairs:
-        while (start := text.find(begin)) >= 0 and (stop := text.find(end, start)) >= 0:
-            text = text[:start] + text[stop + len(end) :]
+        kept, at = [], 0
+        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+            kept.append(text[at:start])
+            at = stop + len(end)
+        text = "".join([*kept, text[at:]])
         if begin not in text:
             text = text.rpartition(end)[2]
     return text.strip()
