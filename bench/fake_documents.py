@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 import re
 import traceback
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -204,6 +206,13 @@ def picture() -> Image.Image:
     return Image.new("RGB", (64, 48), "teal")
 
 
+def as_base64() -> str:
+    """A picture as some data sets hold it."""
+    file = BytesIO()
+    picture().save(file, "PNG")
+    return b64encode(file.getvalue()).decode()
+
+
 def _guess(name: str) -> Any:
     """What a field of that name usually holds."""
     low = name.lower()
@@ -214,6 +223,7 @@ def _guess(name: str) -> Any:
 
 
 _USUAL: list[tuple[str, Any]] = [
+    (r"(id|idx|index|key)$", "id"),
     (r"(num|count|len|size|width|height)", 1),
     (r"^(images|image_list|imgs)$", lambda: [picture()]),
     (r"(inputs|outputs|examples|steps|_list|items|keywords|tags|types|words|frames)$", ["cat", "dog"]),
@@ -227,7 +237,6 @@ _USUAL: list[tuple[str, Any]] = [
     (r"^[a-h]$", "cat"),
     (r"(answers|references|captions|labels)$", ["A", "cat"]),
     (r"(answer|label|target|solution|gt|correct|ground)", "A"),
-    (r"(id|idx|index|key|name)$", "id"),
     (r"(question|prompt|query|text|instruction|problem|caption)", "Which of them is it in <image 1>? A. cat\nB. dog"),
     (r"(conversation|messages)", [Document]),
 ]
@@ -243,6 +252,16 @@ def _kinds() -> Iterator[Any]:
     yield from (None, "", [], "media.mp4", "media.jpg", ["media.jpg"], ["media.mp4"], "00:00:01", "A. cat\nB. dog")
     yield picture()
     yield [picture()]
+    yield from (
+        as_base64(),
+        "en",
+        "English",
+        "food",
+        '{"text": "cat"}',
+        '[{"text": "cat"}]',
+        "1.0",
+        "media.jpg;media.jpg",
+    )
     yield from ("1,2", "1-2", "(A) cat", "a_1_b_2.jpg", "2024-01-01", [[1, 2]], [["A", "B"]])
 
 

@@ -64,6 +64,8 @@ def tried(task_file: Path, home: Path, told: Path) -> dict[str, str]:
     except SketchmarkError as error:
         return tell("does not load", _why(str(error)), error)
     tell("loads", "not done in time", "looking for rows")
+    if "audio" in str(config.get("doc_to_visual")):
+        return tell("loads", "sound", "it is to be listened to")
     attempt = _Attempt(config, code)
     try:
         failed = inventor.search(attempt.whole, task_file.parent)

@@ -53,6 +53,14 @@ def test_two_folders_have_neighbours_of_the_same_name(tmp_path: Path) -> None:
     assert found == ["one", "two"]
 
 
+def test_neighbours_are_also_imported_with_a_dot(tmp_path: Path) -> None:
+    (tmp_path / "dotted.py").write_text("x = 1\n")
+    found = run(tmp_path, "from . import dotted\nfrom .dotted import x\n")
+    assert vars(found)["x"] == 1 and vars(found)["dotted"].x == 1
+    with pytest.raises(ImportError, match="beyond the folder"):
+        run(tmp_path / "deeper", "from ..dotted import x\n")
+
+
 def test_a_folder_in_a_copy_of_its_package_finds_the_rest_of_it_without_running_what_is_around(
     tmp_path: Path,
 ) -> None:

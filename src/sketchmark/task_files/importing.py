@@ -86,13 +86,18 @@ class Imports:
             return self._import(name, fromlist)
 
     def _absolute(self, name: str, globals: Mapping[str, Any], level: int) -> str:
-        inside = self._names.get(str(globals.get("__package__")), "").split(".")
-        above = inside[: len(inside) - level + 1]
-        if not all(above):
-            raise ImportError("attempted relative import with no known parent package")
-        return ".".join([*above, *([name] if name else [])])
+        """What stands beside our files is imported from them with a dot as well."""
+        inside = [part for part in self._names.get(str(globals.get("__package__")), "").split(".") if part]
+        if level > len(inside) + 1:
+            raise ImportError("attempted relative import beyond the folder of the task")
+        return ".".join([*inside[: len(inside) - level + 1], *([name] if name else [])])
 
     def _import(self, name: str, fromlist: Sequence[str] | None) -> ModuleType:
+        if not name:  # from . import neighbour
+            beside = ModuleType("beside")
+            for part in fromlist or ():
+                setattr(beside, part, self._found(part))
+            return beside
         first, *rest = name.split(".")
         with self._lock:
             top = leaf = self._found(first)
