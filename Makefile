@@ -3,17 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
+PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick check test-local fuzz lmms-eval-tasks soak audit browser clean
+.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
+	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/$(PIP_INSTALL) -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml
+	@echo "Installing all that the tests need into $(VENV), which takes some minutes the first time"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/$(PIP_INSTALL) -e '.[dev]'
 	touch $@ $(VENV)/.base
 
 demo: $(VENV)/.base
@@ -24,28 +27,48 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-browser:
-	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium >/dev/null)
+browser:  # the viewer is tested in Chromium: installed where there is none and we may, else those tests are skipped
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium, in which the viewer is tested"; \
+	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	else echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"; fi
 
 test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
-	$(BIN)/pytest -n 2 --dist loadscope -m "not local" $(COV)
+	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" $(COV)
 	@test -z "$(COV)" || $(BIN)/coverage report | awk 'NR < 3 || /^TOTAL/ || $$NF + 0 < 80'  # the whole, and the files below 80 %
 
 test-quick: $(VENV)/.dev browser
-	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not local and not ray and not litellm"
 
 .venv-local/.ready: pyproject.toml
 	test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
-	.venv-local/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-local/bin/pip install --quiet --disable-pip-version-check -e '.[local,localdev]'
+	.venv-local/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	.venv-local/bin/$(PIP_INSTALL) --quiet -e '.[local,localdev]'
 	touch $@
 
 test-local: .venv-local/.ready
 	.venv-local/bin/pytest -m local tests/local
 
+.venv-ray/.ready: pyproject.toml
+	test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/$(PIP_INSTALL) --quiet -e '.[ray,localdev]'
+	touch $@
+
+test-ray: .venv-ray/.ready  # a Ray cluster of two nodes on this machine
+	.venv-ray/bin/pytest -m ray tests/ray
+
+.venv-litellm/.ready: pyproject.toml
+	test -x .venv-litellm/bin/python || $(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/$(PIP_INSTALL) --quiet -e . litellm mcp pytest pytest-asyncio
+	touch $@
+
+test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our tests
+	.venv-litellm/bin/pytest -m litellm tests/litellm -W ignore
+
 .venv-fuzz/.ready: pyproject.toml
 	test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/pip install --quiet --disable-pip-version-check -e '.[data,openai]' atheris
+	.venv-fuzz/bin/$(PIP_INSTALL) --quiet -e '.[data]' atheris
 	touch $@
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
@@ -65,14 +88,56 @@ lmms-eval-tasks: .venv-lmms/.ready  # how many of lmms-eval's own folders play: 
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)
 
+PEERS := .venv-peers
+PEER_PIP = test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D); $(@D)/bin/$(PIP_INSTALL) --quiet
+
+$(PEERS)/sketchmark/.ready: pyproject.toml
+	$(PEER_PIP) -e . && touch $@
+$(PEERS)/bare/.ready:
+	$(PEER_PIP) aiohttp && touch $@
+$(PEERS)/openai/.ready:
+	$(PEER_PIP) openai && touch $@
+$(PEERS)/inspect/.ready:
+	$(PEER_PIP) inspect-ai openai && touch $@
+$(PEERS)/lmms/.ready:
+	$(PEER_PIP) torch==2.13.0
+	$(PEER_PIP) lmms-eval && touch $@
+
+bench: $(PEERS)/sketchmark/.ready $(PEERS)/bare/.ready  # make bench ARGS='--samples 20000 --side 24' is another size
+	$(PEERS)/sketchmark/bin/python -m bench.wire $(ARGS)
+
+bench-peers: $(foreach peer,sketchmark bare openai inspect lmms,$(PEERS)/$(peer)/.ready)
+	$(PEERS)/sketchmark/bin/python -m bench.wire --peers $(ARGS)
+
 .venv-audit/.ready:
 	test -x .venv-audit/bin/python || $(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/pip install --quiet --disable-pip-version-check pip-audit
+	.venv-audit/bin/$(PIP_INSTALL) --quiet pip-audit
 	touch $@
 
 audit: .venv-audit/.ready $(VENV)/.dev  # known vulnerabilities of all that the tests install; needs the advisories of pypi.org
 	.venv-audit/bin/pip-audit --progress-spinner off --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
 
+.venv-docs/.ready: pyproject.toml
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/$(PIP_INSTALL) --quiet -e . 'sphinx>=8' 'myst-parser>=4' furo
+	touch $@
+
+docs: .venv-docs/.ready  # the pages as a site in build/site; a link that leads nowhere fails
+	.venv-docs/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs/site -b html . build/site
+
+.venv-dist/.ready:
+	test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/$(PIP_INSTALL) --quiet build twine
+	touch $@
+
+dist: .venv-dist/.ready  # wheel and sdist, checked as a stranger gets them: installed from the wheel, far from the clone
+	rm -rf dist build/stranger
+	.venv-dist/bin/python -m build
+	.venv-dist/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/stranger
+	build/stranger/bin/$(PIP_INSTALL) --quiet dist/*.whl
+	cd build/stranger && bin/sketchmark run --model player/solver --tasks maze --mode direct,visual_cot --limit 2 --no-cache
+
 clean:
-	rm -rf .venv .venv-local .venv-fuzz .venv-lmms .venv-audit runs artefacts dist build film_strip.png
+	rm -rf .venv .venv-* runs artefacts dist build film_strip.png
 	rm -rf .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,23 +7,29 @@ catalogue, the model, its cache, the judge, the budget) is put together here and
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
-from sketchmark.errors import BadInput, RunStopped
+from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.metered import Metered
+from sketchmark.models.secrets import to_write_down
 from sketchmark.report import write_report
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.runner import run_plan
+from sketchmark.runs.shards import Shard
+from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.task import Grading
@@ -51,6 +57,12 @@ class PreparedRun:
     quiet: bool = True
     _owned: tuple[Model, ...] = ()
     """Models made by name here; an instance is its maker's to close."""
+
+    def servers_told(self) -> list[str]:
+        """How each server did, where several answer for the model."""
+        from sketchmark.models.several import Several
+
+        return [line for model in self._owned if isinstance(model, Several) for line in model.told()]
 
     def play(self) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
@@ -91,7 +103,7 @@ def prepare(
     scoring: Names = "strict",
     judge: str | Model = "",
     judge_args: Arguments = "",
-    concurrency: int = 16,
+    concurrency: int = 100,
     batch_size: int | str = "",
     time_limit: float | None = None,
     max_requests_per_minute: int | None = None,
@@ -105,6 +117,11 @@ def prepare(
     strict_leaks: bool = False,
     prices: Folder = None,
     max_cost: float | None = None,
+    engine: str = "auto",
+    ray_address: str | None = None,
+    replicas: int | None = None,
+    num_gpus: float = 0,
+    shard: str = "",
     quiet: bool = True,
 ) -> PreparedRun:
     """A checked run, not begun: everything that can be refused is refused here, before the first call.
@@ -134,23 +151,57 @@ def prepare(
         on_draw_failure=on_draw_failure,
         include=tuple(Path(path) for path in include),
         trust_code=trust_code,
+        shard=Shard.parse(shard) if shard else None,
     )
+    scorings = list(_names(scoring)) or ["strict"]
+    asked = Asked(
+        model=name,
+        named=isinstance(model, str) and isinstance(judge, str),
+        tasks=request.tasks,
+        mode=",".join(request.modes) or "direct",
+        canvas=",".join(request.canvases),
+        steps=steps,
+        prompts=prompts,
+        limit=limit,
+        seed=seed,
+        data=str(request.data or ""),
+        model_args=to_write_down(_model_arguments(request, batch_size, max_requests_per_minute)),
+        task_args=request.task_args,
+        gen_kwargs=request.generation,
+        on_draw_failure=on_draw_failure,
+        scoring=",".join(scorings),
+        judge=judge if isinstance(judge, str) else judge.name,
+        judge_args=to_write_down(_arguments(judge_args)),
+        time_limit=time_limit,
+        include=[str(path) for path in request.include],
+        trust_code=trust_code,
+        shard=shard,
+    )
+    request = replace(request, asked=asked)
     catalog = Catalog(request.include, request.trust_code)
     kept = None if no_cache else Path(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
+    playing = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
     if isinstance(model, str):
-        model = catalog.model(name, _model_arguments(request, batch_size, max_requests_per_minute))
+        playing.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
+        playing.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
+        model = catalog.model(name, playing.model_args)
+        playing.key_variables = key_variables(model)
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
     cells = plan(request, catalog, model)
-    scorings = list(_names(scoring)) or ["strict"]
+    playing.name = chosen(playing.name, name, cells)
     for cell in cells:
         for how in scorings:
             cell.task.check_scoring(how, with_judge=bool(judge))
+    judge_name = judge if isinstance(judge, str) else judge.name or type(judge).__name__.lower()
+    budget = _budget(prices, max_cost, name, judge_name)
     if isinstance(judge, str) and judge:
-        judge = with_cache(catalog.model(judge, _arguments(judge_args)), kept)
+        judge = with_cache(_metered(catalog.model(judge, _arguments(judge_args)), budget), kept)
         owned += (judge,)
+    elif isinstance(judge, Model):
+        judge = _metered(judge, budget)
     options = RunOptions(
         concurrency=concurrency,
         time_limit=time_limit,
@@ -158,10 +209,11 @@ def prepare(
         fresh=fresh,
         grading=Grading(scorings[0], judge or None),
         scored_beside=tuple(scorings[1:]),
-        budget=_budget(prices, max_cost, name),
+        budget=budget,
+        engine=playing,
         warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
     )
-    path = Path(output_path) if output_path else default_folder(name)
+    path = Path(output_path) if output_path else default_folder(name, request.shard)
     return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, quiet, owned)
 
 
@@ -187,9 +239,10 @@ calls are cached only where you name a `cache` folder, since two instances of on
 """
 
 
-def default_folder(model: str) -> Path:
+def default_folder(model: str, shard: Shard | None = None) -> Path:
     """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    return Path("runs") / "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
 
 
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
@@ -228,10 +281,28 @@ def _model_arguments(request: Request, batch_size: int | str, max_requests_per_m
     return arguments
 
 
-def _budget(prices: Folder, max_cost: float | None, model: str) -> Budget:
+def _checked(engine: Engine, *, by_name: bool) -> Engine:
+    """A worker makes the model for itself, by its name; an instance plays here."""
+    if engine.name not in ENGINES:
+        raise UnknownName(f"no engine named {engine.name!r}", f"there are: {', '.join(ENGINES)}")
+    if not by_name and engine.name in ("processes", "ray"):
+        raise BadInput(f"engine {engine.name} makes the model anew in every worker", "give the model by its name")
+    if engine.name != "ray" and (engine.ray_address or engine.num_gpus):
+        raise BadInput("--ray-address and --num-gpus are for a Ray cluster", "add --engine ray")
+    if engine.name == "ray" and importlib.util.find_spec("ray") is None:
+        raise MissingExtra("--engine ray", "ray")
+    return engine if by_name else replace(engine, name="local")
+
+
+def _budget(prices: Folder, max_cost: float | None, model: str, judge: str) -> Budget:
     if max_cost is not None and not prices:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
-    return Budget(max_cost, _price(prices, model))
+    return Budget(max_cost, _price(prices, model), judge_price=_price(prices, judge) if judge else None)
+
+
+def _metered(judge: Model, budget: Budget) -> Model:
+    """What a judge costs counts like what the model costs, wherever it is asked."""
+    return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
 
 
 def _price(prices: Folder, model: str) -> Price | None:

@@ -50,6 +50,10 @@ MODELS = {
 """provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
 
 
+BY_ADDRESS = ("openai", "azure", "bagel", "gemini", "anthropic")
+"""Providers whose address the user may give, and so several (`base_url=a|b`)."""
+
+
 class Alias(NamedTuple):
     """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
 
@@ -154,6 +158,10 @@ class Catalog:
         exact = self._files.get(name.lower())
         return exact or next((path for known, path in self._files.items() if _bare(known) == _bare(name)), None)
 
+    def _aliased(self, name: str) -> Path | None:
+        """The task file that has this name for an alias. Looked for last: an alias hides nobody's name."""
+        return next((path for path in self._files.values() if _bare(name) in map(_bare, _aliases(path))), None)
+
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """`inside` are the groups that were opened on the way to this name."""
         if name in inside or len(inside) > _MOST_GROUPS:
@@ -170,10 +178,12 @@ class Catalog:
         for mode in MODES:
             if name.lower().replace("-", "_").endswith(f"_{mode}"):
                 return [Pick(pick.task, mode) for pick in self._picks(name[: -len(mode) - 1], inside)]
+        if (aliased := self._aliased(name)) is not None:
+            return [Pick(name_of(aliased))]
         raise UnknownName(f"no task or group named {name!r}", self._suggest(name, list(self._files)))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
-        path = self._file(name)
+        path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
         config = read_config(path)
@@ -184,12 +194,12 @@ class Catalog:
             from sketchmark.tasks.lmms_eval import adopt
 
             config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
-        found = Task(name_of(path), config, choices, code)
+        found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         if not arguments:
             return found
         source = {**config["source"], **_checked(found, arguments)}
-        return Task(found.name, {**config, "source": source}, choices, code)
+        return Task(found.name, {**config, "source": source}, choices, code, path.parent)
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models, *self._code.classes()})
@@ -216,7 +226,14 @@ class Catalog:
         except TypeError as error:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
         written_down = to_write_down(settings)
-        model = factory(rest, **settings)
+        if provider in BY_ADDRESS and any(
+            "|" in str(settings.get(key, "")) for key in ("base_url", "azure_endpoint")
+        ):
+            from sketchmark.models.several import make_several
+
+            model: Model = make_several(name, settings, lambda own: factory(rest, **own))
+        else:
+            model = factory(rest, **settings)
         model.name = model.name or name
         model.arguments = written_down
         return model
@@ -228,6 +245,12 @@ class Catalog:
 
 def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
+
+
+def _aliases(path: Path) -> list[str]:
+    """Task files of lmms-eval's shape have none."""
+    config = read_config(path)
+    return [] if is_lmms_eval(config) else config.get("aliases", [])
 
 
 def _bare(name: str) -> str:

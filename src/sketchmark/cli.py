@@ -49,10 +49,21 @@ def root() -> None:
 
     \b
     First run, no key, no weights, no network:
-      sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
+      sketchmark run --model player/sketcher --tasks maze,sliding \\
+          --mode direct,visual_cot --limit 50
     Look at it:
       sketchmark view runs
-    Words used here: docs/design.md. Options may be spelled with dashes or underscores.
+
+    \b
+    A mode is a way to play a task: direct, visual_cot (draw, look, continue)
+    or text_cot (describe instead of drawing). A canvas is what the model is
+    shown of its drawing: own, blank, other or oracle. A cell is one task in
+    one mode on one canvas; an episode is one sample played in a cell.
+
+    \b
+    Options may be spelled with dashes or underscores. Shell completion, for
+    bash (zsh and fish likewise):
+      eval "$(_SKETCHMARK_COMPLETE=bash_source sketchmark)"
     """
 
 

@@ -4,6 +4,10 @@ The message is written for the person who reads it at 2 a.m.: what happened, to 
 The command line prints it as one line and exits with the class's `exit_code`; it never shows a traceback for these.
 """
 
+import sys
+
+from sketchmark.extras import install_command, is_installed
+
 
 class SketchmarkError(Exception):
     """Anything the user can act on. `hint` is the next thing to try."""
@@ -36,10 +40,16 @@ class DataMissing(BadInput):
 
 
 class MissingExtra(SketchmarkError):
-    """A feature whose optional dependency is not installed; the hint is the install command."""
+    """A feature whose optional dependency is not there; the hint is the install command. Where it is installed and
+    does not load, another install would not help, and what it said is told instead."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional dependency", f"pip install 'sketchmark[{extra}]'")
+        cause = sys.exception()
+        if cause and is_installed(extra):
+            why = " ".join(f"{type(cause).__name__}: {cause}".split())[:300]
+            super().__init__(f"{feature} needs sketchmark[{extra}], which is installed but cannot be used: {why}")
+        else:
+            super().__init__(f"{feature} needs an optional dependency, sketchmark[{extra}]", install_command(extra))
 
 
 class CannotPlay(BadInput):
@@ -61,12 +71,29 @@ class CallFailed(SketchmarkError):
     `kind` is what the run's failure table counts. `blames_model` separates a model that did not deliver (scored as
     wrong: it had its chance) from a harness, network or provider failure (not evidence about the model: not scored).
     `stops_run` marks what no other call will escape (a refused key, an unknown model, an empty account).
+    `retry_after` is for how many seconds the far end asked to be left alone, if it did.
     """
 
     def __init__(
-        self, kind: str, message: str, *, blames_model: bool = False, stops_run: bool = False, hint: str = ""
+        self,
+        kind: str,
+        message: str,
+        *,
+        blames_model: bool = False,
+        stops_run: bool = False,
+        hint: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
         self.blames_model = blames_model
         self.stops_run = stops_run
+        self.retry_after = retry_after
+
+
+class JudgeFailed(CallFailed):
+    """A judge that gave no verdict. It says nothing about the model: not scored, counted, and asked again by the next
+    start."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("judge_failed", message)

@@ -6,11 +6,20 @@ its side. The rules in words: docs/models.md, "What is seen of a picture".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL import Image
 
+Value = TypeVar("Value")
+
+OPAQUE = ("1", "L", "P", "RGB")
 _TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
 _EXIF = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
 
@@ -28,6 +37,124 @@ def rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
+def values(image: Image.Image) -> NDArray[np.uint8]:
+    """An RGB image as numbers (height, width, 3), which cannot be written to."""
+    import numpy as np
+
+    return np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, 3)
+
+
+def digest(values: NDArray[np.uint8]) -> str:
+    """Of what is seen: the size and every pixel."""
+    height, width, _ = values.shape
+    found = hashlib.sha256(f"{width}x{height} RGB\n".encode())
+    found.update(values.data)
+    return found.hexdigest()
+
+
+class Runs(NamedTuple):
+    """Pixels of one colour that follow each other, line after line, as that colour and how many they are. Of a flat
+    drawing that is a fiftieth of the numbers."""
+
+    height: int
+    width: int
+    colours: NDArray[np.uint32]
+    """Red, green and blue in its bytes, from the lowest on."""
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, image: Image.Image) -> Runs:
+        """Of an RGB image."""
+        import numpy as np
+
+        flat = _packed(image)
+        ends = np.append(np.flatnonzero(flat[1:] != flat[:-1]), len(flat) - 1)
+        return cls(image.height, image.width, flat[ends], np.diff(ends, prepend=-1).astype(np.int32))
+
+    @property
+    def rgb(self) -> NDArray[np.uint8]:
+        return _bytes_of(self.colours)
+
+    @property
+    def nbytes(self) -> int:
+        return self.colours.nbytes + self.lengths.nbytes
+
+    def image(self) -> Image.Image:
+        from PIL import Image as images
+
+        pixels = self.spread(self.colours).astype("<u4", copy=False)
+        return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
+
+    def spread(self, found: NDArray[Any]) -> NDArray[Any]:
+        """What was found for each run, for each of its pixels."""
+        import numpy as np
+
+        return np.repeat(found, self.lengths).reshape(self.height, self.width)
+
+    def by_palette(self) -> Image.Image | None:
+        """The same pixels as places in a palette, if their colours are few: as a file that is a quarter of the work,
+        for whoever writes it and for whoever reads it."""
+        import numpy as np
+        from PIL import Image as images
+
+        palette, places = np.unique(self.colours, return_inverse=True)
+        if len(palette) > 256:
+            return None
+        found = images.fromarray(self.spread(places.astype(np.uint8)))
+        found.putpalette(_bytes_of(palette).tobytes())
+        return found
+
+
+def _packed(image: Image.Image) -> NDArray[np.uint32]:
+    import numpy as np
+
+    return np.frombuffer(image.tobytes("raw", "RGBX"), "<u4") & np.uint32(0xFFFFFF)
+
+
+def _bytes_of(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    import numpy as np
+
+    return colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3]
+
+
+def flat(image: Image.Image) -> Runs | None:
+    """The runs of a drawing; None for a photograph, as a glance at every 16th of its lines tells."""
+    import numpy as np
+
+    lines = np.frombuffer(image.tobytes("raw", "RGBX"), "<u4").reshape(image.height, image.width)[::16]
+    changes = np.count_nonzero(lines[:, 1:] != lines[:, :-1])
+    return None if changes * 8 > lines.size else Runs.of(image)
+
+
+class Recent(Generic[Value]):
+    """The newest of what was worked out, by the key that it follows from: at most so much in all, by `weight`."""
+
+    def __init__(self, most: int, weight: Callable[[Value], int] = lambda value: 1) -> None:
+        self._most, self._held, self._weight = most, 0, weight
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> Value | None:
+        with self._lock:
+            found = self._values.get(key)
+            if found is not None:
+                self._values.move_to_end(key)
+            return found
+
+    def keep(self, key: Hashable, value: Value) -> Value:
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self._held += self._weight(value)
+                while self._held > self._most:
+                    self._held -= self._weight(self._values.popitem(last=False)[1])
+        return value
+
+
+DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes)
+"""Pixels of pictures that we made, by the digest of their files; drawings as their runs."""
+
+
 def size(image: Image.Image) -> tuple[int, int]:
     """(width, height) of the upright picture, without decoding it."""
     width, height = image.size
@@ -40,7 +167,7 @@ def shown_alike(image: Image.Image) -> bool:
         return False
     if image.mode in _TRANSPARENT:
         return bool(image.convert("RGBA").getchannel("A").getextrema()[0] == 255)
-    return image.mode in ("1", "L", "P", "RGB")
+    return image.mode in OPAQUE
 
 
 def _orientation(image: Image.Image) -> int:

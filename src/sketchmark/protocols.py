@@ -67,6 +67,16 @@ async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     await desk.say(prompts.text("ask"))
 
 
+async def say_then_draw(desk: Desk, prompts: FilledPrompts) -> None:
+    """Uni-MMMU's science and code: say what there will be to see, then draw it."""
+    desk.show(*prompts.parts())
+    await desk.say(prompts.text("ask"))
+    if desk.can_draw:
+        await desk.draw(prompts.text("generation_prompt"))
+    else:
+        desk.skip("the drawing: the model does not draw")
+
+
 async def four_steps(desk: Desk, prompts: FilledPrompts) -> None:
     """VOILA: describe, identify, apply, draw; every prompt and answer stays in the context."""
     desk.show(*prompts.parts())
@@ -95,6 +105,7 @@ PROTOCOLS: dict[str, Protocol] = {
     "steps_then_answer": Protocol(steps_then_answer, draws=lambda prompts: len(_steps(prompts)), must_draw=True),
     "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda prompts: 2, must_draw=True),
     "draw_then_answer": Protocol(draw_then_answer, draws=lambda prompts: 1, must_draw=True, in_combined_prompt=True),
+    "say_then_draw": Protocol(say_then_draw, draws=lambda prompts: 1, skips_drawing=True),
     "four_steps": Protocol(four_steps, draws=lambda prompts: 1, skips_drawing=True),
 }
 

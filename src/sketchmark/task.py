@@ -20,8 +20,13 @@ from sketchmark.protocols import Protocol, protocol
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.task_files.published import Published, published_beside
 from sketchmark.task_files.reading import lineage, merged
 from sketchmark.task_files.schema import ModeBlock, Settings, TaskFile
+
+RA_AL = "ra-al"
+"""The scoring that every task has: does the drawing follow the reasoning, the answer the drawing? It looks at stored
+drawings and stands beside a run's own scores (`sketchmark score RUN --scoring ra-al`)."""
 
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
@@ -51,11 +56,49 @@ Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
 Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
 """(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
 
+Guesser = Callable[[Sample], Sequence[str]]
+"""(sample) -> the replies that a guesser chooses among."""
+
 SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 """(episodes, folder) -> the files it wrote."""
 
 RepliesReader = Callable[[Mapping[str, Any]], Sample | None]
 """(row of a file of replies) -> the sample that the row itself holds; None: it holds none, so the data are needed."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one task counts for in a benchmark's total: `items` is its weight and how many samples a whole run has.
+
+    Tasks of one `source` ask about the same items: their samples of one name are not independent. `scores` names, by
+    scoring, a score that goes in instead of the task's headline.
+    """
+
+    task: str
+    category: str
+    items: int
+    source: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Total:
+    """A benchmark whose score is a mean over several tasks, weighted by constants."""
+
+    name: str
+    shares: Sequence[Share]
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """Category → its weight: all its items."""
+        return {
+            category: sum(share.items for share in self.shares if share.category == category)
+            for category in dict.fromkeys(share.category for share in self.shares)
+        }
+
+    def overall(self, categories: Mapping[str, float]) -> float:
+        """The overall score from the score of every category."""
+        return sum(weight * categories[name] for name, weight in self.weights.items()) / sum(self.weights.values())
 
 
 @dataclass(frozen=True)
@@ -104,8 +147,11 @@ class Task:
         config: Mapping[str, Any],
         choices: TaskOptions | None = None,
         code: CodeNames | None = None,
+        folder: Path | None = None,
     ) -> None:
+        """`folder` is where its file lies: what others published on it stands there."""
         self.name = name
+        self.folder = folder
         self.config = config
         self.choices = choices or TaskOptions()
         self.declared = file = checked(config, TaskFile, f"task {name!r}")
@@ -114,9 +160,14 @@ class Task:
         self.headline = file.headline
         self.breakdown = file.breakdown
         if not file.source or not file.modes:
-            raise BadInput(f"task {name!r} needs `source` and `modes`", "see docs/add-a-task.md")
+            raise BadInput(
+                f"task {name!r} needs `source` and `modes`",
+                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} plays them",
+            )
         _check_mode_names(name, file)
         self.prompt_sets = {"default", *file.prompt_sets}
+        if file.default_prompts not in {"", *self.prompt_sets}:
+            raise BadInput(f"task {name!r}: default_prompts: there is no prompt set {file.default_prompts!r}")
         if self.choices.prompts and self.choices.prompts not in self.prompt_sets:
             raise UnknownName(
                 f"task {name!r} has no prompt set {self.choices.prompts!r}",
@@ -133,7 +184,7 @@ class Task:
             raise UnknownName(f"{where} has no mode {name!r}", f"it has: {', '.join(file.modes)}")
         block = self._block(name)
         kwargs = merged(file.lmms_eval_specific_kwargs, block.lmms_eval_specific_kwargs)
-        chosen = file.prompt_sets.get(self.choices.prompts, {}).get(name, {})
+        chosen = file.prompt_sets.get(self.choices.prompts or file.default_prompts, {}).get(name, {})
         prompts = {
             **_plain(block.prompts),
             **kwargs.get("default", {}),
@@ -199,17 +250,26 @@ class Task:
         """What the function that yields the samples takes, for --task_args."""
         return dict(inspect.signature(self._code.find(self.declared.source["use"])).parameters)
 
+    def published(self, mode: str) -> list[Published]:
+        """Others' figures for this task in a mode."""
+        return published_beside(self.folder, self.name, mode) if self.folder else []
+
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.declared.source, "seed": seed}
 
     def check_scoring(self, name: str, *, with_judge: bool) -> None:
         """Refuse before the first call what could not be scored after the last. A task that lists no `scorings`
         checks the name itself."""
+        if name == RA_AL:
+            raise BadInput(
+                f"{RA_AL} looks at stored drawings", f"play first, then sketchmark score RUN --scoring {RA_AL}"
+            )
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:
             raise UnknownName(f"task {self.name!r} has no scoring {name!r}", f"there are: {', '.join(known)}")
         if name in self.declared.judged_scorings and not with_judge:
             raise BadInput(f"scoring {name!r} judges answers with a model", "give --judge, or use --scoring strict")
+        _ = self.total
         extra = known[name]
         if extra and importlib.util.find_spec(extra) is None:
             raise MissingExtra(f"scoring {name}", extra)
@@ -223,8 +283,30 @@ class Task:
         return self._code.bound(self.declared.aggregate) if self.declared.aggregate else None
 
     @property
+    def guesses(self) -> Guesser | None:
+        """What somebody may reply who has not looked; None: the file does not say."""
+        declared = self.declared.guesses
+        if declared is None:
+            return None
+        return (lambda sample: declared) if isinstance(declared, list) else self._code.bound(declared)
+
+    @property
+    def drawn(self) -> Scorer | None:
+        """What the drawings show, and whether the answer says the same; None: nothing here can read them."""
+        return self._code.bound(self.declared.drawn) if self.declared.drawn else None
+
+    @property
     def settle(self) -> Settler | None:
         return self._code.bound(self.declared.settle) if self.declared.settle else None
+
+    @property
+    def total(self) -> Total | None:
+        if not self.declared.total:
+            return None
+        found = self._code.find(self.declared.total)()
+        if not isinstance(found, Total):
+            raise BadInput(f"task {self.name!r}: {self.declared.total} returns no sketchmark.task.Total")
+        return found
 
     @property
     def submission(self) -> SubmissionWriter | None:

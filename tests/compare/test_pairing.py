@@ -54,7 +54,7 @@ def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> 
     after = {"y": _item(1.0), "x": _item(0.75, right=True, cluster="q")}
     found = pair(before, after, "m")
     assert found.pairs[0] == Pair(0.25, 0.75, "p", {"cluster": "p"}, True)
-    assert (found.before, found.after, found.clusters) == ([0.25, 0.0], [0.75, 1.0], ["p", None])
+    assert (found.before, found.after, found.clusters) == ([0.25, 0.0], [0.75, 1.0], ["p", "y"])
     assert found.difference().helped == 2 and found.difference().mean == 0.75
     assert [one.mean for one in found.scores()] == [0.125, 0.875]
 

@@ -30,6 +30,7 @@ PROMPTS: dict[str, Mapping[str, Any]] = {
     "steps_then_answer": STEPS,
     "candidates_then_answer": {**CANDIDATES, "final": "final"},
     "draw_then_answer": TWO_STAGES,
+    "say_then_draw": {"inputs": ["start"], "ask": "ask", "generation_prompt": "picture!"},
     "four_steps": FOUR_STEPS,
 }
 

@@ -138,7 +138,7 @@ def test_a_run_writes_hardly_more_than_it_keeps(tmp_path: Path) -> None:
         "try:\n    root.main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
         "print('\\nWROTE', open('/proc/self/io').read().split('wchar: ')[1].split()[0])"
     )
-    arguments = "run --model player/solver --tasks maze --mode direct,visual_cot --limit 40 --quiet"
+    arguments = "run --model player/solver --tasks maze --mode direct,visual_cot --limit 40 --quiet --engine local"
     done = subprocess.run(
         [sys.executable, "-B", "-c", code, *arguments.split(), "-o", "out", "--cache", "cache"],
         capture_output=True,

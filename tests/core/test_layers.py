@@ -13,10 +13,12 @@ import sketchmark
 ROOT = Path(sketchmark.__file__).parent
 
 LAYERS = (
+    ("extras",),
     ("errors",),
     ("terminal",),
     ("pixels",),
     ("parts",),
+    ("svg",),
     ("files", "worlds", "stats", "engines"),
     ("models",),
     ("canvas", "episode"),
@@ -37,7 +39,20 @@ LAYERS = (
 )
 RANK = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 
-MODULES = {"__init__", "__main__", "api", "canvas", "catalog", "cli", "desk", "episode", "errors", "parts", "pixels"}
+MODULES = {
+    "__init__",
+    "__main__",
+    "api",
+    "canvas",
+    "catalog",
+    "cli",
+    "desk",
+    "episode",
+    "errors",
+    "extras",
+    "parts",
+    "pixels",
+}
 MODULES |= {"protocols", "task"}
 """Everything else at the top level is a package of the map."""
 

@@ -154,6 +154,20 @@ async def test_four_steps_keep_every_prompt_and_answer_in_the_context_and_draw_t
     assert desk.context.parts[1] == Part("describe!", "task") and desk.context.parts[2].by == "model"
 
 
+async def test_what_was_said_is_drawn_and_each_suffix_goes_with_its_call() -> None:
+    model = Recorder()
+    await protocol("say_then_draw").play(Desk(model), script(PROMPTS["say_then_draw"]))
+    assert acts(model) == ["say", "draw"]
+    assert [context.texts for _, context, _ in model.calls] == [["start", "ask"], ["start", "said 1", "picture!"]]
+
+
+async def test_a_model_that_does_not_draw_says_and_the_missing_drawing_is_noted() -> None:
+    desk = Desk(Talker())
+    await protocol("say_then_draw").play(desk, script(PROMPTS["say_then_draw"]))
+    assert [turn.act for turn in desk.turns] == ["show", "say", "skip"]
+    assert desk.turns[-1].note == "the drawing: the model does not draw"
+
+
 async def test_a_model_that_does_not_draw_plays_three_of_the_four_steps_and_the_fourth_is_noted() -> None:
     model = Talker()
     desk = Desk(model)
@@ -182,6 +196,7 @@ async def test_a_protocol_draws_as_often_as_it_announces(name: str, steps: str) 
         "steps_then_answer": 3 if steps == "truth" else 5,
         "candidates_then_answer": 2,
         "draw_then_answer": 1,
+        "say_then_draw": 1,
         "four_steps": 1,
     }
     assert protocol(name).draws(told) == acts(model).count("draw") == made[name]
@@ -194,6 +209,7 @@ def test_what_a_protocol_needs_of_a_model_is_declared() -> None:
         "steps_then_answer": (True, False, False),
         "candidates_then_answer": (True, False, False),
         "draw_then_answer": (True, False, True),
+        "say_then_draw": (False, True, False),
         "four_steps": (False, True, False),
     }
 

@@ -19,7 +19,6 @@ from sketchmark.tasks.mmmu import scoring as mmmu
 from sketchmark.tasks.mmsi import scoring as mmsi
 from tests.episodes import episode
 
-JUDGED_ALONE = {"uni_mmmu_geometry": "what its judges are asked is worded by us"}
 PAINTERS = ["Monet", "Renoir", "Degas", "Manet", "Sisley", "Morisot", "Cassatt", "Seurat", "Signac", "Bazille"]
 REPLIES = [
     "Answer: \\(B\\)",
@@ -44,7 +43,7 @@ REPLIES += [
 def test_strict_comes_first_and_official_is_the_name_of_the_published_reading(name: str) -> None:
     scorings = list(Catalog().task(name).declared.scorings)
     assert scorings[0] == "strict"
-    assert ("official" in scorings) == (name not in JUDGED_ALONE)
+    assert "official" in scorings
 
 
 def _right(scorer: Callable[..., Any], options: list[str], letter: str, said: str, **settings: str) -> bool:

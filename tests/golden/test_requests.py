@@ -18,6 +18,7 @@ from tests.golden.recording import Recorder, transcript
 from tests.mmsi import published as mmsi
 from tests.mmsi.combined_prompt_model import OnePrompt
 from tests.uni_mmmu import published as uni_mmmu
+from tests.uni_mmmu import published_rest as uni_mmmu_rest
 
 HERE = Path(__file__).parent
 
@@ -40,7 +41,13 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "sliding_visual_cot_show_goal": ("uni_mmmu_sliding54_visual_cot", {"task_args": {"show_goal": True}}),
     "sliding_text_cot": ("uni_mmmu_sliding54_text_cot", {}),
     "geometry_direct": ("uni_mmmu_geometry", {}),
+    "geometry_direct_lines": ("uni_mmmu_geometry", {"prompts": "lines"}),
     "geometry_visual_cot": ("uni_mmmu_geometry_visual_cot", {}),
+    "geometry_text_cot": ("uni_mmmu_geometry_text_cot", {}),
+    "science_direct": ("uni_mmmu_science", {}),
+    "science_visual_cot": ("uni_mmmu_science_visual_cot", {}),
+    "code_direct": ("uni_mmmu_code", {}),
+    "code_visual_cot": ("uni_mmmu_code_visual_cot", {}),
     "mmsi_direct": ("mmsi_msr", {}),
     "mmsi_bench_direct": ("mmsi_bench", {}),
     "mmsi_visual_cot": ("mmsi_msr_visual_cot", {}),
@@ -50,12 +57,15 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+_EXTRACTED = {"demonstration", "geometry", "science", "code"}
+
+
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("published")
     uni_mmmu.parquet_folder(root / "parquet")
-    uni_mmmu.write_parquet(root / "parquet" / "geometry" / "test-00000-of-00001.parquet", uni_mmmu.geometry_rows())
     uni_mmmu.extracted_folder(root / "extracted")
+    uni_mmmu_rest.extracted(root / "extracted")
     mmsi.write(root / "mmsi" / "msr.parquet", [mmsi.row(7, "MSR", images=4)])
     return {name: root / name for name in ("parquet", "extracted", "mmsi")}
 
@@ -63,7 +73,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("name", CASES)
 def test_every_request_is_the_one_in_the_golden_file(name: str, data: dict[str, Path], tmp_path: Path) -> None:
     task, options = CASES[name]
-    kind = "mmsi" if "mmsi" in name else "extracted" if "demonstration" in name else "parquet"
+    kind = "mmsi" if "mmsi" in name else "extracted" if _EXTRACTED & set(name.split("_")) else "parquet"
     player = OnePrompt() if name.endswith("combined_prompt") else make("random" if kind == "mmsi" else "solver")
     recorder = Recorder(player)
     sketchmark.run(recorder, task, data=data[kind], limit=1, output_path=tmp_path / "run", **options)

@@ -17,6 +17,7 @@ from tests.hub.loopback import Hub
 from tests.medical import fixtures
 from tests.mmsi import published as mmsi
 from tests.uni_mmmu import published as uni_mmmu
+from tests.unig2u import published as unig2u
 
 
 def card(**configs: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -46,8 +47,7 @@ def _mmsi(root: Path) -> dict[str, Any]:
 
 def _unig2u(root: Path) -> None:
     """Files in folders and no configuration: tasks name the file."""
-    mmsi.five_files(root)
-    uni_mmmu.parquet_folder(root)
+    unig2u.everything(root)
 
 
 def _uni_mmmu(root: Path) -> dict[str, Any]:

@@ -77,6 +77,8 @@ class FarEnd:
         self.faults: list[Fault] = []
         self.answer: Any = None
         self.bagel = False
+        self.shutdown_date: Any = None
+        """What the list of models says; asked for before a run, and none of the requests that are `seen`."""
         self.load = Load()
         self.delay = 0.0
 
@@ -90,6 +92,9 @@ class FarEnd:
             load.now -= 1
 
     async def _reply(self, request: Request) -> Response:
+        if "/models/" in request.url.path and request.method == "GET":
+            told = {"id": "m", "object": "model", "shutdown_date": self.shutdown_date}
+            return JSONResponse(told, 200 if self.shutdown_date else 404)
         seen, complaint = await self._read(request)
         self.seen.append(seen)
         if self.faults:
@@ -241,6 +246,21 @@ async def resetting_proxy(far: FarEnd, resets: int) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
+
+
+@asynccontextmanager
+async def answering_proxy(data: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """The address of a proxy that answers everything itself, and the first lines of what it was asked."""
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import socket
 
-import httpx2
 import pytest
 from starlette.responses import PlainTextResponse, RedirectResponse, StreamingResponse
 
 from sketchmark.models.download import download, is_public
-from sketchmark.models.failures import BadReply
-from tests.models.fake_server import DRAWN, FarEnd, running
+from sketchmark.models.failures import BadReply, NoConnection
+from tests.models.fake_server import DRAWN, FarEnd, answering_proxy, running
 
 
 async def test_a_redirect_on_the_endpoints_own_server_is_followed(far: FarEnd) -> None:
@@ -86,7 +84,7 @@ async def test_a_picture_is_fetched_from_the_place_that_was_looked_at(
     monkeypatch.setattr("asyncio.BaseEventLoop.getaddrinfo", look_up)
     monkeypatch.setattr("sketchmark.models.download.is_public", lambda address: True)
     port = far.url.rpartition(":")[2]
-    with pytest.raises(httpx2.ConnectError):
+    with pytest.raises(NoConnection):
         await download(f"http://rebound.example:{port}/pictures/drawn.png", None, timeout=5)
     assert (places, far.seen) == ([], [])
     assert await download(f"http://rebound.example:{port}/pictures/drawn.png", None, timeout=5) == DRAWN
@@ -124,18 +122,10 @@ async def test_a_picture_that_is_packed_small_is_counted_unpacked(far: FarEnd) -
 async def test_through_a_proxy_the_name_is_sent_but_private_addresses_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[bytes] = []
-
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(DRAWN.data) + DRAWN.data)
-        await writer.drain()
-        writer.close()
-
     for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    async with await asyncio.start_server(pass_on, "127.0.0.1", 0) as proxy:
-        monkeypatch.setenv("http_proxy", f"127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+    async with answering_proxy(DRAWN.data) as (proxy, asked):
+        monkeypatch.setenv("http_proxy", proxy)
         assert await download("http://pictures.invalid/x.png", None, timeout=5) == DRAWN
         with pytest.raises(BadReply, match="neither the endpoint nor a public address"):
             await download("http://127.0.0.1:9/x.png", None, timeout=5)

@@ -9,6 +9,7 @@ import threading
 import pytest
 from PIL import Image
 
+from sketchmark.errors import BadPicture
 from sketchmark.models.base import Options
 from sketchmark.models.encoding import Encoder, picture_from_base64, picture_from_bytes
 from sketchmark.models.failures import BadReply
@@ -29,40 +30,72 @@ from tests.models.fake_server import (
 PNG = frozenset({"png"})
 
 
-async def test_a_picture_is_encoded_once_however_often_it_is_sent() -> None:
+@pytest.mark.parametrize("kind", ["PNG", "BMP"])
+async def test_a_picture_is_made_for_the_wire_once_however_often_it_is_sent(kind: str) -> None:
     encoder = Encoder(PNG)
-    urls = await asyncio.gather(*(encoder.data_url(picture(1)) for _ in range(20)))
-    assert set(urls) == {f"data:image/png;base64,{in_base64(picture(1))}"}
-    assert encoder.encoded == 1
+    [(media_type, text)] = set(await asyncio.gather(*(encoder.base64(picture(1, kind)) for _ in range(20))))
+    sent = await encoder.sendable(picture(1, kind))
+    assert (media_type, text) == ("image/png", in_base64(sent))
+    assert sent.pixel_digest == picture(1).pixel_digest
+    assert encoder.decoded == (kind == "BMP")
 
 
-async def test_encoding_runs_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_picture_that_goes_as_it_came_is_not_held() -> None:
+    encoder = Encoder(PNG)
+    shown = picture(1)
+    assert await encoder.sendable(shown) is shown
+    again = picture(1)
+    assert await encoder.sendable(again) is again
+
+
+@pytest.mark.parametrize("opaque", [True, False])
+async def test_what_has_to_be_decoded_is_decoded_off_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, opaque: bool
+) -> None:
     threads: list[int] = []
-    encode = Encoder._encode
+    look = Picture.shown
 
-    def watched(self: Encoder, shown: object) -> object:
+    def watched(self: Picture) -> Picture:
         threads.append(threading.get_ident())
-        return encode(self, shown)  # type: ignore[arg-type]
+        return look(self)
 
-    monkeypatch.setattr(Encoder, "_encode", watched)
-    await Encoder(PNG).base64(picture(1))
-    assert threads != [threading.get_ident()]
+    monkeypatch.setattr(Picture, "shown", watched)
+    encoder = Encoder(PNG)
+    shown = Picture.from_image(Image.new("RGBA", (4, 4), (9, 9, 9, 255 if opaque else 7)))
+    assert (await encoder.sendable(shown) is shown) == opaque
+    assert threads and threads != [threading.get_ident()] and encoder.decoded == 1
+
+
+async def test_a_picture_that_cannot_be_read_fails_whoever_sends_it_and_nobody_else() -> None:
+    encoder = Encoder(PNG)
+    broken = Picture(b"BM nothing", "bmp")
+    outcomes = await asyncio.gather(*(encoder.sendable(broken) for _ in range(3)), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [BadPicture] * 3
+    assert (await encoder.sendable(picture(1, "BMP"))).pixel_digest == picture(1).pixel_digest
+
+
+async def test_who_stops_waiting_for_a_picture_does_not_stop_the_others() -> None:
+    encoder = Encoder(PNG)
+    first, second = (asyncio.create_task(encoder.sendable(picture(1, "BMP"))) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert (await second).pixel_digest == picture(1).pixel_digest
+    assert first.cancelled() and encoder.decoded == 1
 
 
 async def test_the_cache_forgets_the_oldest_picture_when_it_is_full() -> None:
-    weight = len(picture(1).data) + len(in_base64(picture(1)))
-    encoder = Encoder(PNG, cache_bytes=2 * weight + 10)
+    encoder = Encoder(PNG, cache_bytes=2 * len(picture(1).data) + 10)
     for shade in (1, 2, 3, 3, 1):
-        await encoder.base64(picture(shade))
-    assert encoder.encoded == 4
+        await encoder.sendable(picture(shade, "BMP"))
+    assert encoder.decoded == 4
 
 
-async def test_a_growing_context_encodes_each_picture_once(far: FarEnd) -> None:
+async def test_a_growing_context_decodes_each_picture_once(far: FarEnd) -> None:
     asked = OpenAI("m", base_url=f"{far.url}/v1")
     for steps in range(1, 5):
-        await asked.say(of(*(picture(shade) for shade in range(steps)), "?"), Options())
+        await asked.say(of(*(picture(shade, "BMP") for shade in range(steps)), "?"), Options())
     assert [len(seen.pictures) for seen in far.seen] == [1, 2, 3, 4]
-    assert asked._encoder.encoded == 4
+    assert asked._encoder.decoded == 4
 
 
 @pytest.mark.parametrize("text", ["!!!", "AAA", "bm90IGEgcGljdHVyZQ=="])

@@ -97,7 +97,9 @@ async def test_every_adapter_ends_every_fault_in_one_known_way(
     url = f"http://127.0.0.1:{server.port}/{fault}"
     error = await failure(adapter, url, tmp_path, again=case.again, stops=case.stops)
     assert error.kind == case.kind
-    if fault != "redirects":
+    if adapter == "batch-under-way" and fault in ("reset", "closed"):
+        assert server.seen == {fault: 2 * TRIES}  # RFC 9112 lets a client ask again for what changes nothing
+    elif fault != "redirects":
         assert server.seen == {fault: TRIES if case.again else 1}
 
 

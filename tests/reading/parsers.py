@@ -11,17 +11,19 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from sketchmark.models import combined_prompt, failures, openai_replies, secrets
-from sketchmark.models.base import Reply
+from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Sample, of, well_formed
 from sketchmark.protocols import says_done
-from sketchmark.runs import leaks, store
+from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
+    alignment,
     choices,
     final_answer,
     findings,
+    judging,
     listed,
     marked,
     meteor,
@@ -35,6 +37,9 @@ from sketchmark.scoring import (
 from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
+from sketchmark.serve.chat_request import ChatRequest
+from sketchmark.svg import checking
+from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
@@ -52,12 +57,17 @@ from sketchmark.tasks.mmmu import open_answers as mmmu_open
 from sketchmark.tasks.mmmu import prompts as mmmu_prompts
 from sketchmark.tasks.mmsi import data as mmsi_data
 from sketchmark.tasks.mmsi import published as mmsi_published
-from sketchmark.tasks.uni_mmmu import geometry, values
+from sketchmark.tasks.uni_mmmu import code_scores, geometry, geometry_data, quantities, science, values, verdicts
+from sketchmark.tasks.unig2u import choices as g2u_choices
+from sketchmark.tasks.unig2u import planning as g2u_planning
+from sketchmark.tasks.unig2u import published as g2u_published
+from sketchmark.tasks.unig2u import same_meaning
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
 from sketchmark.terminal import telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
+from tests.episodes import episode
 
 Read = Callable[[str], object]
 
@@ -65,6 +75,7 @@ _OPTIONS = ("chest wall", "left lung", "heart", "no finding")
 _LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
 _SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
 _CHOICES = {"choices": list(_OPTIONS), "question": "Where?\n" + "\n".join(_SHOWN)}
+_CHAT = ChatRequest(of("x"), Options(), draws=False, beside=False, stream=True, stream_usage=False)
 _REPORT = "The heart is normal. No effusion."
 
 
@@ -127,7 +138,16 @@ PARSERS: Mapping[str, Read] = {
     "tasks.mmsi.data": mmsi_data.category_of,
     "tasks.mmsi.published: official": lambda text: mmsi_published.letter(text, "official"),
     "tasks.mmsi.published: lenient": lambda text: mmsi_published.letter(text, "lenient"),
-    "tasks.uni_mmmu.geometry": geometry._VERDICT.findall,
+    "scoring.judging": judging.first_json_object,
+    "svg.checking": checking.check,
+    "svg.checking: style": lambda text: checking.check(f"<svg><style>{text}</style></svg>"),
+    "svg.checking: size": lambda text: checking._check_canvas({"width": text, "viewBox": text}),
+    "tasks.uni_mmmu.geometry": geometry._final,
+    "tasks.uni_mmmu.geometry_data": geometry_data._safe,
+    "tasks.uni_mmmu.quantities": quantities.quantity,
+    "tasks.uni_mmmu.science": lambda text: science.form(Sample("1"), episode(text), Grading()),
+    "tasks.uni_mmmu.code_scores": lambda text: (code_scores._summary(text), code_scores._strict_marks(text)),
+    "tasks.uni_mmmu.verdicts": verdicts.object_from_the_first_brace,
     "tasks.uni_mmmu.values: moves": lambda text: values.moves_of(text, "row"),
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
     "tasks.published_files: literal": published_files.literal,
@@ -150,6 +170,7 @@ PARSERS: Mapping[str, Read] = {
     "worlds.voila.statement": statement.read_statement,
     "worlds.voila.words": lambda text: statement._value("action", text),
     "worlds.voila.checker": checker._FILE_TAIL.search,
+    "runs.estimate": lambda text: estimate._in_tags("x", [text]),
     "runs.leaks": lambda text: leaks._holds(text, text[: len(text) // 2]),
     "runs.store": store._CELL.fullmatch,
     "task_files.prompts": _template,
@@ -162,8 +183,19 @@ PARSERS: Mapping[str, Read] = {
     "models.batch.lines": lambda text: list(batch_lines.rows(text.encode(errors="surrogatepass"))),
     "models.players.chance": lambda text: chance.guess(of(text), random.Random(1)),
     "protocols": says_done,
+    "scoring.alignment": lambda text: alignment.read_score(text, "RA_score"),
+    "tasks.unig2u.choices": lambda text: g2u_choices._named(text, _OPTIONS),
+    "tasks.unig2u.planning: route": g2u_planning._route,
+    "tasks.unig2u.planning: times": g2u_planning._times,
+    "tasks.unig2u.published: puzzles": lambda text: g2u_published.visual_puzzles(text, _OPTIONS),
+    "tasks.unig2u.published: realunify": g2u_published.realunify,
+    "tasks.unig2u.published: relaxed": lambda text: g2u_published.relaxed(text, "5"),
+    "tasks.unig2u.published: route": g2u_published.route,
+    "tasks.unig2u.published: times": g2u_published.times,
+    "tasks.unig2u.published: extracted": lambda text: g2u_published.extracted(text, "ABCD"),
+    "tasks.unig2u.same_meaning": same_meaning.verdict,
     "serve.bodies": lambda text: bodies.json_object(text),
-    "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), False)),
+    "serve.chat": lambda text: list(chat._events(Solver(), Reply(text), _CHAT)),
     "serve.pictures": served_pictures._plain,
 }
 
@@ -173,6 +205,12 @@ _READER = "reads for scoring.choices, scoring.numbers and scoring.phrases, which
 _USERS = "reads what the user typed"
 
 WITHOUT: Mapping[str, str] = {
+    "extras": "reads what this package says of itself",
+    "models.http_client": "JSON of a whole reply, no pattern; tests/models has it broken",
+    "models.openai_chat": "a day, compared whole",
+    "runs.shards": _USERS,
+    "scoring.guessing": "one letter at a time",
+    "tasks.unig2u.data": "a picture's name, one kind of character at a time",
     "catalog": _USERS,
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,

@@ -76,7 +76,13 @@ _PIECES += [
     "<image 1>",
     "{ask}",
     "{{x}}",
-    "VERDICT: ",
+    "\\frac{",
+    "3√2/",
+    "Final answer: ",
+    "<RENDER_SUMMARY>",
+    "<OUTPUT_PROMPT>",
+    "url(",
+    "<g a='1'>",
     "答案: ",
 ]
 _PIECES += ["- ", "a: ", "&a ", "up, ", "Answer Choices:", "retryDelay': '1"]

@@ -39,7 +39,7 @@ def test_a_run_on_a_full_disk_says_so_in_a_line_and_finishes_when_there_is_room(
     played: list[int] = []
     for largest, file in [
         (3_000, "run.json"),
-        (10_000, "episodes/maze.direct.jsonl"),
+        (10_000, "episodes/maze.visual_cot.jsonl"),
         (30_000, "episodes/maze.visual_cot.jsonl"),
         (100_000, "report.html"),
     ]:

@@ -165,6 +165,30 @@ def test_resuming_what_is_complete_plays_nothing_and_changes_no_number(folder: R
         assert (folder.path / "episodes" / path.name).read_bytes() == path.read_bytes()
 
 
+def test_a_picture_that_is_not_the_one_played_is_noticed_though_fingerprints_differ_anyway(folder: RunFolder) -> None:
+    """0.1.0 knew its pictures by their bytes, so that no fingerprint is what it was: the pixels tell."""
+    other = next(folder.episodes("sliding.direct")).sample.pictures["goal"]
+
+    def changed(line: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(line["sample"], dict):
+            line["sample"]["pictures"] |= {"initial": other}
+        return line
+
+    _change_lines(folder, changed)
+    with pytest.raises(sketchmark.errors.RunConflict, match=r"maze-0-000000 of maze\.visual_cot is not the one"):
+        _resume(folder, 3)
+
+
+def test_it_compares_with_the_same_run_of_today(folder: RunFolder, tmp_path: Path) -> None:
+    today = _resume(RunFolder(tmp_path / "today"), 2)
+    found = compare([folder.path, today.path])
+    assert {row.difference.n for row in found.rows if row.kind == "runs"} == {2}
+    lost = next(folder.episodes("maze.direct")).sample.pictures["initial"]
+    folder.pictures.path(str(lost)).unlink()
+    with pytest.raises(sketchmark.errors.RunConflict, match="1 of the shared samples differ"):
+        compare([folder.path, today.path])
+
+
 def test_a_resumed_folder_is_one_run_to_whoever_reads_it(folder: RunFolder) -> None:
     _resume(folder, 3)
     assert compare([folder.path]).rows[0].difference.n == 3

@@ -70,7 +70,8 @@ async def test_the_next_start_plays_the_rest_and_ends_like_an_undisturbed_run(tm
         await run(tmp_path / "a", cells, _until(2, _refused))
     model = Speaker()
     stopped = await run(tmp_path / "a", cells, model)
-    assert model.asked[:3] == ["s4", "s5", "s3"] and model.asked.count("s0") == 2, "nothing but text_cot asks s0"
+    assert model.asked[:3] == ["s4", "s5", "s0"] and model.asked[-1] == "s3", "what failed comes after all cells"
+    assert model.asked.count("s0") == 2, "nothing but text_cot asks s0"
     whole = await run(tmp_path / "b", cells, Speaker())
     assert plain(stopped.results()) == plain(whole.results())
 

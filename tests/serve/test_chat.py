@@ -55,11 +55,11 @@ def test_parts_keep_their_order_and_their_author_over_all_messages(mirror: str) 
     seen = json.loads(ask(mirror, messages).choices[0].message.content)
     assert seen["parts"] == [
         ["task", "text", "be short"],
-        ["task", "picture", RED.digest],
+        ["task", "picture", RED.identity],
         ["task", "text", "what?"],
-        ["task", "picture", BLUE.digest],
+        ["task", "picture", BLUE.identity],
         ["model", "text", "I draw"],
-        ["model", "picture", RED.digest],
+        ["model", "picture", RED.identity],
         ["task", "text", "go on"],
     ]
 
@@ -91,9 +91,18 @@ def test_the_answer_names_the_served_model_its_usage_and_why_it_ended(mirror: st
 
 
 def test_asking_for_an_image_gives_a_picture_in_the_content(mirror: str) -> None:
-    answer = ask(mirror, [{"role": "user", "content": [shown(RED), text("turn it")]}], modalities=["image", "text"])
+    answer = ask(mirror, [{"role": "user", "content": [shown(RED), text("turn it")]}], modalities=["image"])
     words, image = answer.choices[0].message.content
     assert words["type"] == "text"
+    drawn = Picture.from_bytes(base64.b64decode(image["image_url"]["url"].split(",")[1]))
+    assert drawn.image().getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_asking_for_image_and_text_gives_the_picture_beside_the_text(mirror: str) -> None:
+    answer = ask(mirror, [{"role": "user", "content": [shown(RED), text("turn it")]}], modalities=["image", "text"])
+    message: Any = answer.choices[0].message
+    assert json.loads(message.content)["parts"][-1] == ["task", "text", "turn it"]
+    [image] = message.images
     drawn = Picture.from_bytes(base64.b64decode(image["image_url"]["url"].split(",")[1]))
     assert drawn.image().getpixel((0, 0)) == (255, 0, 0)
 

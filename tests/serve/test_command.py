@@ -90,3 +90,28 @@ def test_a_port_that_is_taken_is_one_clear_line(parrot: Path) -> None:
         done = subprocess.run(command(parrot, "--port", port), capture_output=True, text=True, timeout=30)
     assert done.returncode == 2
     assert f"127.0.0.1:{port}" in done.stderr
+
+
+def test_another_address_than_loopback_needs_a_token(parrot: Path) -> None:
+    refused = subprocess.run(
+        command(parrot, "--port", "0", "--host", "0.0.0.0"), capture_output=True, text=True, timeout=60
+    )
+    assert refused.returncode == 2
+    assert "--host 0.0.0.0 would serve whoever can reach it" in refused.stderr and "--key-env" in refused.stderr
+
+
+def test_with_a_token_it_serves_under_any_name(parrot: Path) -> None:
+    """127.0.0.2 stands for another address of this machine, which no name of loopback covers."""
+    arguments = command(parrot, "--port", "0", "--host", "127.0.0.2", "--key-env", "THE_TOKEN")
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, text=True, env={**os.environ, "THE_TOKEN": "s3"}
+    ) as process:
+        try:
+            assert process.stdout
+            url = process.stdout.readline().split()[-1]
+            assert url.startswith("http://127.0.0.2:")
+            assert httpx.get(f"{url}/models").status_code == 401
+            named = {"Authorization": "Bearer s3", "Host": "a-name-of-mine"}
+            assert httpx.get(f"{url}/models", headers=named).status_code == 200
+        finally:
+            process.kill()

@@ -46,7 +46,7 @@ def drawn(answer: Any) -> Picture:
 def test_an_edit_sees_one_picture_then_the_prompt(client: openai.OpenAI, recorder: Recorder) -> None:
     answer = client.images.edit(model="m", image=("a.png", RED.data, "image/png"), prompt="turn", size="1024x1024")
     assert drawn(answer).image().getpixel((0, 0)) == (255, 0, 0)
-    assert recorder.seen["parts"] == [["task", "picture", RED.digest], ["task", "text", "turn"]]
+    assert recorder.seen["parts"] == [["task", "picture", RED.identity], ["task", "text", "turn"]]
     assert recorder.seen["options"]["extra"] == {"size": "1024x1024"}
     assert answer.usage is not None and answer.usage.total_tokens == 12
 
@@ -54,7 +54,7 @@ def test_an_edit_sees_one_picture_then_the_prompt(client: openai.OpenAI, recorde
 def test_an_edit_sees_all_its_pictures_in_order(client: openai.OpenAI, recorder: Recorder) -> None:
     files: Any = [("a.png", RED.data, "image/png"), ("b.png", BLUE.data, "image/png"), ("c.png", RED.data)]
     client.images.edit(model="m", image=files, prompt="mix")
-    assert [part[2] for part in recorder.seen["parts"]] == [RED.digest, BLUE.digest, RED.digest, "mix"]
+    assert [part[2] for part in recorder.seen["parts"]] == [RED.identity, BLUE.identity, RED.identity, "mix"]
 
 
 def test_a_generation_sees_the_prompt_alone(client: openai.OpenAI, recorder: Recorder) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.task import Task
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.reading import _BUILT_IN, read_config
 from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
 from tests.task_files.test_checking import GOOD, refused
 
@@ -216,3 +216,8 @@ def test_a_link_leads_no_further_than_a_name_may(tmp_path: Path) -> None:
     assert "leads out of its folder" in refused(folder, "include: out.yaml\n")
     (folder / "near.yaml").write_text("include: ../shared/_base.yaml\nsource: {use: 'worlds.data:mazes'}\n")
     assert read_config(folder / "near.yaml")["about"] == "hello"
+
+
+def test_a_built_in_task_can_be_included_from_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(f"include: {_BUILT_IN / 'worlds' / 'maze.yaml'}\nabout: mine\n")
+    assert Catalog((tmp_path / "mine.yaml",)).task("mine").about == "mine"

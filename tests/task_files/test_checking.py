@@ -11,6 +11,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.task import Task
+from sketchmark.task_files import published
 from sketchmark.task_files.reading import read_config, yaml_files
 
 GOOD = """
@@ -44,7 +45,10 @@ def test_every_built_in_file_passes_and_leaves_the_memory_sound() -> None:
     read_config.cache_clear()
     assert len(files) > 60
     for file in files:
-        read_config(file)
+        if file.name == published.FILE:
+            published.read(file)
+        else:
+            read_config(file)
         gc.collect()
 
 

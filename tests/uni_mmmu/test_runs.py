@@ -11,10 +11,10 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode import Episode, Turn
-from sketchmark.errors import CannotPlay, MissingExtra, UnknownName
-from sketchmark.models.base import Model, Options, Reply
+from sketchmark.errors import MissingExtra, UnknownName
+from sketchmark.models.base import Reply
 from sketchmark.models.players import make
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Picture, Sample
 from sketchmark.task import Grading
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import jigsaw, maze
@@ -125,8 +125,8 @@ def test_data_is_found_through_the_environment(
 
 
 def test_published_tasks_never_fall_back_to_generated_puzzles() -> None:
-    for task in ("maze100", "sliding54", "jigsaw100", "maze", "sliding", "jigsaw", "geometry"):
-        assert Catalog().task(f"uni_mmmu_{task}").config["source"]["use"].startswith("uni_mmmu.data:")
+    for task in ("maze100", "sliding54", "jigsaw100", "maze", "sliding", "jigsaw", "geometry", "science", "code"):
+        assert Catalog().task(f"uni_mmmu_{task}").config["source"]["use"].startswith("uni_mmmu.")
 
 
 def test_the_groups_are_groups_by_name_and_by_suffix() -> None:
@@ -139,6 +139,14 @@ def test_the_groups_are_groups_by_name_and_by_suffix() -> None:
     assert [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu_text_cot")] == [
         (name, "text_cot") for name in names
     ]
+
+
+def test_the_whole_benchmark_is_six_tasks() -> None:
+    names = [f"uni_mmmu_{name}" for name in ("jigsaw", "maze", "sliding", "geometry", "science", "code")]
+    catalog = Catalog()
+    assert [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu_all")] == [(name, None) for name in names]
+    drawn = [(pick.task, pick.mode) for pick in catalog.pick("uni_mmmu_all_visual_cot")]
+    assert drawn == [(name, "visual_cot") for name in names]
 
 
 def answered(text: str, *drawings: Picture) -> Episode:
@@ -206,75 +214,3 @@ def test_an_item_without_ground_truth_has_no_text_score(tmp_path: Path) -> None:
     file = published.write_parquet(tmp_path / "x.parquet", [row])
     cell = sketchmark.run("player/solver", "uni_mmmu_maze100", data=file, output_path=tmp_path / "run").results()
     assert set(cell.tasks["uni_mmmu_maze100.direct"].metrics) == {"maze_solved"}
-
-
-class Judge(Model):
-    """Calls a solution right if it says 12; keeps what it is shown."""
-
-    def __init__(self, reply: str = "") -> None:
-        super().__init__("judge")
-        self._reply = reply
-        self.asked: list[Context] = []
-
-    async def say(self, context: Context, options: Options) -> Reply:
-        self.asked.append(context)
-        right = "Solution to grade:\nAD is 12" in context.texts[-1] or len(context.pictures) > 1
-        return Reply(text=self._reply or f"VERDICT: CORRECT? No:\nVERDICT: {'CORRECT' if right else 'INCORRECT'}")
-
-
-class Geometer(Model):
-    async def say(self, context: Context, options: Options) -> Reply:
-        return Reply(text="AD is 12")
-
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return Reply(picture=context.pictures[0])
-
-
-@pytest.fixture
-def problems(tmp_path: Path) -> Path:
-    return published.write_parquet(tmp_path / "geometry.parquet", published.geometry_rows())
-
-
-def test_geometry_is_judged_in_text_and_in_the_drawn_lines(problems: Path, tmp_path: Path) -> None:
-    judge = Judge()
-    cell = (
-        sketchmark.run(
-            Geometer("geometer"),
-            "uni_mmmu_geometry_visual_cot",
-            data=problems,
-            output_path=tmp_path / "run",
-            judge=judge,
-        )
-        .results()
-        .tasks["uni_mmmu_geometry.visual_cot"]
-    )
-    assert {name: found.mean for name, found in cell.metrics.items()} == {
-        "geometry_text_acc": 1.0,
-        "geometry_overlay_acc": 1.0,
-    }
-    assert sorted(len(context.pictures) for context in judge.asked) == [0, 0, 2, 2]
-
-
-def test_geometry_without_a_judge_is_not_scored_and_says_why(problems: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(Geometer("geometer"), "uni_mmmu_geometry", data=problems, output_path=tmp_path / "run")
-    assert folder.results().tasks["uni_mmmu_geometry.direct"].metrics == {}
-    assert "--judge" in next(iter(folder.scores("uni_mmmu_geometry.direct"))).notes["unscored"]
-
-
-def test_a_judge_that_gives_no_verdict_scores_nothing_and_is_counted(problems: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        Geometer("geometer"),
-        "uni_mmmu_geometry",
-        data=problems,
-        output_path=tmp_path / "run",
-        judge=Judge("It is 100% right, 1 of 1."),
-    )
-    cell = folder.results().tasks["uni_mmmu_geometry.direct"]
-    assert cell.metrics == {} and cell.failures["judge_failed"] == cell.episodes
-
-
-def test_geometry_has_no_oracle_where_the_data_has_no_drawn_lines(problems: Path, tmp_path: Path) -> None:
-    with pytest.raises(CannotPlay, match="no true pictures"):
-        sketchmark.run(
-            Geometer("geometer"), "uni_mmmu_geometry_visual_cot", canvas="oracle", data=problems, output_path=tmp_path
-        )

@@ -1,4 +1,4 @@
-"""Geometry is scored by a judge alone: what it is shown, and how its verdict is read."""
+"""Geometry: what the judges are asked, how their verdicts are read, and numbers by rule."""
 
 from __future__ import annotations
 
@@ -7,88 +7,219 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.errors import CallFailed
+from sketchmark.episode import Episode
+from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
 from sketchmark.models.cached import with_cache
 from sketchmark.parts import Picture, Sample
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.uni_mmmu.geometry import judged
+from sketchmark.tasks.uni_mmmu import geometry
+from sketchmark.tasks.uni_mmmu.quantities import quantity, same
 from tests.episodes import Judge, episode, flat
 
-DIAGRAM, TRUE, DRAWN, FIRST = flat(10), flat(20), flat(30), flat(40)
-RIGHT, WRONG = "VERDICT: CORRECT", "VERDICT: INCORRECT"
+DIAGRAM, TRUE, DRAWN = flat(10), flat(20), flat(30)
+RIGHT, WRONG = '{"text_ok": 1}', '{"text_ok": 0}'
 
 
-def _sample(*, lines: str = "", drawn: Picture | None = None) -> Sample:
+def _sample(
+    *, lines: str = "", drawn: Picture | None = TRUE, kind: str = "CALCULATION", solution: str = "AD is twelve."
+) -> Sample:
     return Sample(
         "x",
         pictures={"image": DIAGRAM},
-        fields={"question": "How long is AD?", "lines": lines},
-        target={"answer": "twelve"},
-        frames=(lambda: [drawn, FIRST]) if drawn else None,
+        fields={"question": "How long is AD?", "choices": "(no choices)", "lines": lines},
+        target={"kind": kind, "solution": solution, "answer": "12"},
+        frames=(lambda: [drawn]) if drawn else None,
     )
 
 
-def _score(judge: Model | None, said: str, *drawings: Picture | None, sample: Sample | None = None) -> Scores:
-    return asyncio.run(judged(sample or _sample(), episode(said, drawings=drawings), Grading(judge=judge)))
+def _text(judge: Model | None, said: str | Episode, scoring: str = "strict", sample: Sample | None = None) -> Scores:
+    played = said if isinstance(said, Episode) else episode(said)
+    return asyncio.run(geometry.solution(sample or _sample(), played, Grading(scoring, judge)))
+
+
+def _lines(
+    judge: Model | None, *drawings: Picture | None, scoring: str = "strict", sample: Sample | None = None
+) -> Scores:
+    played = episode("AD is 12", drawings=drawings)
+    return asyncio.run(geometry.overlay(sample or _sample(), played, Grading(scoring, judge)))
 
 
 @pytest.mark.parametrize(
-    ("reply", "value"),
+    ("reply", "strict", "official"),
     [
-        (RIGHT, 1.0),
-        (WRONG, 0.0),
-        ("VERDICT: **CORRECT**", 1.0),
-        (f"{RIGHT}? No.\n{WRONG}", 0.0),
-        (f"{WRONG}? No.\n{RIGHT}", 1.0),
+        (RIGHT, 1, 1),
+        (WRONG, 0, 0),
+        (r'<think>area \frac{1}{2}ab</think>{"text_ok":1}', 1, 0),
+        ('<think>{"text_ok":0|1} they ask</think>{"text_ok":1}', 1, 0),
+        ('```json\n{"reasoning_rigorous": 0, "text_ok": 1}\n```', 1, 1),
+        ('{"text_ok": "1"}', 1, 1),
+        ('{"text_ok": "0"}', 0, 0),
+        ('{"text_ok": true}', 1, 1),
+        ('{"reason": "a } and \\" too", "text_ok": 1}', 1, 1),
+        ('{"text_ok": 2}', None, 0),
+        ('{"ok": 1}', None, 0),
+        ("Correct.", None, 0),
+        ("", None, 0),
+        ('<think>never ends {"text_ok": 1}', None, 1),
+        ('{"text_ok": 1', None, 0),
     ],
 )
-def test_the_last_verdict_counts(reply: str, value: float) -> None:
-    scores = _score(Judge(reply), "AD is 12")
-    assert scores.values == {"geometry_text_acc": value}
-    assert scores.notes == {"expected": "twelve", "geometry_text_acc_judge": reply}
+def test_the_two_readings_of_a_verdict(reply: str, strict: int | None, official: int) -> None:
+    if strict is None:
+        with pytest.raises(JudgeFailed):
+            _text(Judge(reply), "AD is 12")
+    else:
+        scores = _text(Judge(reply), "AD is 12")
+        assert scores.values == {"geometry_text_acc": strict}
+        assert scores.notes == {
+            "answer": "AD is 12",
+            "expected": "AD is twelve.",
+            "geometry_text_acc_judge": reply,
+        }
+    assert _text(Judge(reply), "AD is 12", "official").values == {"geometry_text_acc": official}
 
 
-@pytest.mark.parametrize("reply", ["", "CORRECT", "verdict: correct", "VERDICT: CORRECTED"])
-def test_no_verdict_is_a_failure_of_the_judge_and_not_kept(reply: str, tmp_path: Path) -> None:
-    judge = Judge(reply)
+def test_no_verdict_is_a_failure_of_the_judge_and_not_kept(tmp_path: Path) -> None:
+    judge = Judge("CORRECT")
     for _ in range(2):
-        with pytest.raises(CallFailed, match="geometry_text_acc: no verdict") as failed:
-            _score(with_cache(judge, tmp_path), "AD is 12")
-        assert failed.value.kind == "judge_failed"
+        with pytest.raises(JudgeFailed, match="gave no verdict"):
+            _text(with_cache(judge, tmp_path), "AD is 12")
     assert len(judge.asked) == 2
 
 
-def test_the_judge_sees_problem_reference_and_solution() -> None:
+def test_the_text_judge_gets_the_published_question() -> None:
     judge = Judge(RIGHT)
-    _score(judge, "AD is 12")
-    [asked] = judge.asked
-    for part in ("Problem:\nHow long is AD?\n", "Reference:\ntwelve\n", "Solution to grade:\nAD is 12\n"):
-        assert part in asked
-    assert judge.shown[0].pictures == []
+    _text(judge, "<think>Hm.</think>AD is {12}", sample=_sample(kind="PROVING"))
+    [shown] = judge.shown
+    system, user = shown.texts
+    assert system.startswith("You are a rigorous grader") and '"text_reason":"<short>"}' in system
+    assert "Type: PROVING\nProblem (may have EN/CN):\nHow long is AD?\n" in user
+    assert "path):\nAD is twelve.\n" in user and "Candidate solution text (to grade):\nAD is {12}\n" in user
+    assert user.endswith("```json ...  ```\n            ") and shown.pictures == []
 
 
-def test_the_last_drawing_is_judged_beside_the_diagram_and_the_true_lines() -> None:
-    judge = Judge(RIGHT)
-    scores = _score(judge, "AD is 12", FIRST, DRAWN, sample=_sample(lines="AD", drawn=TRUE))
-    assert scores.values == {"geometry_text_acc": 1.0, "geometry_overlay_acc": 1.0}
-    assert set(scores.notes) == {"expected", "geometry_text_acc_judge", "geometry_overlay_acc_judge"}
-    assert judge.shown[1].pictures == [DIAGRAM, TRUE, DRAWN]
-    assert "the third is to be graded" in judge.asked[1] and "Auxiliary lines:\nAD\n" in judge.asked[1]
-    plain = Judge(WRONG)
-    assert _score(plain, "AD is 12", DRAWN).values["geometry_overlay_acc"] == 0.0
-    assert plain.shown[1].pictures == [DIAGRAM, DRAWN]
-    assert "the second is to be graded" in plain.asked[1] and "Auxiliary lines:" not in plain.asked[1]
+def test_official_sends_the_whole_reply_also_an_empty_one() -> None:
+    judge = Judge(WRONG)
+    _text(judge, "<think>Hm.</think>AD is 12", "official")
+    _text(judge, "", "official")
+    assert "(to grade):\n<think>Hm.</think>AD is 12\n" in judge.asked[0] and "(to grade):\n\n" in judge.asked[1]
 
 
 def test_what_is_missing_is_wrong_and_nobody_is_asked_about_it() -> None:
     judge = Judge(RIGHT)
-    assert _score(judge, "  ", None).values == {"geometry_text_acc": 0.0, "geometry_overlay_acc": 0.0}
+    for said in ("", "  ", "<think>only thought</think>"):
+        scores = _text(judge, said)
+        assert (scores.values, scores.unparsed) == ({"geometry_text_acc": 0.0}, True)
+    assert _lines(judge, None).values == {"geometry_overlay_acc": 0.0}
     assert judge.asked == []
 
 
-def test_without_a_judge_nothing_is_scored() -> None:
-    scores = _score(None, "AD is 12", DRAWN)
-    assert scores.values == {"geometry_text_acc": None, "geometry_overlay_acc": None}
-    assert "--judge" in scores.notes["unscored"]
-    assert _score(None, "AD is 12").values == {"geometry_text_acc": None}
+def test_an_item_that_was_not_produced_is_wrong_but_left_out_by_the_published_program() -> None:
+    failed = episode("AD is 12", drawings=[None], failed=True)
+    assert _text(Judge(RIGHT), failed).values == {"geometry_text_acc": 0.0}
+    assert _text(Judge(RIGHT), failed, "official").values == {"geometry_text_acc": None}
+    for scoring, value in (("strict", 0.0), ("official", None)):
+        found = asyncio.run(geometry.overlay(_sample(), failed, Grading(scoring, Judge(RIGHT))))
+        assert found.values == {"geometry_overlay_acc": value}
+
+
+def test_the_overlay_judge_sees_diagram_truth_and_drawing_in_this_order() -> None:
+    judge = Judge('```json {"overlay_ok":1,"overlay_reason":"{all}"} ```')
+    for scoring in ("strict", "official"):
+        scores = _lines(judge, DRAWN, sample=_sample(lines="Connect AD"), scoring=scoring)
+        assert scores.values == {"geometry_overlay_acc": 1.0} and scores.notes["frames_right"] == [True]
+    shown = judge.shown[0]
+    assert shown.pictures == [DIAGRAM, TRUE, DRAWN]
+    assert [isinstance(part.content, str) for part in shown.parts] == [True, True, False, False, False]
+    assert shown.texts[0].endswith('{"overlay_ok":0|1,"overlay_reason":"<short>"}\n')
+    assert "draw ALL): \nConnect AD\n" in shown.texts[1]
+    _lines(judge, DRAWN)
+    assert "draw ALL): \n(none)\n" in judge.asked[-1]
+
+
+def test_without_the_true_lines_a_drawing_is_not_scored() -> None:
+    judge = Judge(RIGHT)
+    scores = _lines(judge, DRAWN, sample=_sample(drawn=None))
+    assert (
+        scores.values == {"geometry_overlay_acc": None} and "no picture of the required" in scores.notes["no_truth"]
+    )
+    assert _text(judge, "x", sample=_sample(solution="")).values == {"geometry_text_acc": None}
+    assert judge.asked == []
+
+
+def test_without_a_judge_only_numbers_are_scored() -> None:
+    for scores in (_text(None, "AD is 12"), _lines(None, DRAWN)):
+        assert list(scores.values.values()) == [None] and "--judge" in scores.notes["unscored"]
+    assert _lines(None).values == {}
+    assert geometry.number(_sample(), episode("**Final answer: 12**"), Grading()).values["geometry_number_acc"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("So AD = 12.\n**Final answer: 12**", 1),
+        ("**Final answer: $12\\text{ cm}$**.", 1),
+        ("Final answer: AD = 12 cm", 1),
+        ("**Final answer: B. 12**", 1),
+        ("Final answer: 5\nNo. **Final answer: 4\\sqrt{9}**", 1),
+        ("The answer is 12.", 1),
+        ("<think>Final answer: 12</think>**Final answer: 13**", 0),
+        ("**Final answer: 12.5**", 0),
+        ("**Final answer: x + 12**", None),
+        ("It is long.", None),
+    ],
+)
+def test_a_calculated_number_is_compared_as_a_number(said: str, right: int | None) -> None:
+    scores = geometry.number(_sample(), episode(said), Grading())
+    assert (scores.values, scores.unparsed) == ({"geometry_number_acc": float(right or 0)}, right is None)
+
+
+def test_proofs_and_answers_that_are_no_number_have_no_number_score() -> None:
+    said = episode("**Final answer: 12**")
+    assert geometry.number(_sample(kind="PROVING"), said, Grading()).values == {"geometry_number_acc": None}
+    words = Sample("x", target={"kind": "CALCULATION", "answer": "isosceles", "solution": ""})
+    assert geometry.number(words, said, Grading()).values == {"geometry_number_acc": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3.5", 3.5),
+        (".5", 0.5),
+        ("-7", -7),
+        ("1,250", 1250),
+        ("3\\sqrt{3}", 5.19615),
+        ("3√3/2", 2.59808),
+        ("2√5 cm", 4.47214),
+        ("\\frac{1}{2}", 0.5),
+        ("\\dfrac{5\\pi}{3}", 5.23599),
+        ("30°", 30),
+        ("45^\\circ", 45),
+        ("60 degrees", 60),
+        ("12 cm²", 12),
+        ("12 square units", 12),
+        ("$x = 2 + \\sqrt{2}$", 3.41421),
+        ("(√5 − 1)/2", 0.61803),
+        ("6π", 18.84956),
+        ("2^3", 8),
+        ("≈ 6.93", 6.93),
+        ("(B) 12", 12),
+        ("1/0", None),
+        ("", None),
+        ("AB", None),
+        ("12 and 13", None),
+        ("√(-1)", None),
+        ("9^9^9^9", None),
+        ("10^99999", None),
+        ("(" * 150, None),
+        ("1" * 300, None),
+    ],
+)
+def test_numbers_as_geometry_writes_them(text: str, value: float | None) -> None:
+    assert quantity(text) == (value if value is None else pytest.approx(value, rel=1e-5))
+
+
+def test_rounded_numbers_are_the_same_and_whole_ones_equal_or_not() -> None:
+    assert same(6.93, 6.9282) and not same(6.9, 6.9282)
+    assert not same(1001.0, 1000.0) and same(1000.0, 1000.0)

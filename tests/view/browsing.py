@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
@@ -25,8 +27,11 @@ _FLAGS = (
 @contextmanager
 def launched() -> Iterator[Browser]:
     """One at a time in a process, and never left open: its event loop would be in the way of other tests."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("no Chromium on this machine (make browser)")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
+        chromium = playwright.chromium.launch(executable_path=browser, args=list(_FLAGS))
         yield chromium
         chromium.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -308,3 +309,29 @@ def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Bro
         page.goto(f"{home(page)}/compare?a=two&b=two&cell_a=maze.direct&cell_b=maze.visual_cot")
         expect(page.locator(".result")).to_contain_text(words)
         expect(page.locator(".result .pill")).to_have_count(0)
+
+
+def test_published_figures_stand_in_the_leaderboard_and_are_marked(chromium: Browser, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = Maker(tmp_path / name).fill(20).finish()
+        results = json.loads(folder.results_file.read_text())
+        figure = {"score": "maze_text_exact", "channel": "text", "source": "a <b>paper</b>", "protocol": "asked once"}
+        results["tasks"]["maze.visual_cot"]["published"] = [
+            {**figure, "model": "Model A", "value": 0.181, "n": 149},
+            {**figure, "model": "<img src=x onerror=alert(1)>", "value": 0.5},
+            {**figure, "model": "Model B", "value": 0.9, "score": "another score"},
+        ]
+        folder.results_file.write_text(json.dumps(results))
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        watch = Watch(page, address.partition("?")[0])
+        page.goto(address)
+        row = page.get_by_role("row", name=re.compile("published Model A"))
+        expect(row).to_have_count(1)
+        expect(row).to_contain_text("visual_cot18.1n 149")
+        expect(row.get_by_role("checkbox")).to_have_count(0)
+        expect(page.get_by_text("a <b>paper</b>").first).to_be_visible()
+        expect(page.get_by_text("Model B")).to_have_count(0)
+        expect(page.get_by_text("in no statistic here")).to_be_visible()
+        keep(page, "viewer-published")
+        assert not watch.troubles

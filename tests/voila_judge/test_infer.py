@@ -46,7 +46,7 @@ def test_the_file_has_the_published_shape(asked: Inference) -> None:
     for place, element in enumerate(elements):
         assert list(element) == ["query0", "query1", "query2"]
         for query in element.values():
-            assert list(query) == ["question", "row_index", "query", "generated_text"]
+            assert list(query) == ["question", "row_index", "scenes", "query", "generated_text"]
             assert query["question"] == query["row_index"] == place
             answer = query["generated_text"][0]  # as the published scorer takes it
             assert len(query["generated_text"]) == 1 and len(answer) > 20
@@ -62,6 +62,21 @@ def test_what_the_solver_says_is_right_by_rule_and_nothing_is_drawn(asked: Infer
     marked = by_rule(pair(path, asked.csv).items)
     assert list(marked) == [1, 2, 3]
     assert all(verdict.scores()["overall"] == 1 for verdicts in marked.values() for verdict in verdicts.values())
+
+
+def test_answers_to_another_csv_are_refused(asked: Inference, tmp_path: Path) -> None:
+    path, _ = infer(asked)
+    make(tmp_path / "other" / "questions.csv", SetOrder(count=7, distraction=False, seed=3, pictures=False))
+    with pytest.raises(BadInput, match=r"answers other questions than .*other.questions.csv asks: row 1"):
+        pair(path, tmp_path / "other" / "questions.csv")
+
+
+def test_data_is_where_the_questions_are_as_for_run(asked: Inference, tmp_path: Path) -> None:
+    (tmp_path / "pictures").rename(tmp_path / "made" / "Test_Images")
+    path, failed = infer(replace(asked, csv=None, images=None, data=tmp_path / "made"))
+    assert asked.csv and (len(pair(path, asked.csv).items), failed) == (7, [])
+    with pytest.raises(BadInput, match="--data says where"):
+        infer(replace(asked, images=None, data=tmp_path / "made"))
 
 
 async def test_a_drawing_is_read_and_can_be_judged(asked: Inference) -> None:

@@ -52,7 +52,19 @@ def test_without_a_judge_the_rules_score_and_nothing_is_asked(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "by rule" in done.stdout and "100.0 [78.5, 100.0]" in done.stdout
     assert "structure 19 (2 questions)" in done.stdout
-    assert "judge" not in done.stdout
+    assert "Published figures are a judge's: these are not comparable" in done.stdout
+    assert "judge" not in json.loads(run(tmp_path, "--json").stdout)
+
+
+def test_the_published_command_line_judges_as_published(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with serving(Judge()) as url:
+        done = run(tmp_path, "--json", "--open_api_key", KEY, "--judge_args", f"base_url={url}")
+    assert done.returncode == 0, done.stderr
+    judged = json.loads(done.stdout)["judge"]
+    assert (judged["model"], judged["batch"]) == ("openai/gpt-4o-2024-08-06", True)
+    assert "judging with openai/gpt-4o-2024-08-06 through the Batch API, as published" in done.stderr
+    assert (tmp_path / "batch_step1.jsonl").exists()
 
 
 def test_missing_and_surplus_rows_are_named_and_count_as_0(tmp_path: Path) -> None:

@@ -9,16 +9,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sketchmark.worlds import boards, maze, sliding
+from sketchmark.worlds.boards import Pixels
 from tests.worlds import reference
 from tests.worlds.pictures import from_pixels, on_page
 
+WALL = boards.rgb8("#1f2937")[0]
 CONTENT, PAGE = boards.rgb01("#1f2937"), boards.rgb01("#ffffff")
 
 
-def _page(height: int, width: int, top: int, left: int, bottom: int, right: int) -> NDArray[np.float32]:
-    pixels = np.ones((height, width, 3), np.float32)
-    pixels[top:bottom, left:right] = CONTENT[0]
-    return pixels
+def _seen(pixels: NDArray[np.uint8]) -> Pixels:
+    return boards.pixels_of(from_pixels(pixels))
+
+
+def _page(height: int, width: int, top: int, left: int, bottom: int, right: int) -> Pixels:
+    pixels = np.full((height, width, 3), 255, np.uint8)
+    pixels[top:bottom, left:right] = WALL
+    return _seen(pixels)
 
 
 def test_the_extent_is_grown_by_two_pixels_and_squared_around_its_centre() -> None:
@@ -32,7 +38,12 @@ def test_the_square_is_pushed_back_into_the_picture() -> None:
 
 
 def test_an_empty_picture_is_all_board() -> None:
-    assert boards.find_board(np.ones((30, 30, 3), np.float32), CONTENT, PAGE, 0.003) == (0, 0, 30, 30)
+    assert boards.find_board(_seen(np.full((30, 30, 3), 255, np.uint8)), CONTENT, PAGE, 0.003) == (
+        0,
+        0,
+        30,
+        30,
+    )
 
 
 @pytest.mark.parametrize(("height", "width"), [(60, 200), (200, 60)])
@@ -46,20 +57,20 @@ def test_a_board_wider_than_the_picture_is_high_takes_its_whole_height() -> None
 
 
 def test_a_row_counts_only_above_its_share() -> None:
-    pixels = np.ones((1000, 1000, 3), np.float32)
-    pixels[500:601, 500:601] = CONTENT[0]
-    pixels[100, 500:503] = CONTENT[0]
-    assert boards.find_board(pixels, CONTENT, PAGE, 0.003).top == 498
-    pixels[100, 500:504] = CONTENT[0]
-    assert boards.find_board(pixels, CONTENT, PAGE, 0.003).top == 98
+    pixels = np.full((1000, 1000, 3), 255, np.uint8)
+    pixels[500:601, 500:601] = WALL
+    pixels[100, 500:503] = WALL
+    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 498
+    pixels[100, 500:504] = WALL
+    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 98
 
 
 def test_a_pixel_must_be_nearer_to_content_by_a_margin() -> None:
     black, white = boards.rgb01("#000000"), boards.rgb01("#ffffff")
     for level, counts in ((126, True), (127, False)):
-        pixels = np.ones((40, 40, 3), np.float32)
-        pixels[10:21, 10:21] = np.float32(level) / np.float32(255)
-        assert (boards.find_board(pixels, black, white, 0.003) == (8, 8, 23, 23)) is counts
+        pixels = np.full((40, 40, 3), 255, np.uint8)
+        pixels[10:21, 10:21] = level
+        assert (boards.find_board(_seen(pixels), black, white, 0.003) == (8, 8, 23, 23)) is counts
 
 
 def test_cell_edges_round_halves_to_even() -> None:

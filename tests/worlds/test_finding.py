@@ -7,28 +7,33 @@ import pytest
 from numpy.typing import NDArray
 
 from sketchmark.worlds import boards
-from sketchmark.worlds.boards import Box
+from sketchmark.worlds.boards import Box, Pixels
 from tests.episodes import from_pixels, solid
 
 BLACK, WHITE = boards.rgb01("#000000"), boards.rgb01("#ffffff")
 
 
-def _page(height: int, width: int, *boxes: tuple[int, int, int, int]) -> NDArray[np.float32]:
-    pixels = np.ones((height, width, 3), np.float32)
+def _seen(pixels: NDArray[np.uint8]) -> Pixels:
+    return boards.pixels_of(from_pixels(pixels))
+
+
+def _page(height: int, width: int, *boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
+    pixels = np.full((height, width, 3), 255, np.uint8)
     for top, left, bottom, right in boxes:
         pixels[top:bottom, left:right] = 0
     return pixels
 
 
-def _found(pixels: NDArray[np.float32], share: float = 0.003, square: bool = True) -> Box:
-    return boards.find_board(pixels, BLACK, WHITE, share, square)
+def _found(pixels: NDArray[np.uint8], share: float = 0.003, square: bool = True) -> Box:
+    return boards.find_board(_seen(pixels), BLACK, WHITE, share, square)
 
 
 def test_colours_are_red_green_and_blue_from_zero_to_one() -> None:
     assert boards.rgb8("#ff8000", "010203").tolist() == [[255, 128, 0], [1, 2, 3]]
     assert boards.rgb01("#ff0033").tolist() == [[1.0, 0.0, pytest.approx(0.2)]]
-    assert boards.pixels_of(solid(255, 0, 51, (3, 2))).shape == (2, 3, 3)
-    assert boards.pixels_of(solid(255, 0, 51))[1, 1].tolist() == [1.0, 0.0, pytest.approx(0.2)]
+    pixels = boards.pixels_of(solid(255, 0, 51, (3, 2)))
+    assert (pixels.height, pixels.width) == (2, 3)
+    assert pixels.distances(boards.rgb01("#ff0033", "#ff0000")).tolist() == [[0.0], [pytest.approx(0.2)]]
 
 
 def test_moves_are_by_one_row_or_column() -> None:
@@ -71,7 +76,7 @@ def test_where_the_published_evaluators_look_on_a_wide_page(
     """Worked out on paper from their rules: that of sliding puzzles, and that of mazes, which swaps the ends. A
     negative beginning is counted from the far end."""
     wide = _page(100, 200, (20, 10, 60, 180))
-    assert boards.find_board(wide, BLACK, WHITE, 0.003, published=ends) == found
+    assert boards.find_board(_seen(wide), BLACK, WHITE, 0.003, published=ends) == found
 
 
 def test_the_extent_reaches_from_the_first_content_to_the_last() -> None:
@@ -91,29 +96,29 @@ def test_a_line_counts_when_more_than_the_share_of_it_is_content(pixels: int, to
     assert _found(turned, share=0.05, square=False).left == top
 
 
-@pytest.mark.parametrize(("level", "counts"), [(0.494, True), (0.496, False), (0.505, False)])
-def test_a_pixel_must_be_nearer_to_content_by_a_hundredth(level: float, counts: bool) -> None:
-    """Between black and red, a red of 0.495 is a hundredth nearer to black."""
-    pixels = np.zeros((40, 40, 3), np.float32)
-    pixels[:, :, 0] = 1
+@pytest.mark.parametrize(("level", "counts"), [(126, True), (127, False), (129, False)])
+def test_a_pixel_must_be_nearer_to_content_by_a_hundredth(level: int, counts: bool) -> None:
+    """Between black and red, a red of 0.495 (126.2 of 255) is a hundredth nearer to black."""
+    pixels = np.zeros((40, 40, 3), np.uint8)
+    pixels[:, :, 0] = 255
     pixels[10:20, 10:20, 0] = level
-    found = boards.find_board(pixels, BLACK, boards.rgb01("#ff0000"), 0.003, square=False)
+    found = boards.find_board(_seen(pixels), BLACK, boards.rgb01("#ff0000"), 0.003, square=False)
     assert found == ((8, 8, 22, 22) if counts else (0, 0, 40, 40))
 
 
 def test_content_and_page_may_each_have_several_colours() -> None:
     content, page = boards.rgb01("#000000", "#ff0000"), boards.rgb01("#ffffff", "#00ff00")
-    pixels = np.ones((40, 40, 3), np.float32)
-    pixels[0:5] = (0, 1, 0)
+    pixels = np.full((40, 40, 3), 255, np.uint8)
+    pixels[0:5] = (0, 255, 0)
     pixels[10:20, 10:15] = 0
-    pixels[10:20, 15:30] = (1, 0, 0)
-    assert boards.find_board(pixels, content, page, 0.003, square=False) == (8, 8, 22, 32)
+    pixels[10:20, 15:30] = (255, 0, 0)
+    assert boards.find_board(_seen(pixels), content, page, 0.003, square=False) == (8, 8, 22, 32)
 
 
 def test_every_pixel_gets_the_nearest_colour_and_the_first_of_equals() -> None:
     colours = boards.rgb01("#000000", "#ff0000", "#0000ff")
-    pixels = np.array([[[0, 0, 0.1], [0.9, 0, 0]], [[0, 0.2, 0.8], [0.5, 0, 0]], [[0.6, 0, 0.6], [0.6, 0, 0.6]]])
-    assert boards.nearest(pixels.astype(np.float32), colours).tolist() == [[0, 1], [2, 0], [1, 1]]
+    pixels = np.array([[[0, 0, 25], [230, 0, 0]], [[0, 51, 204], [127, 0, 0]], [[153, 0, 153], [153, 0, 153]]])
+    assert boards.nearest(_seen(pixels.astype(np.uint8)), colours).tolist() == [[0, 1], [2, 0], [1, 1]]
 
 
 def test_a_change_in_any_one_channel_is_seen() -> None:

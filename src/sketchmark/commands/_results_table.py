@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
+from sketchmark.runs.baselines import warned
+from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
+from sketchmark.task import RA_AL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,17 +19,19 @@ _MOST_GROUPS = 12
 
 
 def print_results(results: Results) -> None:
-    """Every score with its interval, by each scoring, beside it how many replies were cut or could not be read; then
-    other trouble, and what drawing changed."""
+    """Every score with its interval, by each scoring, beside it what guessing would get (where there is something to
+    guess) and how many replies were cut or could not be read; then other trouble, and what drawing changed."""
     from sketchmark.terminal.console import console
 
     out = console()
+    if results.part:
+        out.print(results.part, style="yellow")
     out.print(_scores(results))
     for name, cell in results.tasks.items():
         if trouble := _trouble(cell):
             out.print(f"{name}: {trouble}", style="red")
     _print_groups(out, results.tasks)
-    for warning in results.warnings:
+    for warning in (*results.warnings, *warned(results.tasks)):
         out.print(f"warning: {warning}", style="yellow")
     if results.gains:
         _print_gains(out, results.gains)
@@ -44,7 +48,8 @@ def _scores(results: Results) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for name in ("task.mode", "score", *["scoring"] * bool(scorings)):
         table.add_column(name, overflow="fold")
-    for name in ("mean", "95 %", "n", "cut", "unparsed"):
+    guessed = any(cell.baselines for cell in results.tasks.values())
+    for name in ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed"):
         table.add_column(name, justify="right", no_wrap=True)
     for label, cell in results.tasks.items():
         ways = _by_scoring(cell)
@@ -57,7 +62,8 @@ def _scores(results: Results) -> Table:
                 shares = ("", "") if name in told else (_share(ways[name].cut), _share(ways[name].unparsed))
                 told.add(name)
                 table.add_row(
-                    *(label, score, *[name] * bool(scorings), _mean(found), _bounds(found)),
+                    *(label, score, *[name] * bool(scorings), mean_of(found), bounds_of(found)),
+                    *[_guess(ways[name].baselines.get(metric))] * guessed,
                     *(str(found.n) if found else "", *shares),
                     style="bold" if metric == cell.headline else None,
                 )
@@ -69,7 +75,8 @@ def _scores(results: Results) -> Table:
 
 
 def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
-    return {cell.scoring or "strict": cell, **cell.scorings}
+    """`ra-al` reads no answers and has a table of its own."""
+    return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
 
 
 def _numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
@@ -97,7 +104,7 @@ def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
             continue
         for label, group in groups.items():
             found = group.metrics.get(cell.headline)
-            table.add_row(name, by, label, _mean(found), _bounds(found), str(group.n))
+            table.add_row(name, by, label, mean_of(found), bounds_of(found), str(group.n))
             name = by = ""
         table.add_section()
     if table.row_count:
@@ -118,7 +125,7 @@ def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
         table.add_row(
             *(gain.task, gain.mode, gain.canvas, gain.metric),
             f"{gain.gain:+.3f}",
-            _bounds(gain, "+.3f"),
+            bounds_of(gain, "+.3f"),
             *map(str, (gain.helped, gain.hurt, gain.same)),
             f"{gain.p:.2g}" if gain.p is not None else "",
             style=style,
@@ -136,13 +143,18 @@ def _own_numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
     return {name: Metric(value, (None, None), cell.n) for name, value in numbers.items()}
 
 
-def _mean(found: Metric | None) -> str:
+def mean_of(found: Metric | None) -> str:
     if not found:
         return "-"
     return str(found.mean) if isinstance(found.mean, int) else f"{found.mean:.3f}"
 
 
-def _bounds(found: Metric | Gain | None, style: str = ".3f") -> str:
+def _guess(found: Baseline | None) -> str:
+    """The best that one gets without looking."""
+    return f"{found.best:.3f}" if found else ""
+
+
+def bounds_of(found: Metric | Gain | None, style: str = ".3f") -> str:
     """Nothing where no interval can be had (a single value that is not a share)."""
     if not found or found.ci95[0] is None:
         return ""

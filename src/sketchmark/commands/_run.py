@@ -20,7 +20,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
     if dry_run:
         from sketchmark.commands._estimate_table import print_estimate
 
-        print_estimate(prepared.cells, prepared.options.budget.price)
+        print_estimate(prepared.cells, prepared.options)
         return 0
     try:
         folder = prepared.play()
@@ -44,9 +44,15 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
     for cell in run.cells:
         for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
             tell(f"submission: {file}")
+    for line in run.options.engine.told:
+        tell(f"workers:    {line}")
+    for line in run.servers_told():
+        tell(f"server:     {line}")
     if budget.price is not None:
         in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
-        tell(f"cost:       {budget.spent:.4f} now, {in_all:.4f} for the whole run")
+        judge = f" ({budget.judge_spent:.4f} of it the judge's)" if budget.judge_price else ""
+        without = ", the judge left out" if judge else ""
+        tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
 
 
 def _exit_code(folder: RunFolder, run: PreparedRun) -> int:

@@ -16,9 +16,10 @@ def print_scorings(results: Results) -> None:
 
     out = console()
     for name, cell in results.tasks.items():
-        if not cell.scorings or not cell.aggregate:
+        ways = {cell.scoring or "strict": cell, **cell.scorings}
+        columns = {name: way for name, way in ways.items() if way.aggregate}
+        if len(columns) < 2 or not cell.aggregate:
             continue
-        columns = {cell.scoring or "strict": cell, **cell.scorings}
         table = Table(title=f"{name}: the same replies, scored {len(columns)} ways", title_justify="left")
         table.add_column("number")
         for scoring in columns:

@@ -16,6 +16,11 @@ from sketchmark.terminal import tell
     "--dataset_name", default="nlylmz/VOILA", show_default=True, help="On the hub, or a folder with CSV and pictures."
 )
 @click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True),
+    help="A VOILA CSV file, or a folder with one, and its pictures beside it: as for `sketchmark run`.",
+)
+@click.option(
     "--csv", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Questions from a VOILA CSV file."
 )
 @click.option(
@@ -42,6 +47,7 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
     The run folder is kept beside the file (results.json.run). The same command again resumes where it stopped and
     plays again what failed.
       sketchmark voila infer --model_name openai/gpt-4o --distraction yes
+      sketchmark voila infer --model_name openai/gpt-4o --distraction yes --data my_voila
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
     """
     from sketchmark.catalog import parse_arguments

@@ -26,6 +26,7 @@ class Inference:
     distraction: bool
     output_path: Path
     dataset_name: str = HUB
+    data: Path | None = None
     csv: Path | None = None
     images: Path | None = None
     max_new_tokens: int = 3048
@@ -98,6 +99,10 @@ def _model(asked: Inference) -> tuple[str, dict[str, Any]]:
 
 def _data(asked: Inference) -> Path | None:
     """Where the questions are. A CSV and a folder of pictures are brought into the published layout by a link."""
+    if asked.data is not None:
+        if asked.csv or asked.images or asked.dataset_name != HUB:
+            raise BadInput("--data says where the questions are", "leave out --csv, --images and --dataset_name")
+        return asked.data
     if asked.csv is None:
         if asked.images is not None:
             raise BadInput("--images goes with --csv")

@@ -47,7 +47,10 @@ from sketchmark.terminal import tell, tell_all
     type=click.Path(path_type=Path),
     help="Start of the names of the files with the judge's answers.",
 )
-@click.option("--open_api_key", help="The original's way to give the key. Better: export OPENAI_API_KEY.")
+@click.option(
+    "--open_api_key",
+    help="The original's way to give the key: judges as published. Better: export OPENAI_API_KEY, --judge, --batch.",
+)
 @click.option(
     "--answered_only", is_flag=True, help="Leave rows without an answer out, instead of counting them as 0."
 )
@@ -67,7 +70,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     """
     import json
 
-    from sketchmark.commands._voila_scoring import ScoringOrder, score_file
+    from sketchmark.commands._voila_scoring import PUBLISHED_JUDGE, ScoringOrder, score_file
     from sketchmark.tasks.voila.tables import lines
 
     if open_api_key:
@@ -75,6 +78,10 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
             "warning: a key on the command line is visible to others on this machine; export OPENAI_API_KEY instead",
             err=True,
         )
+        if not options["judge"]:
+            # The published command has this key and no judge: its judge is fixed, and always asked in batches.
+            options |= {"judge": PUBLISHED_JUDGE, "batch": True}
+            tell(f"judging with {PUBLISHED_JUDGE} through the Batch API, as published", err=True)
     order = ScoringOrder(distraction=distraction == "yes", key=open_api_key, **options)
     summary = score_file(order, lambda line: tell(line, err=True))
     if as_json:
@@ -82,6 +89,11 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     else:
         for line in lines(summary, by_rule=by == "rule"):
             tell(line)
+        if not order.judge:
+            tell(
+                "\nScored by rule. Published figures are a judge's: these are not comparable with them "
+                f"(--judge {PUBLISHED_JUDGE})."
+            )
     failed = sum(sum(kinds.values()) for kinds in summary.get("judge", {}).get("failed_verdicts", {}).values())
     if not failed:
         return 0

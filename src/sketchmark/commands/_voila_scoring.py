@@ -16,10 +16,12 @@ from sketchmark.models.batch import connect
 from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.secrets import remember
-from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule
+from sketchmark.runs.progress import watcher
+from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule, steps_of
 from sketchmark.tasks.voila.results_file import AnsweredQuestion, pair
 from sketchmark.tasks.voila.totals import agreement, summarise
 
+PUBLISHED_JUDGE = "openai/gpt-4o-2024-08-06"
 _KEY = "OPENAI_API_KEY"
 
 
@@ -42,7 +44,7 @@ class ScoringOrder:
 
 def score_file(order: ScoringOrder, tell: Tell) -> dict[str, Any]:
     if order.batch and not order.judge:
-        raise BadInput("--batch needs a judge", "add --judge openai/gpt-4o-2024-08-06")
+        raise BadInput("--batch needs a judge", f"add --judge {PUBLISHED_JUDGE}")
     paired = pair(order.results, order.table)
     missing = set(paired.missing)
     items = [item for item in paired.items if not (order.answered_only and item.question in missing)]
@@ -87,7 +89,17 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
 
     async def live() -> Marked:
         try:
-            return await by_judge(judge, items, order.distraction, order.concurrency)
+            with watcher() as looking:
+                looking.begin("verdicts", len(items) * len(steps_of(items)), 0)
+                marked = await by_judge(
+                    judge,
+                    items,
+                    order.distraction,
+                    order.concurrency,
+                    lambda failed: looking.played("verdicts", failed),
+                )
+                looking.end("verdicts")
+            return marked
         finally:
             await judge.close()
 

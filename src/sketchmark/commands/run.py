@@ -24,6 +24,7 @@ import click
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
 )
 @click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task, also in the numbers.")
+@click.option("--shard", default="", help="A part of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
 @click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
 @click.option("--model-args", default="", help="key=value,key=value for the model.")
@@ -39,7 +40,7 @@ import click
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
-@click.option("--concurrency", "-c", type=click.IntRange(1), default=16, show_default=True, help="Episodes at once.")
+@click.option("--concurrency", "-c", type=click.IntRange(1), default=100, show_default=True, help="Episodes at once.")
 @click.option("--batch-size", default="", help="For local weights: N or auto.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds an episode may take.")
 @click.option("--max-requests-per-minute", type=click.IntRange(1), help="Keep below the provider's limit.")
@@ -68,9 +69,24 @@ import click
     help="Run Python that a task in an --include folder names. It can do anything you can.",
 )
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
-@click.option("--dry-run", is_flag=True, help="Count the calls and pictures this run would make, and stop.")
-@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for cost per run.")
+@click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
+@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table of model and judge.")
 @click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "local", "processes", "ray"]),
+    default="auto",
+    show_default=True,
+    help="Who plays: this process, several beside it, or a Ray cluster. auto: processes where scripted players "
+    "have much to do, else local.",
+)
+@click.option("--ray-address", help="Of the Ray cluster [default: $RAY_ADDRESS, one on this machine, or a new one].")
+@click.option(
+    "--replicas",
+    type=click.IntRange(1),
+    help="Workers, each with a model of its own [default: one per core, CPU or --num-gpus of the cluster].",
+)
+@click.option("--num-gpus", type=click.FloatRange(0), default=0, help="GPUs of each replica (--engine ray).")
 @click.option("--log-samples", is_flag=True, help="Accepted for lmms-eval users; samples are always logged.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(**options: Any) -> int:
@@ -81,6 +97,8 @@ def command(**options: Any) -> int:
     for reasons other than the model's is played again.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
       sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
+      sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
+    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
     Exit code: 0 when every episode was scored, 1 when some failed, 2 for input that cannot be used or a run that
     stopped because no further call would work (a refused key, an empty account, many failures alike in a row), 3 at
     the cost limit, 130 after Ctrl-C, 143 after SIGTERM.

@@ -15,7 +15,7 @@ from sketchmark.terminal import tell
     "--scoring",
     default="strict",
     show_default=True,
-    help="How answers are read; several with commas stand side by side.",
+    help="How answers are read; several with commas stand side by side. ra-al: do drawing and answer follow?",
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
@@ -31,6 +31,9 @@ def command(
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
+    sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-4o
+    ra-al asks of stored drawings whether they follow the reasoning (RA) and whether the answer follows them (AL),
+    by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """
     import asyncio
 

@@ -18,6 +18,7 @@ from sketchmark.terminal import tell
 @click.option(
     "--include", multiple=True, type=click.Path(path_type=Path), help="A Python file with a model of yours."
 )
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
 @click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
 @click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
 @click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
@@ -28,6 +29,7 @@ def command(
     model: str,
     model_args: str,
     include: tuple[Path, ...],
+    host: str,
     port: int,
     latency: str,
     fail: str,
@@ -35,7 +37,7 @@ def command(
     seed: int,
     key_env: str | None,
 ) -> None:
-    """Serve MODEL to OpenAI clients at 127.0.0.1, optionally slow and unreliable on purpose."""
+    """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
     from sketchmark.catalog import Catalog, parse_arguments
     from sketchmark.models.secrets import remember
     from sketchmark.serve.batches import parse_fates
@@ -52,4 +54,4 @@ def command(
     def ready(url: str) -> None:
         tell(f"Serving {model} at {url}")
 
-    asyncio.run(serve(served, port=port, ready=ready, faults=faults, key=key, fates=fates))
+    asyncio.run(serve(served, host=host, port=port, ready=ready, faults=faults, key=key, fates=fates))

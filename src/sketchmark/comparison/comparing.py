@@ -11,11 +11,13 @@ from sketchmark.comparison import fairness
 from sketchmark.comparison.breakdowns import breakdowns
 from sketchmark.comparison.canvases import canvas_table
 from sketchmark.comparison.drawings import split_by_drawing
-from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, Side, TableRow
+from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
+from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.runs.gains import Pairs, Rows, pair
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
+from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
@@ -23,20 +25,29 @@ MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "vi
 
 
 def compare(
-    runs: Sequence[Path | str], *, metric: str = "", power: float | None = None, anyway: bool = False
+    runs: Sequence[Path | str],
+    *,
+    metric: str = "",
+    power: float | None = None,
+    anyway: bool = False,
+    published: bool = False,
 ) -> Comparison:
     """Modes within each run, canvases within each run, and every further run against the first.
 
     Cells that the same model played in different folders count as one run, so that modes may be played one by one.
     Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
-    `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need.
+    `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need;
+    `published` adds what others published for the same tasks.
     """
     names = _labels(runs)
     cells = [cell for path, name in zip(runs, names, strict=True) for cell in cells_of(path, name)]
-    work = _Work(metric, power, anyway)
+    work = _Work(metric, power, anyway, published)
     for task in dict.fromkeys(cell.task for cell in cells):
         work.compare_task([cell for cell in cells if cell.task == task], names)
-    if not work.rows and not work.canvases:
+    if published:
+        for path, name in zip(runs, names, strict=True):
+            work.published += beside_totals(RunFolder.open(path), name)
+    if not work.rows and not work.canvases and not work.published:
         raise BadInput(
             "nothing to compare: "
             + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
@@ -44,7 +55,7 @@ def compare(
         )
     corrected = holm([row.difference.p for row in work.rows])
     rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
-    return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)))
+    return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
 
 
 @dataclass
@@ -52,9 +63,11 @@ class _Work:
     metric: str
     power: float | None
     anyway: bool
+    with_published: bool
     rows: list[TableRow] = field(default_factory=list)
     canvases: list[CanvasTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    published: list[PublishedTable] = field(default_factory=list)
 
     def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
         """One task at a time, so that memory holds the scores of one."""
@@ -71,6 +84,9 @@ class _Work:
         cells = [cell for cell in cells if not reasons[id(cell)]]
         if not cells:
             return
+        if self.with_published:
+            found = (beside(cell, rows[id(cell)]) for cell in cells)
+            self.published += [table for table in found if table]
         if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
@@ -139,7 +155,7 @@ class _Work:
         same_mode: bool,
     ) -> None:
         """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
-        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
+        found = fairness.how_grouped(before, after, rows[id(before)], rows[id(after)])
         if same_mode:
             sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
             found = [*sourced, *fairness.how_asked(before, after), *found]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sketchmark.stats import Difference, Interval, Trend
+from sketchmark.stats.independent import Apart
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,41 @@ class CanvasTable:
 
 
 @dataclass(frozen=True)
+class PublishedRow:
+    """A published figure (a share) beside one's own. `apart` is own - published; None where `untold` says why not."""
+
+    model: str
+    score: str
+    channel: str
+    value: float
+    n: int | None
+    yours: Interval
+    scoring: str
+    apart: Apart | None
+    untold: str
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """What others published for one cell. `sources` says where and how, `notes` what is known to differ."""
+
+    task: str
+    mode: str
+    run: str
+    model: str
+    rows: tuple[PublishedRow, ...]
+    sources: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
 
     rows: tuple[TableRow, ...]
     canvases: tuple[CanvasTable, ...]
     notes: tuple[str, ...]
+    published: tuple[PublishedTable, ...] = ()
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval
+from sketchmark.stats.independent import Apart, share_of
 from sketchmark.terminal import shown
 
 
@@ -21,22 +22,22 @@ def to_json(comparison: Comparison) -> str:
 def to_markdown(comparison: Comparison) -> str:
     blocks = []
     for table in tables(comparison):
-        lines = [f"### {_markdown(table.title)}", ""]
+        lines = [f"### {markdown_text(table.title)}", ""]
         lines.append(_line(table.columns))
         lines.append("|" + "---|" * table.texts + "---:|" * (len(table.columns) - table.texts))
         lines += [_line(row) for row in table.rows]
-        lines += [f"\n{_markdown(text)}" for text in table.below]
+        lines += [f"\n{markdown_text(text)}" for text in table.below]
         blocks.append("\n".join(lines))
     if comparison.notes:
-        blocks.append("\n".join(["### Notes", "", *(f"* {_markdown(note)}" for note in comparison.notes)]))
+        blocks.append("\n".join(["### Notes", "", *(f"* {markdown_text(note)}" for note in comparison.notes)]))
     return "\n\n".join(blocks) + "\n"
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(map(_markdown, cells)) + " |"
+    return "| " + " | ".join(map(markdown_text, cells)) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     """File names and categories come from strangers: nothing in them may open a tag, a link or a column."""
     flat = _flat_text(text)
     return "".join(
@@ -107,18 +108,19 @@ CSV_COLUMNS = (
 
 
 def to_csv(comparison: Comparison) -> str:
-    """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing."""
+    """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing; on
+    published lines `before` is the published figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for labels, before, after, difference, p_holm in _flat(comparison):
         numbers = [getattr(before, name, "") for name in _SCORE] + [getattr(after, name, "") for name in _SCORE]
-        numbers += [getattr(difference, name) for name in _DIFFERENCE]
+        numbers += [getattr(difference, name, "") for name in _DIFFERENCE]
         writer.writerow([*map(_no_formula, labels), *numbers, p_holm])
     return text.getvalue()
 
 
-Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference, float | None]
+Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference | Apart | None, float | None]
 
 
 def _flat(comparison: Comparison) -> Iterator[Flat]:
@@ -143,6 +145,12 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
                 name = (table.task, f"own − {one.canvas}", table.metric)
                 labels = ("canvas", *name, "canvas", one.canvas, *[table.run] * 2, *[table.scoring] * 2)
                 yield labels, one.score, own, one.own_minus_this, one.p_holm
+    for theirs in comparison.published:
+        for figure in theirs.rows:
+            score = share_of(figure.value, figure.n) if figure.n else Interval(figure.value, None, None, 0, "")
+            name = (theirs.task, f"{theirs.mode} − {figure.model}", figure.score)
+            labels = ("published", *name, "published", figure.channel, figure.model, theirs.run, "", figure.scoring)
+            yield labels, score, figure.yours, figure.apart, None
 
 
 def _no_formula(text: str) -> str:

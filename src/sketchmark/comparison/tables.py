@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sketchmark.comparison.findings import Breakdown, CanvasTable, Comparison, TableRow
+from sketchmark.comparison.findings import Breakdown, CanvasTable, Comparison, PublishedTable, TableRow
 from sketchmark.comparison.wording import bounds, chance, number, points, signed
 from sketchmark.stats import Difference, Interval
 
@@ -34,6 +34,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             yield _breakdown(row, breakdown)
     for canvases in comparison.canvases:
         yield _canvases(canvases)
+    for published in comparison.published:
+        yield from _published(published)
 
 
 def _differences(rows: tuple[TableRow, ...]) -> Table:
@@ -170,3 +172,29 @@ def _canvases(found: CanvasTable) -> Table:
         texts=1,
         below=(found.sentence,),
     )
+
+
+def _published(found: PublishedTable) -> Iterator[Table]:
+    """One table a figure; where it comes from stands under the last."""
+    figures = list(dict.fromkeys((row.score, row.channel) for row in found.rows))
+    for figure in figures:
+        rows = [row for row in found.rows if (row.score, row.channel) == figure]
+        yours = f"yours {' '.join(_score(rows[0].yours))}".rstrip()
+        about = f"{yours}, n {rows[0].yours.n}, by {rows[0].scoring}" if rows[0].yours.n else "not scored here"
+        yield Table(
+            f"{found.task}.{found.mode}, published: {figure[1]} ({figure[0]}); {about}",
+            ("published for", "yours", "theirs", "n", "apart", "apart, 95 %"),
+            tuple(
+                (
+                    row.model,
+                    row.apart.verdict if row.apart else row.untold,
+                    number(row.value),
+                    str(row.n or ""),
+                    signed(row.apart.mean) if row.apart else "",
+                    f"[{signed(row.apart.low)}, {signed(row.apart.high)}]" if row.apart else "",
+                )
+                for row in rows
+            ),
+            texts=2,
+            below=(*(f"Published: {one}" for one in found.sources), *found.notes) if figure == figures[-1] else (),
+        )

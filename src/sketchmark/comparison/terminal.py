@@ -13,7 +13,7 @@ from sketchmark.comparison.tables import Table, tables
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-_SPARE = ("p", "same", "score", "before", "after", "hurt", "helped")
+_SPARE = ("p", "same", "score", "before", "after", "hurt", "helped", "apart")
 """Columns that a narrow terminal does without, in this order; every other format has them."""
 
 

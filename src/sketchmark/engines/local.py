@@ -25,6 +25,7 @@ async def play_all(
     each, so that whoever ends the run does not wait until it is through.
     """
     running: set[asyncio.Task[Outcome]] = set()
+    done: asyncio.Queue[asyncio.Task[Outcome]] = asyncio.Queue()  # asyncio.wait would look at every job for each one
     ended = threading.Event()
 
     def draw() -> list[Job]:
@@ -41,14 +42,16 @@ async def play_all(
             while more and len(running) < concurrency:
                 drawn = await asyncio.to_thread(draw)
                 if drawn:
-                    running.add(asyncio.ensure_future(play(drawn[0])))
+                    task = asyncio.ensure_future(play(drawn[0]))
+                    task.add_done_callback(done.put_nowait)
+                    running.add(task)
                 else:
                     more = False
             if running:
-                finished, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in finished:
-                    running.discard(task)  # the others stay: where several failed at once, each is looked at below
-                    yield task.result()
+                await asyncio.sleep(0)  # a job that has just been drawn begins, whatever has ended meanwhile
+                task = await done.get()
+                running.discard(task)  # the others stay: where several failed at once, each is looked at below
+                yield task.result()
     finally:
         ended.set()
         for task in running:

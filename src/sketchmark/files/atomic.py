@@ -22,11 +22,9 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     it. That costs a wait for the disk, so it is not for what can be had again: a cached reply or a picture.
     Whatever stands under the temporary name is not opened: it may be a link.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    temporary.unlink(missing_ok=True)
     try:
-        with temporary.open("xb") as file:
+        with _new(temporary) as file:
             yield file
             file.flush()
             if durable:
@@ -37,6 +35,19 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _new(path: Path) -> BinaryIO:
+    """The folder mostly stands and the name is mostly free: what is not so is mended when it is met."""
+    while True:
+        try:
+            return open(path, "xb")  # noqa: PTH123  (a Path's own `open` costs as much again)
+        except FileNotFoundError:
+            if path.parent.exists():
+                raise
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            path.unlink(missing_ok=True)
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:

@@ -36,6 +36,10 @@ def seal(line: bytes) -> bytes:
     return b'%s%s%08x"}\n' % (body, _CRC, zlib.crc32(body))
 
 
+def is_sealed(line: bytes) -> bool:
+    return line[-_SEAL_LENGTH:].startswith(_CRC)
+
+
 def is_intact(line: bytes) -> bool:
     """Is it as it was written? Lines without a checksum (an older version's, another program's) are taken as such."""
     body, end = memoryview(line)[:-_SEAL_LENGTH], line[-_SEAL_LENGTH:]

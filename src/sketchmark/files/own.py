@@ -6,6 +6,7 @@ have us wait for ever. So every path below such a folder is made here.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +30,7 @@ def own_folder(root: Path, *names: str) -> Path:
 
 def _checked(path: Path, wanted: Callable[[int], bool], called: str) -> Path:
     try:
-        mode = path.lstat().st_mode
+        mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return path
     if not wanted(mode):

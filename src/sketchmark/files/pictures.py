@@ -33,8 +33,9 @@ class PictureStore:
         is refused by its digest, and `sketchmark repair` sets it aside.
         """
         name = self.name_of(picture)
-        if not self.holds(name):
-            write_atomic(self.path(name), picture.data, durable=False)
+        path = self.path(name)
+        if not _is_there(path):
+            write_atomic(path, picture.data, durable=False)
         return name
 
     @staticmethod
@@ -51,15 +52,19 @@ class PictureStore:
         return picture
 
     def holds(self, name: str) -> bool:
-        try:
-            return self.path(name).stat().st_size > 0  # a crash of the machine can leave an empty file
-        except FileNotFoundError:
-            return False
+        return _is_there(self.path(name))
 
     def path(self, name: str) -> Path:
         if not is_picture_name(name):
             raise BadInput(f"not a picture name: {name[:80]!r}")
         return own_file(self._root, *self._inside, name[:2], name)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0  # a crash of the machine can leave an empty file
+    except FileNotFoundError:
+        return False
 
 
 def is_picture_name(name: str) -> bool:

@@ -27,6 +27,11 @@ _MOST_BITS = 4096
 
 def plain(value: Any, depth: int = 0) -> Any:
     """Structs and dataclasses become dicts, sets and tuples lists, and numpy's numbers Python's."""
+    kind = type(value)
+    if kind is str:  # most values of most records are one of these, and every episode has hundreds
+        return value if value.isascii() else well_formed(value)
+    if kind is dict and depth <= DEEPEST:
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -53,24 +58,27 @@ def plain(value: Any, depth: int = 0) -> Any:
 def _told(record: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     """Names and values, without those that go without saying."""
     brief = record.__struct_config__.omit_defaults
-    for field in _fields(type(record)):
-        value = getattr(record, field.name)
-        if value is not msgspec.UNSET and not (brief and _is_default(value, field)):
-            yield field.encode_name, value
+    for name, encoded, default in _fields(type(record)):
+        value = getattr(record, name)
+        if value is msgspec.UNSET or (brief and type(value) is type(default) and bool(value == default)):
+            continue
+        yield encoded, value
 
 
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    return msgspec.structs.fields(kind)
+def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
+    """Of each field its name, its name in the file, and its default."""
+    return tuple((field.name, field.encode_name, _default(field)) for field in msgspec.structs.fields(kind))
 
 
-def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+def _default(field: msgspec.structs.FieldInfo) -> Any:
     made = field.default_factory is not msgspec.NODEFAULT
-    default = field.default_factory() if made else field.default
-    return type(value) is type(default) and bool(value == default)
+    return field.default_factory() if made else field.default
 
 
 def _key(key: Any) -> Any:
+    if type(key) is str and key.isascii():
+        return key
     found = plain(key)
     return found if found is None or isinstance(found, (str, int, float)) else _shown(key)
 

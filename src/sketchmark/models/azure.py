@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.models.bounded_http import bounded
 from sketchmark.models.openai import OpenAI, is_image_model
+from sketchmark.models.openai_wire import OpenAIWire, to_azure
 from sketchmark.models.secrets import find_key, remember
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 DEFAULT_API_VERSION = "2025-04-01-preview"
 """The first version that has images/edits."""
@@ -25,7 +22,6 @@ class Azure(OpenAI):
     """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
 
     provider: ClassVar[str] = "azure"
-    extra: ClassVar[str] = "azure"
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
 
     def __init__(self, name: str, **model_args: Value) -> None:
@@ -44,19 +40,10 @@ class Azure(OpenAI):
     def _on_openai(self) -> bool:
         return True
 
-    def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncAzureOpenAI, DefaultAsyncHttpxClient
-
+    def _connect(self) -> OpenAIWire:
         key = find_key(self.keys)
-        return AsyncAzureOpenAI(
-            azure_endpoint=self.base_url or "",
-            api_version=self._api_version,
-            api_key=key,
-            azure_ad_token_provider=None if key else _entra_tokens(self._scope),
-            timeout=self.timeout,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
-        )
+        tokens = None if key else _entra_tokens(self._scope)
+        return to_azure(self.base_url or "", self._api_version, key, tokens)
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "api_version": self._api_version}
@@ -65,7 +52,7 @@ class Azure(OpenAI):
 def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
     """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
 
-    Its synchronous client in a thread: the asynchronous one would bring aiohttp along for one request per hour.
+    Its synchronous client in a thread: the asynchronous one needs connections of its own for one request per hour.
     """
     try:
         from azure.identity import DefaultAzureCredential, get_bearer_token_provider

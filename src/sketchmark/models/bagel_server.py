@@ -41,7 +41,7 @@ class BagelServer(ChatEndpoint):
         request = await super()._chat_request(model, context, options)
         chosen = self._bagel.with_task(options.extra)
         reading = {name: chosen[name] for name in _FOR_READING if name in chosen}
-        return {**request, "extra_body": {"modalities": ["text"], **reading}}
+        return {**request, "modalities": ["text"], **reading}
 
     async def draw(self, context: Context, options: Options) -> Reply:
         if self._drawer is None:
@@ -54,5 +54,5 @@ class BagelServer(ChatEndpoint):
         chosen = self._bagel.with_task(options.extra)
         if "num_timesteps" in chosen:
             chosen["num_inference_steps"] = chosen.pop("num_timesteps")
-        request["extra_body"] = {"modalities": ["image"], **chosen}
+        request |= {"modalities": ["image"], **chosen}
         return await self._drawing_in_chat(request, len(context.pictures), (*empty, *dropped, *unsaid, *places))

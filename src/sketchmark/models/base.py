@@ -132,5 +132,10 @@ class Model:
     def forget(self, context: Context, options: Options) -> None:
         """Told by a judge's scorer that what was said to this is no verdict: a cache must not say it again."""
 
+    async def retirements(self) -> dict[str, str]:
+        """Name → the day (`2026-12-01`) from which on its provider says that it will be gone. Asked once, before a
+        run; a provider that does not say, or does not answer, announces nothing."""
+        return {}
+
     async def close(self) -> None:
         """Free connections or weights. Called once, at the end of a run."""

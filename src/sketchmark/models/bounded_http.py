@@ -1,4 +1,4 @@
-"""What every HTTP client of ours does with a reply before an SDK sees it.
+"""What is done with every reply before an SDK sees it, and how long a reply may be.
 
 It is read no further than it may be long, counted as it is decoded: a megabyte of gzip can hold a gigabyte. And the
 key stays with the server that it was given to: of a key in a header of the provider's own (`x-api-key`), HTTP
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
 
 from sketchmark.models.failures import BadReply
 
@@ -39,17 +40,28 @@ def at_most(size: int) -> Iterator[None]:
 
 
 def bounded() -> dict[str, list[Hook]]:
-    """`event_hooks` for an httpx2 client, which is what all the SDKs are built on."""
+    """`event_hooks` for an httpx2 client, which is what Google's and Anthropic's SDKs are built on."""
     return {"response": [_stay_there, read_bounded]}
 
 
 async def _stay_there(response: httpx2.Response) -> None:
-    if not response.has_redirect_location:
-        return
-    there = response.url.join(response.headers["location"])
-    if (there.scheme, there.host, there.port) != (response.url.scheme, response.url.host, response.url.port):
-        where = f"{there.scheme}://{there.netloc.decode('ascii')}"
+    if response.has_redirect_location:
+        refuse_elsewhere(str(response.url), str(response.url.join(response.headers["location"])))
+
+
+def refuse_elsewhere(here: str, there: str) -> None:
+    """A redirect to another server: the key would go with it."""
+    if _place(urlsplit(here)) != _place(urlsplit(there)):
+        parts = urlsplit(there)
+        where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         raise BadReply(f"the server redirects to {where}: if you trust it with the key, name it instead", retry=False)
+
+
+def _place(url: SplitResult) -> tuple[str, str | None, int | None]:
+    try:
+        return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
+    except ValueError:
+        return "", None, None  # a port that is none is nobody's
 
 
 async def read_bounded(response: httpx2.Response) -> None:

@@ -13,14 +13,14 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.atomic import write_atomic
 from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.pictures import PictureStore
-from sketchmark.models.base import Abilities, Model, Options, Reply
+from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.reply_record import ReplyRecord, pack_reply, unpack_reply
+from sketchmark.models.wrapped import Wrapped
 from sketchmark.parts import Context
 
 _ENTRY = LineReader(ReplyRecord, "a reply")
@@ -78,26 +78,12 @@ class CallCache:
         return self.folder / "calls" / key[:2] / f"{key}.json"
 
 
-class Cached(Model):
+class Cached(Wrapped):
     """A model behind the cache. Only usable replies are kept: a failure or a refusal is asked again."""
 
     def __init__(self, model: Model, cache: CallCache) -> None:
-        super().__init__(model.name)
-        self._model = model
+        super().__init__(model)
         self._cache = cache
-
-    @property
-    def abilities(self) -> Abilities:
-        return self._model.abilities
-
-    def identity(self) -> dict[str, Any]:
-        return self._model.identity()
-
-    def expect(self, at_once: int) -> None:
-        self._model.expect(at_once)
-
-    async def close(self) -> None:
-        await self._model.close()
 
     def forget(self, context: Context, options: Options) -> None:
         self._cache.drop(call_key(self._model, "say", context, options))

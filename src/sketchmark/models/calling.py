@@ -78,4 +78,6 @@ class Caller:
         if tries > 1:
             words.append(f"tried {tries} times")
         hint = failure.remedy.replace("{keys}", self._keys)
-        return CallFailed(failure.kind, ", ".join(words), stops_run=bool(hint), hint=hint)
+        return CallFailed(
+            failure.kind, ", ".join(words), stops_run=bool(hint), hint=hint, retry_after=failure.retry_after
+        )

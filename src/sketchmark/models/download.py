@@ -6,18 +6,18 @@ import asyncio
 import ipaddress
 import socket
 from typing import TYPE_CHECKING
-from urllib.request import getproxies, proxy_bypass
 
-from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most, read_bounded
+from sketchmark.models.bounded_http import LARGEST_DRAWING
 from sketchmark.models.encoding import picture_from_bytes
-from sketchmark.models.failures import BadReply
+from sketchmark.models.failures import BadReply, NoConnection
+from sketchmark.models.http_client import Answer, exchange, open_session, proxy_for
 from sketchmark.parts import Picture
 
 if TYPE_CHECKING:
-    import httpx2
+    from yarl import URL
 
 _MOST_REDIRECTS = 3
-_PORTS = {"http": 80, "https": 443}
+_REDIRECTS = (301, 302, 303, 307, 308)
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -26,32 +26,30 @@ async def download(url: str, server: str | None, *, timeout: float, most: int = 
     """The URL is the word of `server` (the endpoint's address), which could name whatever this machine can reach. So
     at every hop it must be http(s), on that server itself or at a public address; no key is sent; and no more than
     `most` bytes are read."""
-    import httpx2
+    from yarl import URL
 
-    own = await _places(httpx2.URL(server)) if server else []
-    here = httpx2.URL()
-    for _ in range(_MOST_REDIRECTS + 1):
-        try:
-            here = here.join(url)
-        except httpx2.InvalidURL as error:
-            raise BadReply(f"the returned picture's address is none: {error}", retry=False) from None
-        with at_most(most):
-            response = await _get(here, own, timeout)
-        if response.has_redirect_location:
-            url = response.headers["location"]
-            continue
-        if response.status_code != 200:
-            raise BadReply(f"the returned picture's address answered {response.status_code}")
-        return await picture_from_bytes(response.content)
+    own = await _places(URL(server)) if server else []
+    here = URL()
+    async with asyncio.timeout(timeout):
+        for _ in range(_MOST_REDIRECTS + 1):
+            try:
+                here = here.join(URL(url)) if here else URL(url)
+            except ValueError as error:
+                raise BadReply(f"the returned picture's address is none: {error}", retry=False) from None
+            answer = await _get(here, own, most)
+            if answer.status in _REDIRECTS and "location" in answer.headers:
+                url = answer.headers["location"]
+                continue
+            if answer.status != 200:
+                raise BadReply(f"the returned picture's address answered {answer.status}")
+            return await picture_from_bytes(answer.data)
     raise BadReply(f"the returned picture's address redirects more than {_MOST_REDIRECTS} times")
 
 
-async def _get(url: httpx2.URL, own: list[tuple[str, int]], timeout: float) -> httpx2.Response:
+async def _get(url: URL, own: list[tuple[str, int]], most: int) -> Answer:
     """From the place that was looked at, not from where the name points a moment later. Only through a proxy the name
     is sent, since a machine behind one may know no others: where it points then is the proxy's to look after."""
-    import httpx2
-
-    if url.scheme not in _PORTS:
+    if url.scheme not in ("http", "https") or not url.raw_host:
         raise BadReply(f"a picture at a {url.scheme or 'relative'} address is not fetched", retry=False)
     places = await _places(url)
     for place in places:
@@ -60,27 +58,28 @@ async def _get(url: httpx2.URL, own: list[tuple[str, int]], timeout: float) -> h
                 f"a picture at {url.host} ({place[0]}) is not fetched: neither the endpoint nor a public address",
                 retry=False,
             )
-    proxy = _proxy_for(url)
-    transport = httpx2.AsyncHTTPTransport(proxy=proxy)
-    hooks = {"response": [read_bounded]}
-    async with httpx2.AsyncClient(transport=transport, timeout=timeout, event_hooks=hooks) as client:
-        if proxy:
-            return await client.get(url)
+    url = url.with_user(None).with_fragment(None)
+    secure = url.scheme == "https"
+    async with open_session(secure) as session:
+        if proxy := proxy_for(str(url)):
+            return await exchange(session, "GET", str(url), {}, None, most, proxy=proxy)
         failure: Exception = BadReply(f"the returned picture's host {url.host} cannot be found")
+        named = {"Host": url.host_port_subcomponent or ""}
         for address, _ in places:
-            request = client.build_request("GET", url, extensions={"sni_hostname": url.raw_host.decode("ascii")})
-            request.url = url.copy_with(host=address)
+            there = str(url.with_host(address))
             try:
-                return await client.send(request)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                return await exchange(
+                    session, "GET", there, named, None, most, server_hostname=url.raw_host if secure else None
+                )
+            except NoConnection as error:
                 failure = error
         raise failure
 
 
-async def _places(url: httpx2.URL) -> list[tuple[str, int]]:
+async def _places(url: URL) -> list[tuple[str, int]]:
     """Where the URL's host is: (address, port); none if it cannot be found. Whatever else may stand for an address
     (`127.1`, `0x7f000001`, `localhost.`) is one here."""
-    port = url.port or _PORTS.get(url.scheme, 0)
+    port = url.port or 0
     try:
         found = await asyncio.get_running_loop().getaddrinfo(url.raw_host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):
@@ -99,11 +98,3 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         return ip.is_global and ip in _GLOBAL_UNICAST
     return ip.is_global and not ip.is_multicast
-
-
-def _proxy_for(url: httpx2.URL) -> str | None:
-    proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(url.host):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"

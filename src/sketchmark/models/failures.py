@@ -18,7 +18,8 @@ LONGEST_ASKED_WAIT = 300.0
 
 _LONGEST_MESSAGE = 600
 _BROKEN_CONNECTIONS = {
-    "APIConnectionError",  # openai, anthropic
+    "NoConnection",
+    "APIConnectionError",  # anthropic
     "RequestError",  # httpx, which google-genai lets through
     "ServiceRequestError",  # azure-core, when a token is fetched
     "ConnectionError",
@@ -55,6 +56,21 @@ class BadReply(Exception):
         self.retry = retry
 
 
+class NoConnection(Exception):
+    """Our own HTTP client did not get an answer; what stood in the way is its cause."""
+
+
+class ErrorStatus(Exception):
+    """The server answered our own HTTP client with an error. It has the shape of the SDKs' exceptions: `body` is what
+    the server says is wrong, `response` has the headers and the address."""
+
+    def __init__(self, message: str, status_code: int, body: Any, response: Any) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+        self.body = body
+        self.response = response
+
+
 @dataclass(frozen=True)
 class FailedTry:
     """One failed attempt, in the words of the run's failure table.
@@ -72,10 +88,10 @@ class FailedTry:
 
 
 def failure_of(error: Exception) -> FailedTry | None:
-    """What an SDK's exception means; None when it is not about the call at all (a bug of ours, say).
+    """What a call's exception means; None when it is not about the call at all (a bug of ours, say).
 
-    The three SDKs share their shape (a status code, a response with headers, httpx transport errors under different
-    package names), so this goes by shape and class names and needs none of them installed.
+    The SDKs and our own client share their shape (a status code, a response with headers, httpx transport errors
+    under different package names), so this goes by shape and class names and needs none of them installed.
     """
     if isinstance(error.__cause__, BadReply):
         error = error.__cause__  # raised while the reply arrived: an SDK takes it for a broken connection
@@ -187,7 +203,7 @@ def _retry_info(sent: Any) -> float | None:
 
 
 def _message(error: Exception) -> str:
-    """OpenAI's SDK leaves out a body that is not in its own form, which is where other servers say what is wrong."""
+    """An SDK may leave out a body that is not in its own form, which is where other servers say what is wrong."""
     text = str(error)
     if re.fullmatch(r"Error code: \d+", text):
         text = f"{text} - {_sent(error)}".removesuffix(" - ")

@@ -17,11 +17,11 @@ from sketchmark.errors import CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Options, Reply, Usage
-from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most
+from sketchmark.models.failures import ErrorStatus
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
 from sketchmark.models.openai_replies import read_image
-from sketchmark.models.replies import body_of, counted, for_looking
-from sketchmark.parts import Context, Picture
+from sketchmark.models.replies import counted, for_looking
+from sketchmark.parts import Context
 
 DRAW_WITH = ("edit", "generate", "chat")
 DRAWS_FOR_OPENAI = "gpt-image-2"
@@ -86,7 +86,7 @@ class OpenAI(ChatEndpoint):
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(drawer, context, options)
-        request["extra_body"] = {"modalities": ["image", "text"], **request.get("extra_body", {})}
+        request["modalities"] = ["image", "text"]
         return await self._drawing_in_chat(request, len(context.pictures), left_out)
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
@@ -99,15 +99,11 @@ class OpenAI(ChatEndpoint):
         left_out = (*empty, *dropped, *unplaced)
         request: dict[str, Any] = {"model": drawer, "prompt": prompt, "n": 1, **self._image_options(options)}
         pictures = [await self._encoder.sendable(picture) for picture in context.pictures]
-        if pictures:
-            request["image"] = [_as_file(i, picture) for i, picture in enumerate(pictures, start=1)]
-        send = self._client.images.edit if pictures else self._client.images.generate
 
         async def attempt() -> tuple[Reply, str]:
             try:
-                with at_most(LARGEST_DRAWING):
-                    body = body_of(await send(**request))
-            except Exception as error:
+                body = await (self._wire.edit(request, pictures) if pictures else self._wire.generate(request))
+            except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
             address = read_image(body)
             tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
@@ -127,7 +123,3 @@ class OpenAI(ChatEndpoint):
         if "width" in options.extra and "height" in options.extra:
             chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
         return chosen | {key: value for key, value in self._image_settings.items() if value is not None}
-
-
-def _as_file(number: int, picture: Picture) -> tuple[str, bytes, str]:
-    return f"{number}.{picture.format}", picture.data, picture.media_type

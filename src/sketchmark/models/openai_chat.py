@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from sketchmark.errors import BadInput, CannotPlay, MissingExtra
+from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.base import Abilities, Options, Reply, Usage
-from sketchmark.models.bounded_http import LARGEST_DRAWING, at_most, bounded
+from sketchmark.models.bounded_http import LARGEST_DRAWING
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
-from sketchmark.models.failures import BadReply
+from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
+from sketchmark.models.http_bodies import DataUrl
 from sketchmark.models.openai_replies import read_chat, refusal_in
-from sketchmark.models.replies import body_of, finish_of_drawing, finish_of_text, for_looking
+from sketchmark.models.openai_wire import OpenAIWire, to_openai
+from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, require_key
 from sketchmark.parts import Context, Picture
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PATIENCE = 5.0
+"""Seconds for what a run can do without."""
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
 class ChatEndpoint(Endpoint, ABC):
     """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
 
-    extra: ClassVar[str] = "openai"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
 
     def __init__(self, name: str, args: Arguments) -> None:
@@ -43,10 +47,7 @@ class ChatEndpoint(Endpoint, ABC):
         self._send_temperature = True
         self._read_arguments(name, args)
         args.refuse_unknown()
-        try:
-            self._client = self._connect()
-        except ImportError:
-            raise MissingExtra(f"model {self.name}", self.extra) from None
+        self._wire = self._connect()
 
     @abstractmethod
     def _read_arguments(self, name: str, args: Arguments) -> None:
@@ -57,26 +58,30 @@ class ChatEndpoint(Endpoint, ABC):
         """Whether the far end is OpenAI's own (or Azure's), which differs from its imitators in a few names."""
         return False
 
-    def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-
+    def _connect(self) -> OpenAIWire:
         needed = self._on_openai or self.api_key_env
-        # A server of one's own often wants no key, but the SDK insists on some text.
+        # A server of one's own often wants no key, but some insist on a header with whatever text.
         key = require_key(self.name, self.keys) if needed else find_key(self.keys) or "none"
-        return AsyncOpenAI(
-            api_key=key,
-            base_url=self.base_url,
-            timeout=self.timeout,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
-        )
+        return to_openai(self.base_url, key)
 
     @property
     def abilities(self) -> Abilities:
         return Abilities(say=self._speaker is not None, draw=self._drawer is not None, max_pictures=self.max_pictures)
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._wire.close()
+
+    async def retirements(self) -> dict[str, str]:
+        """As the list of models tells it (`shutdown_date`)."""
+        names = dict.fromkeys(filter(None, (self._speaker, self._drawer)))
+        days: dict[str, str] = {}
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will tell what is wrong
+            async with asyncio.timeout(_PATIENCE):
+                for name in names:
+                    day = (await self._wire.model(name)).get("shutdown_date")
+                    if isinstance(day, str) and _DAY.fullmatch(day):
+                        days[name] = day
+        return days
 
     async def say(self, context: Context, options: Options) -> Reply:
         if self._speaker is None:
@@ -86,8 +91,8 @@ class ChatEndpoint(Endpoint, ABC):
 
         async def attempt() -> Reply:
             try:
-                body = body_of(await self._client.chat.completions.create(**request))
-            except Exception as error:
+                body = await self._wire.chat(request)
+            except ErrorStatus as error:
                 return refused_or_raise(error, left_out)
             reply = read_chat(body)
             usage = Usage(reply.tokens_in, reply.tokens_out, pictures_in=len(context.pictures))
@@ -99,9 +104,8 @@ class ChatEndpoint(Endpoint, ABC):
     async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
         async def attempt() -> tuple[Reply, str]:
             try:
-                with at_most(LARGEST_DRAWING):
-                    body = body_of(await self._client.chat.completions.create(**request))
-            except Exception as error:
+                body = await self._wire.chat(request, LARGEST_DRAWING)
+            except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
             chat = read_chat(body)
             usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
@@ -141,7 +145,7 @@ class ChatEndpoint(Endpoint, ABC):
     async def _block(self, content: str | Picture) -> dict[str, Any]:
         if isinstance(content, str):
             return {"type": "text", "text": content}
-        image = {"url": await self._encoder.data_url(content)}
+        image: dict[str, Any] = {"url": DataUrl(await self._encoder.sendable(content))}
         return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
 
 
@@ -150,11 +154,11 @@ def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str
     return {name: extra[name] for name in names if name in extra}
 
 
-def refused_or_raise(error: Exception, left_out: layout.LeftOut) -> Reply:
+def refused_or_raise(error: ErrorStatus, left_out: layout.LeftOut) -> Reply:
     refusal = refusal_in(error)
     if refusal is None:
         raise error
-    return Reply(refusal, finish="refused", left_out=left_out, raw=for_looking(getattr(error, "body", None)))
+    return Reply(refusal, finish="refused", left_out=left_out, raw=for_looking(error.body))
 
 
 async def with_inline_picture(reply: Reply, address: str) -> tuple[Reply, str]:

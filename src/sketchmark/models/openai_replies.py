@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sketchmark.models.base import Finish
-from sketchmark.models.failures import BadReply
+from sketchmark.models.failures import BadReply, ErrorStatus
 from sketchmark.models.replies import counted
 
 _FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
@@ -72,12 +72,12 @@ def read_image(body: dict[str, Any]) -> str:
     return str(items[0].get("url") or "")
 
 
-def refusal_in(error: Exception) -> str | None:
+def refusal_in(error: ErrorStatus) -> str | None:
     """The words of a content filter, which is a refusal and no broken request; None if it is none.
 
     Most answer 400 with a code; OpenRouter (`metadata` with what was flagged) and xAI (its words) answer 403.
     """
-    status, body = getattr(error, "status_code", None), getattr(error, "body", None)
+    status, body = error.status_code, error.body
     if status == 403 and _FLAGGED.search(str(body)):
         return str(body.get("message")) if isinstance(body, dict) else str(body)
     if status != 400 or not isinstance(body, dict):

@@ -44,7 +44,9 @@ def price_of(path: Path | str, model: str) -> Price:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadInput(f"cannot read price table {path}: {error}") from error
     if not isinstance(table, dict):
-        raise BadInput(f"price table {path} is not a mapping of model names", "see docs/models.md")
+        raise BadInput(
+            f"price table {path} is not a mapping of model names", f"a line each: NAME: {{{', '.join(_KEYS)}}}"
+        )
     if model not in table:
         raise BadInput(f"price table {path} has no entry {model!r}", f"it has: {', '.join(map(str, table))}")
     entry = table[model]

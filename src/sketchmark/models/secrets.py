@@ -80,11 +80,27 @@ def redact_all(value: Any) -> Any:
     """A JSON-able value with the keys taken out of every text in it."""
     if isinstance(value, str):
         return redact(value)
+    if not isinstance(value, dict | list | tuple):
+        return value
+    # Hardly any reply holds a key, and one long text is looked through faster than many short ones.
+    everything = "\0".join(_texts(value))
+    if not any(spelling in everything for spelling in _spellings):
+        return list(value) if isinstance(value, tuple) else value
     if isinstance(value, dict):
         return {redact_all(name): redact_all(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [redact_all(item) for item in value]
-    return value
+    return [redact_all(item) for item in value]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(name)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
 
 
 def _redact_log_records() -> None:
@@ -152,7 +168,7 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
     and a refusal where a setting is a key, by its name or by its value. Keys belong in the environment."""
     remember_environment()
     written = {
-        name: without_credentials(value) if isinstance(value, str) and "://" in value else value
+        name: _addresses(value) if isinstance(value, str) and "://" in value else value
         for name, value in settings.items()
     }
     for name in _keys_in(written):
@@ -161,6 +177,12 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
             "put it in the environment, where the model reads it; if it is no key, give the setting another name",
         )
     return written
+
+
+def _addresses(value: str) -> str:
+    """An address, or several with bars between them."""
+    several = value.split("|")
+    return "|".join(map(without_credentials, several if all("://" in one for one in several) else [value]))
 
 
 def shown(value: object) -> str:

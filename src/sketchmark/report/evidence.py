@@ -10,6 +10,6 @@ from sketchmark.runs.store import RunFolder
 def compared(folder: RunFolder) -> Comparison:
     """Nothing to compare (one mode, or nothing scored yet) is no error in a report."""
     try:
-        return compare([folder.path], anyway=True)
+        return compare([folder.path], anyway=True, published=True)
     except BadInput:
         return Comparison((), (), ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _VOID = frozenset({"img", "meta", "br"})
@@ -46,3 +47,10 @@ def words(value: str, most: int = 4000) -> Html:
     """What a model or a data set wrote: its line breaks kept, its direction its own, cut where it is very long."""
     shown = value if len(value) <= most else f"{value[:most]}… ({len(value) - most:,} more characters)"
     return tag("div", shown, class_="words", dir="auto")
+
+
+def as_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child]]) -> Html:
+    """The first column names the row."""
+    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
+    body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows]
+    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body)), class_="scroll", tabindex="0")

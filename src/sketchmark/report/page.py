@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from sketchmark.comparison import CanvasTable, Comparison, TableRow
 from sketchmark.files.plain import plain
 from sketchmark.report import charts
+from sketchmark.report.beside import alignment, published
 from sketchmark.report.evidence import compared
 from sketchmark.report.gallery import gallery
 from sketchmark.report.headline import headline, interval_of, verdict
-from sketchmark.report.markup import Child, Html, join, tag, words
+from sketchmark.report.markup import Child, Html, as_table, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent, points
+from sketchmark.report.overall import overall
 from sketchmark.runs import summary
+from sketchmark.runs.baselines import warned
 from sketchmark.runs.format import RunAbout
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.readings import told
-from sketchmark.runs.results_format import CellSummary, Mean
+from sketchmark.runs.rescore import results_before
+from sketchmark.runs.results_format import Baseline, CellSummary, Mean
+from sketchmark.runs.shards import part_in_words
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """Even if something slipped through, a browser would run nothing and ask nobody."""
@@ -38,11 +43,14 @@ _MEANING = {
 def page(run: RunIndex) -> str:
     cells, found = [summary.of_cell(cell) for cell in run.cells.values()], compared(run.folder)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows, told(run.folder)),
+        "Scores": _scores(cells, found.rows, told(run.folder), summary.summed_up(run)),
+        "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
         "Right drawing, right answer?": _drawn(run, found),
+        "Does the answer follow the drawing?": alignment(summary.summed_up(run)),
+        "What others published": published(found.published),
         "Failures": _failures(cells),
         "Episodes": gallery(run),
         "Configuration": _configuration(run.about),
@@ -59,6 +67,7 @@ def page(run: RunIndex) -> str:
         tag("title", f"{model} · Sketchmark"),
         tag("style", Html(style)),
     )
+    part = part_in_words(run.about, {name: len(cell.episodes) for name, cell in run.cells.items()})
     facts = (
         f"{sum(len(cell.episodes) for cell in run.cells.values()):,} episodes",
         f"started {run.about.started}",
@@ -72,6 +81,7 @@ def page(run: RunIndex) -> str:
             tag("p", "Does drawing help it think?", class_="kicker"),
             tag("h1", tag("bdi", model)),
             tag("p", headline(cells, found.rows), class_="headline"),
+            *[tag("p", tag("strong", part))] * bool(part),
             tag("p", " · ".join(facts), class_="quiet"),
             tag("nav", *(tag("a", title, href=f"#{_anchor(title)}") for title in present), aria_label="Sections"),
         ),
@@ -90,18 +100,17 @@ def _section(title: str, body: Html) -> Html:
     return tag("section", tag("h2", title, id=f"{anchor}-title"), body, id=anchor, aria_labelledby=f"{anchor}-title")
 
 
-def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child]]) -> Html:
-    """The first column names the row."""
-    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
-    body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows]
-    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body)), class_="scroll", tabindex="0")
-
-
 def _label(cell: CellSummary | summary.CurveLine) -> str:
     return cell.mode if cell.canvas == "own" else f"{cell.mode}, {cell.canvas} canvas"
 
 
-def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow], readings: Sequence[str]) -> Html:
+def _scores(
+    cells: Sequence[CellSummary],
+    gains: Sequence[TableRow],
+    readings: Sequence[str],
+    stored: Mapping[str, CellSummary],
+) -> Html:
+    guessed = {_place(cell): cell.baselines for cell in stored.values() if cell.baselines}
     gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
     rows: list[list[Child]] = []
     for cell in cells:
@@ -114,6 +123,11 @@ def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow], readings: S
                 tag("span", f"{percent(metric.mean)} {bracket(metric.ci95)}", class_="score")
                 if metric
                 else _none(cell),
+                *(
+                    [_guess(guessed.get((cell.task, cell.mode, cell.canvas), {}).get(cell.headline))]
+                    if guessed
+                    else []
+                ),
                 metric.n if metric else cell.n,
                 _share(cell.cut),
                 _share(cell.unparsed),
@@ -121,26 +135,36 @@ def _scores(cells: Sequence[CellSummary], gains: Sequence[TableRow], readings: S
                 ", ".join(f"{count} {kind}" for kind, count in cell.failures.items()) or "none",
             ]
         )
-    columns = ("Task", "Mode", "Score [95 %]", "n", "Cut", "Unparsed", "Gain over direct", "Trouble")
+    guess = ["Guessing: constant, random, best constant"] if guessed else []
+    columns = ("Task", "Mode", "Score [95 %]", *guess, "n", "Cut", "Unparsed", "Gain over direct", "Trouble")
     scorings = ", ".join(dict.fromkeys(cell.scoring for cell in cells if cell.scoring)) or "no scoring yet"
     every: list[list[Child]] = [
         [cell.task, _label(cell), name, f"{percent(value.mean)} {bracket(value.ci95)}", value.n]
         for cell in cells
         for name, value in cell.metrics.items()
     ]
+    said = [*warned(stored), *readings]
     return join(
-        _table(f"Headline score of each task in each mode, by {scorings}", columns, rows),
-        tag("ul", *(tag("li", line) for line in readings)) if readings else None,
+        as_table(f"Headline score of each task in each mode, by {scorings}", columns, rows),
+        tag("ul", *(tag("li", line) for line in said)) if said else None,
         tag(
             "details",
             tag("summary", f"Every score ({len(every)})"),
-            _table("Every score", ("Task", "Mode", "Score", "Mean [95 %]", "n"), every),
+            as_table("Every score", ("Task", "Mode", "Score", "Mean [95 %]", "n"), every),
         ),
     )
 
 
 def _share(share: float | None) -> str:
     return "–" if share is None else f"{percent(share)} %"
+
+
+def _place(cell: CellSummary) -> tuple[str, str, str]:
+    return cell.task, cell.mode, cell.canvas
+
+
+def _guess(found: Baseline | None) -> str:
+    return ", ".join(map(percent, (found.constant, found.random, found.majority))) if found else "–"
 
 
 def _none(cell: CellSummary) -> str:
@@ -166,7 +190,7 @@ def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
         series[label] = [of.get(task) for task in tasks]
     chart = charts.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
     told = tag("ul", *(tag("li", note) for note in notes)) if notes else None
-    return join(chart, _table("One mode against another, on the same samples", columns, rows), told)
+    return join(chart, as_table("One mode against another, on the same samples", columns, rows), told)
 
 
 def _curves(curves: Sequence[summary.Curve]) -> Html | None:
@@ -211,7 +235,7 @@ def _drawn(run: RunIndex, found: Comparison) -> Html | None:
         "drawing wrong": [table.wrong for table in tables],
     }
     sentences = {f"{row.task}: {row.drawing.sentence}": None for row in found.rows if row.drawing}
-    counts = _table(
+    counts = as_table(
         "Episodes by drawing and answer",
         ("Task", "Both right", "Drawing right, answer not", "Answer right, drawing not", "Neither"),
         [
@@ -238,7 +262,7 @@ def _failures(cells: Sequence[CellSummary]) -> Html:
     rows: list[list[Child]] = [
         [kind, *(counts.get(kind, 0) for counts in counted), _MEANING.get(kind, "")] for kind in kinds
     ]
-    return _table("Episodes with each kind of trouble", ("Kind", *names, "What it means"), rows)
+    return as_table("Episodes with each kind of trouble", ("Kind", *names, "What it means"), rows)
 
 
 def _configuration(about: RunAbout) -> Html:
@@ -253,4 +277,4 @@ def _configuration(about: RunAbout) -> Html:
         tag("details", tag("summary", name), words(json.dumps(plain(cell), indent=2, ensure_ascii=False), 20_000))
         for name, cell in about.cells.items()
     ]
-    return join(_table("What was run", ("Setting", "Value"), facts), *cells)
+    return join(as_table("What was run", ("Setting", "Value"), facts), *cells)

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
+from sketchmark.runs.grading import grade
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
+from sketchmark.task import Grading
 
+_TAG = re.compile(r"</([A-Z_]{1,40})>")
 _CHARACTERS_A_TOKEN = 4
+_TOKENS_A_REPLY = 1024
 _TOKENS_A_PICTURE = 765
 """A 1024-pixel picture as OpenAI counts it. An estimate says how it was made, and is no more than that."""
 
 
 class Tally(Model):
-    """Answers with as much as it may, so that the count is the most a run can ask for."""
+    """Answers with as much as it may, so that the count is the most a run can ask for.
 
-    def __init__(self) -> None:
+    `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet.
+    """
+
+    def __init__(self, shown: int = 0) -> None:
         super().__init__("tally")
         self.usage: Counter[str] = Counter()
+        self._shown = shown
         self._blank = _white()
 
     async def say(self, context: Context, options: Options) -> Reply:
         self._count(context)
-        self.usage["tokens_out"] += options.max_new_tokens or 1024
-        return Reply(text="x" * 40)
+        self.usage["tokens_out"] += options.max_new_tokens or _TOKENS_A_REPLY
+        return Reply(text=_in_tags("x" * 40, context.texts))
 
     async def draw(self, context: Context, options: Options) -> Reply:
         self._count(context)
@@ -37,20 +48,38 @@ class Tally(Model):
         self.usage["calls"] += 1
         self.usage["pictures_in"] += len(context.pictures)
         text = sum(len(text) for text in context.texts) // _CHARACTERS_A_TOKEN
-        self.usage["tokens_in"] += text + _TOKENS_A_PICTURE * len(context.pictures)
+        self.usage["tokens_in"] += text + self._shown + _TOKENS_A_PICTURE * len(context.pictures)
 
 
-def estimate(cells: list[Cell]) -> dict[str, dict[str, int]]:
-    """Calls, pictures and tokens (at most) for each cell."""
+def _in_tags(text: str, asked: Sequence[str]) -> str:
+    """In the tags that the prompt asks for: some judges are asked only about an answer in its form."""
+    tag = next((found[1] for one in asked if (found := _TAG.search(one))), "")
+    return f"<{tag}>{text}</{tag}>" if tag else text
 
-    async def count() -> dict[str, dict[str, int]]:
+
+@dataclass(frozen=True)
+class Estimate:
+    """Calls, pictures and tokens (at most) of one cell: the model's, and the judge's."""
+
+    usage: Mapping[str, int]
+    judge: Mapping[str, int]
+
+
+def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estimate]:
+    """What each cell would ask for. `scorings` are those that a judge is asked for; none: there is no judge."""
+
+    async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
-            tally = Tally()
-            for draft, donor in cell.pairs():
-                await play(tally, cell, draft.sample, donor.sample if donor else None)
+            tally, judge = Tally(), Tally(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY)
+            for index, (draft, donor) in enumerate(cell.pairs()):
+                if not cell.shard.plays(index):
+                    continue
+                episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
                 tally.usage["episodes"] += 1
-            counts[cell.name] = dict(tally.usage)
+                for scoring in scorings:
+                    await grade(cell.task, episode, index, Grading(scoring, judge))
+            counts[cell.name] = Estimate(dict(tally.usage), dict(judge.usage))
         return counts
 
     return asyncio.run(count())

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.runs.asked import Asked
 
 FORMAT = 2
 READABLE = (1, 2)
@@ -38,6 +39,9 @@ class ModelAbout(Struct, frozen=True):
 
     args: dict[str, Any] = {}
     """`--model_args`, without secrets."""
+
+    retires: dict[str, str] = {}
+    """Name → the day on which its provider shuts it down, as its list of models said at the last start."""
 
 
 class PlayAbout(Struct, frozen=True):
@@ -122,6 +126,15 @@ class RunAbout(Struct):
 
     limits: dict[str, int] = {}
     """Cell → `--limit` of its last start: numbers are of that many first samples. Absent: of all in the folder."""
+
+    totals: dict[str, Count] = {}
+    """Cell → how many samples it has, within the limit; absent until a start has gone through all of them."""
+
+    shard: str = ""
+    """`0/3`: of every three samples the first, a part of a run (`--shard`). Empty: the whole."""
+
+    asked: dict[str, Asked] = {}
+    """Cell → the command of its last start, for `sketchmark card`."""
 
 
 class PartLine(Struct, omit_defaults=True):

@@ -72,7 +72,8 @@ def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pai
         a, b = before[name], after[name]
         value_a, value_b = a.value(metric_before or metric), b.value(metric)
         if value_a is not None and value_b is not None:
-            pairs.append(Pair(value_a, value_b, a.cluster, a.groups, b.drawing_right))
+            cluster = name if a.cluster is None else a.cluster
+            pairs.append(Pair(value_a, value_b, cluster, a.groups, b.drawing_right))
         elif not (a.scored and b.scored):
             unscored += 1
     return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)

@@ -8,8 +8,9 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.runs.alignment import scorers_of
 from sketchmark.runs.format import ScoreRow
-from sketchmark.task import Grading, Scores, Task
+from sketchmark.task import RA_AL, Grading, Scores, Task
 
 _LONGEST_NOTE = 300
 
@@ -56,7 +57,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
     unparsed = False
     broken: list[str] = []
     try:
-        for scorer in task.scorers:
+        for scorer in scorers_of(task, grading.scoring):
             try:
                 found = scorer(episode.sample, episode, grading)
                 scores = await found if inspect.isawaitable(found) else found
@@ -70,8 +71,9 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
             values |= {name: _number(name, value) for name, value in scores.values.items()}
             notes |= scores.notes
             unparsed = unparsed or scores.unparsed
-        if task.headline and task.headline not in values and not broken and not task.declared.aggregate:
-            raise ValueError(f"no score {task.headline!r}, the task's headline (None where it does not apply)")
+        due = task.headline if grading.scoring != RA_AL and not task.declared.aggregate else ""
+        if due and due not in values and not broken:
+            raise ValueError(f"no score {due!r}, the task's headline (None where it does not apply)")
     except CallFailed:
         raise
     except Exception as error:  # a scorer's bug must not end a run that has cost money

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sketchmark.runs.staff import Engine
 from sketchmark.task import Grading
 
 Price = Callable[[Mapping[str, int]], float]
@@ -18,10 +19,19 @@ class Budget:
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
+    judge_price: Price | None = None
+    judge_spent: float = 0.0
+    """Of what was spent, the judge's part."""
 
     def charge(self, usage: Mapping[str, int]) -> None:
         if self.price is not None:
             self.spent += self.price(usage)
+
+    def charge_judge(self, usage: Mapping[str, int]) -> None:
+        if self.judge_price is not None:
+            cost = self.judge_price(usage)
+            self.spent += cost
+            self.judge_spent += cost
 
     @property
     def used_up(self) -> bool:
@@ -36,7 +46,7 @@ class RunOptions:
     `time_limit` decides which episodes end as failures, and `grading` how answers are read.
     """
 
-    concurrency: int = 16
+    concurrency: int = 100
     time_limit: float | None = None
     retry_failed: bool = False
     fresh: bool = False
@@ -45,5 +55,8 @@ class RunOptions:
     """Other scorings of the same episodes, to stand beside the run's own."""
 
     budget: Budget = field(default_factory=Budget)
+    engine: Engine = field(default_factory=Engine)
+    """Who plays."""
+
     warnings: tuple[str, ...] = ()
     """What the checks before the first call found; it goes into the summary."""

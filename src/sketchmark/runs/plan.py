@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
+from sketchmark.runs.asked import Asked
 from sketchmark.runs.format import CellAbout, PlayAbout
+from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
@@ -38,6 +40,9 @@ class Request:
     on_draw_failure: str = "fail"
     include: tuple[Path, ...] = ()
     trust_code: bool = False
+    shard: Shard | None = None
+    asked: Asked | None = None
+    """The same as a command, with how it is scored; for run.json alone."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,15 @@ class Cell:
     canvas: str
     steps: str
     request: Request
+    weight: float = 0
+    """How long its first episode takes beside others': heavier cells are played first."""
+    generated: bool = False
+    """Its samples are made by their ids, and not before they are needed."""
+
+    @property
+    def shard(self) -> Shard:
+        """Which of its samples are played: all, unless a part was asked for."""
+        return self.request.shard or WHOLE
 
     @property
     def draws(self) -> bool:
@@ -87,6 +101,14 @@ class Cell:
         if waiting is not None:
             yield waiting, previous
 
+    def length(self, sample: Sample) -> float | None:
+        """How long an episode takes beside others, in answers: a step is one, and one that is drawn is three."""
+        try:
+            steps = self.mode.protocol.draws(self.mode.fill(sample, self.steps))
+        except Exception:  # a plug-in's: it will show in the episode
+            return None
+        return 1 + steps * (1 if self.mode.in_words else 3)
+
     def describe(self, model: Model) -> CellAbout:
         return CellAbout(
             task=self.task.name,
@@ -104,6 +126,11 @@ class Cell:
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
+    return [check(cell, request.model, model.abilities) for cell in cells_of(request, catalog)]
+
+
+def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
+    """The cells by their names, without a look at their data."""
     _known("steps", request.steps, STEPS)
     for canvas in request.canvases:
         _known("canvas", canvas, CANVASES)
@@ -121,13 +148,12 @@ def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
                 cells.setdefault(name, cell)
-    for cell in cells.values():
-        check(cell, request.model, model.abilities)
     return list(cells.values())
 
 
-def check(cell: Cell, model_name: str, can: Abilities) -> None:
-    """Refuse, by name, what cannot be played, before anything is asked or paid for."""
+def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
+    """Refuse, by name, what cannot be played, before anything is asked or paid for. Gives the cell with what its
+    first sample shows."""
     needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
     if not can.say:
         raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
@@ -138,9 +164,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> None:
         raise CannotPlay(
             f"{needs_say} needs a model that draws, and {model_name} does not", "use --mode direct or text_cot"
         )
-    first = next(cell.samples(), None)
-    if first is None:
+    draft = next(cell.drafts(), None)
+    if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
+    generated, first = not draft.is_made, draft.sample
     if cell.canvas == "oracle" and first.frames is None:
         raise CannotPlay(
             f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
@@ -157,14 +184,13 @@ def check(cell: Cell, model_name: str, can: Abilities) -> None:
             f"{can.max_pictures}",
             "use another model, or a mode that shows fewer",
         )
+    return replace(cell, weight=cell.length(first) or 0, generated=generated)
 
 
 def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:
     """Command-line generation settings go over the task's own."""
     if not generation:
         return mode
-    from dataclasses import replace
-
     known = {key: value for key, value in generation.items() if key in ("max_new_tokens", "temperature", "seed")}
     extra = {key: value for key, value in generation.items() if key not in known}
     for_drawing = {key: value for key, value in known.items() if key != "max_new_tokens"}

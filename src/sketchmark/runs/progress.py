@@ -47,32 +47,56 @@ class Silent:
     def end(self, cell: str) -> None: ...
 
 
+class _Count:
+    """Of one cell: cells overlap."""
+
+    def __init__(self, total: int | None, before: int) -> None:
+        self.total, self.before = total, before
+        self.played = self.failed = 0
+        self.began = self.told = time.monotonic()
+
+    def add(self, failed: bool) -> None:
+        self.played += 1
+        self.failed += failed
+
+    @property
+    def done(self) -> int:
+        return self.before + self.played
+
+    @property
+    def rate(self) -> float:
+        return self.played / max(time.monotonic() - self.began, 1e-9)
+
+
 class Plain(Silent):
-    """One line every few seconds: episodes done, failures, rate, time left."""
+    """One line every few seconds for each cell: episodes done, failures, rate, time left."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, _Count] = {}
 
     def __enter__(self) -> Plain:
         return self
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
-        self._total, self._before, self._done, self._failed = total, done, done, 0
-        self._began = self._last = time.monotonic()
+        self._cells[cell] = _Count(total, done)
         if done:
             tell(f"{cell}: {done} already done", err=True)
 
     def played(self, cell: str, failed: bool) -> None:
-        self._done += 1
-        self._failed += failed
+        count = self._cells[cell]
+        count.add(failed)
         now = time.monotonic()
-        if now - self._last >= _EVERY:
-            self._last = now
-            rate = (self._done - self._before) / (now - self._began)
-            left = f", {(self._total - self._done) / rate:.0f} s left" if self._total and rate else ""
-            of = f"/{self._total}" if self._total else ""
-            tell(f"{cell}: {self._done}{of} episodes, {self._failed} failed, {rate:.1f}/s{left}", err=True)
+        if now - count.told >= _EVERY:
+            count.told = now
+            left = f", {(count.total - count.done) / count.rate:.0f} s left" if count.total else ""
+            of = f"/{count.total}" if count.total else ""
+            rate = f"{count.rate:.1f}/s"
+            tell(f"{cell}: {count.done}{of} episodes, {count.failed} failed, {rate}{left}", err=True)
 
     def end(self, cell: str) -> None:
-        seconds = time.monotonic() - self._began
-        tell(f"{cell}: {self._done} episodes, {self._failed} failed, {seconds:.1f} s", err=True)
+        count = self._cells[cell]
+        seconds = time.monotonic() - count.began
+        tell(f"{cell}: {count.done} episodes, {count.failed} failed, {seconds:.1f} s", err=True)
 
 
 class Live(Silent):
@@ -82,7 +106,7 @@ class Live(Silent):
         from sketchmark.terminal.console import bars
 
         self._progress: Progress = bars()
-        self._bars: dict[str, TaskID] = {}
+        self._bars: dict[str, tuple[TaskID, _Count]] = {}
         self._progress.start()
         return self
 
@@ -92,20 +116,15 @@ class Live(Silent):
         self._progress.stop()
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
-        self._failed, self._played, self._began = 0, 0, time.monotonic()
-        self._bars[cell] = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
+        bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
+        self._bars[cell] = (bar, _Count(total, done))
 
     def played(self, cell: str, failed: bool) -> None:
-        self._failed += failed
-        self._played += 1
-        rate = self._played / max(time.monotonic() - self._began, 1e-9)
-        self._progress.update(
-            self._bars[cell],
-            advance=1,
-            failed=f"{self._failed} failed" if self._failed else "",
-            rate=f"{rate:.1f}/s",
-        )
+        bar, count = self._bars[cell]
+        count.add(failed)
+        told = f"{count.failed} failed" if count.failed else ""
+        self._progress.update(bar, advance=1, failed=told, rate=f"{count.rate:.1f}/s")
 
     def end(self, cell: str) -> None:
-        bar = self._bars[cell]
+        bar, _ = self._bars[cell]
         self._progress.update(bar, total=self._progress.tasks[self._progress.task_ids.index(bar)].completed)

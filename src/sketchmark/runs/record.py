@@ -14,6 +14,7 @@ _SETTINGS = ("mode", "canvas", "steps")
 
 
 def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
+    save = _once(save)
     return EpisodeLine(
         index=index,
         sample=pack_sample(episode.sample, save, with_frames=episode.draw_attempts > 0),
@@ -23,6 +24,18 @@ def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
         seconds=round(episode.seconds, 4),
         **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
     )
+
+
+def _once(save: Save) -> Save:
+    """A sample's picture is also what is shown: it is looked for on the disk once."""
+    names: dict[str, str] = {}
+
+    def saved(picture: Picture) -> str:
+        if picture.digest not in names:
+            names[picture.digest] = save(picture)
+        return names[picture.digest]
+
+    return saved
 
 
 def unpack_episode(line: EpisodeLine, load: Load) -> Episode:

@@ -12,17 +12,21 @@ from sketchmark.engines.local import play_all
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
-from sketchmark.runs.format import EpisodeLine, ScoreNumbers, ScoreRow
+from sketchmark.runs.alignment import drawn_cells
+from sketchmark.runs.baselines import baselines
+from sketchmark.runs.format import CellAbout, EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
 from sketchmark.runs.readings import of_cell
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results import NO_VERDICT, summarise, summed_up
-from sketchmark.runs.results_format import CellSummary, Results
+from sketchmark.runs.results_format import BenchmarkTotal, CellSummary, Results
 from sketchmark.runs.rows import newest
 from sketchmark.runs.settling import settle_file
+from sketchmark.runs.shards import part_in_words
 from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
-from sketchmark.task import Grading, Task
+from sketchmark.runs.totals import totals
+from sketchmark.task import RA_AL, Grading, Task
 
 _UNFINISHED = ".unfinished"
 """How the name of a file of scores ends that is not whole yet."""
@@ -56,18 +60,20 @@ def _stands(row: ScoreNumbers, grading: Grading) -> bool:
 
 
 async def rescore(folder: RunFolder, tasks: Mapping[str, Task], scorings: list[str], grading: Grading) -> None:
-    """Score everything anew. The first scoring becomes the run's own; the others stand beside it. The old scores
-    stay until all new ones are there."""
+    """Score everything anew. The first scoring becomes the run's own; the others stand beside it, and `ra-al` always
+    does. The old scores stay until all new ones are there."""
+    own = [name for name in scorings if name != RA_AL]
     for task in tasks.values():
-        for scoring in scorings:
+        for scoring in own:
             task.check_scoring(scoring, with_judge=grading.judge is not None)
+    wanted = [(cell, name, "" if name == own[0] else name) for cell in tasks for name in own]
+    if RA_AL in scorings:
+        wanted += [(cell, RA_AL, RA_AL) for cell in drawn_cells(folder, tasks, with_judge=grading.judge is not None)]
     _clear_leftovers(folder)
     made = {}
-    for cell, task in tasks.items():
-        for scoring in scorings:
-            suffix = "" if scoring == scorings[0] else scoring
-            new = await _scored(folder, cell, suffix, task, replace(grading, scoring=scoring))
-            made[new] = folder.scores_file(cell, suffix)
+    for cell, scoring, suffix in wanted:
+        new = await _scored(folder, cell, suffix, tasks[cell], replace(grading, scoring=scoring))
+        made[new] = folder.scores_file(cell, suffix)
     for new, path in made.items():
         new.replace(path)
 
@@ -143,11 +149,13 @@ def aggregate(
     results: dict[str, CellSummary] = {}
     for name, cell in about.cells.items():
         if name in tasks:
-            own, *others = scorings or ["strict"]
+            own, *others = _scorings(folder, name, scorings or ["strict"], before)
             summary = _summary(folder, name, "", tasks[name], seed, own)
             summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+            summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
+            summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
-                if summary.metrics and beside.metrics:
+                if summary.metrics and beside.metrics and other != RA_AL:
                     beside.against = of_cell(folder, name, other, cell.headline)
                     beside.against.replies = []
         elif before is None:  # nothing is known of it but its scores
@@ -167,9 +175,37 @@ def aggregate(
         model=about.model.name,
         tasks=results,
         gains=list(gains(present, folder.scored)),
+        totals=_totals(
+            folder, tasks, present, [name for name in scorings or () if name != RA_AL] or ["strict"], before
+        ),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
+        part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
     )
     write_json(folder.results_file, found)
+
+
+def _totals(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    cells: Mapping[str, CellAbout],
+    scorings: Sequence[str],
+    before: Results | None,
+) -> list[BenchmarkTotal]:
+    """Those of the benchmarks that this command's tasks belong to, made anew, and those that stand there already."""
+    found = totals(tasks.values(), cells, folder.scored, [name for name in scorings if name != RA_AL] or ["strict"])
+    made = {total.benchmark for total in found}
+    return found + [total for total in (before.totals if before else []) if total.benchmark not in made]
+
+
+def _scorings(folder: RunFolder, cell: str, asked: Sequence[str], before: Results | None) -> list[str]:
+    """The cell's own scoring and those beside it. Who asked for `ra-al` alone keeps the others; and once it is there,
+    which costs a judge's time, it stays."""
+    kept = [name for name in asked if name != RA_AL]
+    if not kept:
+        own = next((row.scoring for row in folder.scored(cell).values()), "") or "strict"
+        beside = before.tasks[cell].scorings if before and cell in before.tasks else {}
+        kept = [own, *(name for name in beside if name != RA_AL)]
+    return [*kept, *([RA_AL] if folder.scores_file(cell, RA_AL).exists() else [])]
 
 
 def results_before(folder: RunFolder) -> Results | None:
@@ -181,6 +217,7 @@ def results_before(folder: RunFolder) -> Results | None:
 
 
 def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellSummary:
-    settle_file(folder, cell, suffix, task, scoring)
+    if scoring != RA_AL:
+        settle_file(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix).values()
     return summed_up(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)

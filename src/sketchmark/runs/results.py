@@ -11,7 +11,7 @@ from sketchmark.runs.format import ScoreNumbers, ScoreRow
 from sketchmark.runs.grading import one_line
 from sketchmark.runs.results_format import CellSummary, GroupSummary, Metric
 from sketchmark.stats import interval
-from sketchmark.task import Task
+from sketchmark.task import RA_AL, Task
 
 NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
 """Flags of an episode that was played and could not be scored; its row says why in a note of the same name, and the
@@ -38,7 +38,7 @@ def summed_up(
         for row in whole():
             for kind in NO_VERDICT & row.notes.keys():
                 summary.reasons.setdefault(kind, f"{row.sample}: {row.notes[kind]}")
-    if task.aggregate and summary.n and not summary.problem:
+    if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         try:
             summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # a total that is no number is none

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sketchmark.stats import Difference, Interval
+from sketchmark.task_files.published import Published
 
 
 class Mean(Struct):
@@ -44,6 +45,32 @@ class GroupSummary(Struct):
 
     metrics: dict[str, Metric]
     """Score → mean."""
+
+
+class Baseline(Struct):
+    """What a score is worth to somebody who replies without having looked."""
+
+    constant: float
+    """The mean of always giving the first reply that can be given."""
+
+    random: float
+    """The mean of choosing evenly among the replies that each sample offers."""
+
+    majority: float
+    """The mean of the constant reply that is best on these very samples."""
+
+    reply: str
+    """That reply."""
+
+    replies: int
+    """Of how many constant replies it is the best."""
+
+    n: int
+    """Over how many samples."""
+
+    @property
+    def best(self) -> float:
+        return max(self.constant, self.random, self.majority)
 
 
 class TwoReadings(Struct, omit_defaults=True):
@@ -157,6 +184,12 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     against: Against | None = None
     """In `scorings` only: what the cell's own scoring reads and scores differently."""
 
+    baselines: dict[str, Baseline] = {}
+    """Score → what guessing gets; for tasks that offer answers to choose among."""
+
+    published: list[Published] = []
+    """What others published for the same, to look at; no number of the run is made of it."""
+
     unanswered: list[str] | None = None
     """`sketchmark score-file` only: samples without a reply."""
 
@@ -201,6 +234,37 @@ class Gain(Struct):
     """Samples in all."""
 
 
+class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
+    """The score of a benchmark of several tasks in one mode: weighted by constants, of all its tasks or none."""
+
+    benchmark: str
+    """Its name."""
+
+    mode: str
+    """The mode that all its tasks were played in."""
+
+    canvas: str = "own"
+    """As in run.json."""
+
+    scoring: str = ""
+    """By what rules."""
+
+    missing: dict[str, str] = {}
+    """Task → why it cannot be counted; while there is one, there is no score."""
+
+    overall: Mean | None = None
+    """The score."""
+
+    categories: dict[str, Mean] = {}
+    """Category → its score."""
+
+    gains: dict[str, Gain] = {}
+    """`overall` and category → what this mode changed over direct, sample by sample."""
+
+    published: list[Published] = []
+    """What others published for the same, to look at."""
+
+
 class Results(Struct, kw_only=True, omit_defaults=True):
     """The aggregates of a run."""
 
@@ -213,5 +277,11 @@ class Results(Struct, kw_only=True, omit_defaults=True):
     gains: list[Gain]
     """What each mode changed."""
 
+    totals: list[BenchmarkTotal] = []
+    """Scores of benchmarks that the run's tasks are a part of."""
+
     warnings: list[str] = []
     """What the checks before the run found."""
+
+    part: str = ""
+    """In words, that these are the numbers of a shard, a part of a run."""

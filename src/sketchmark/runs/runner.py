@@ -6,35 +6,38 @@ import asyncio
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import aclosing, closing
+from contextlib import aclosing
+from itertools import takewhile
 from pathlib import Path
 
 from sketchmark import __version__
 from sketchmark.engines.local import play_all
-from sketchmark.episode import Episode, Failure
+from sketchmark.engines.order import longest_first
+from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, RunConflict, RunStopped, SketchmarkError
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
-from sketchmark.parts import Sample
 from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
 from sketchmark.runs.grading import grade, usage_of
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request
-from sketchmark.runs.play import play
 from sketchmark.runs.progress import Watcher
-from sketchmark.runs.record import pack_episode, picture_names
+from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.shards import note_totals, refuse_another_shard
+from sketchmark.runs.staff import Staff, staff
 from sketchmark.runs.stopping import PATIENCE, Stopping
 from sketchmark.runs.store import RunFolder, differences
 from sketchmark.runs.submissions import write_submissions
+from sketchmark.runs.supply import Job, Progress, supply, to_be_played_again
+from sketchmark.runs.warnings import retiring
 
-Job = tuple[int, Sample, Sample | None]
-"""A sample's number in its task, the sample, and who lends it drawings."""
+_LOOK_AHEAD = 32
+"""Samples that are made before their turn, to play the longest of them first."""
 
 
 async def run_plan(
@@ -43,23 +46,20 @@ async def run_plan(
     """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
     too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
     lock = RunLock(path)
-    model.expect(options.concurrency)
     try:
-        folder = _prepare(request, cells, model, path, options.fresh)
+        retires = await model.retirements()
+        folder = _prepare(request, cells, model, path, options.fresh, retires)
         stopping = Stopping(options.concurrency)
-        stopped = ""
-        for cell in cells:
-            finished, total = await _run_cell(folder, cell, model, options, stopping, watcher)
-            if stopping.why:
-                stopped = stopping.told(cell.name, finished, total)
-            if stopped or options.budget.used_up:
-                break
+        scoring = None if options.grading.judge else options.grading.scoring
+        how = (request, model, options.concurrency, options.time_limit, scoring)
+        async with staff(options.engine, *how) as players:
+            stopped = await _play(folder, cells, players, options, stopping, watcher)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         await fill_scores(folder, tasks, options.grading, options.scored_beside)
         scorings = [options.grading.scoring, *options.scored_beside]
-        aggregate(folder, tasks, request.seed, scorings, options.warnings)
+        aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
@@ -68,7 +68,9 @@ async def run_plan(
         lock.release()
 
 
-def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool) -> RunFolder:
+def _prepare(
+    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
+) -> RunFolder:
     folder = RunFolder(path)
     if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
         for name in ("episodes", "scores", "pictures"):
@@ -77,7 +79,10 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
     about = folder.about() if folder.run_file.exists() else None
+    if about:
+        refuse_another_shard(folder, about, request.shard)
     known = about.cells if about else {}
+    retires = retires or (about.model.retires if about else {})
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
         if changed:
@@ -92,102 +97,121 @@ def _prepare(request: Request, cells: list[Cell], model: Model, path: Path, fres
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, to_write_down(request.model_args)),
+        model=ModelAbout(
+            request.model, to_write_down(request.model_args), retires or (about.model.retires if about else {})
+        ),
         seed=request.seed,
         started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=limits,
+        totals={name: total for name, total in (about.totals if about else {}).items() if name not in descriptions},
+        shard=str(request.shard or ""),
+        asked={
+            **{name: asked for name, asked in (about.asked if about else {}).items() if name not in descriptions},
+            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        },
     )
     write_json(folder.run_file, now)
     return folder
 
 
-async def _run_cell(
-    folder: RunFolder, cell: Cell, model: Model, options: RunOptions, stopping: Stopping, watcher: Watcher
-) -> tuple[int, int | None]:
-    """Play what is missing; returns how many samples are finished now, and of how many if that is known."""
-    total = cell.request.limit or cell.task.declared.default_limit
-    done, failed = _played_before(folder, cell, total, options.retry_failed)
-    finished = len(done)
-    watcher.begin(cell.name, total, finished)
-    with (
-        closing(LineWriter(folder.episodes_file(cell.name))) as episodes,
-        closing(LineWriter(folder.scores_file(cell.name))) as scores,
-    ):
+class _CellFiles:
+    """The files of one cell, open from its first episode to its last, and whoever looks on."""
 
-        async def one(job: Job) -> Episode:
-            index, sample, donor = job
-            episode = await play(model, cell, sample, donor, options.time_limit)
-            episodes.write(pack_episode(episode, index, folder.pictures.save))
-            await episodes.settle()
-            try:
-                scores.write(await grade(cell.task, episode, index, options.grading))
-            except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
-                stopping.judge_refused(error)
-            return episode
+    def __init__(self, at: Progress, folder: RunFolder, watcher: Watcher) -> None:
+        self.at = at
+        self._folder, self._watcher = folder, watcher
+        self._open: tuple[LineWriter, LineWriter] | None = None
+        self._begun = self._over = False
 
-        jobs = _jobs(cell, done, failed, lambda: options.budget.used_up or bool(stopping.why))
-        patience = asyncio.timeout(None)
+    def begin(self) -> tuple[LineWriter, LineWriter]:
+        name = self.at.cell.name
+        if not self._begun:
+            self._begun = True
+            self._watcher.begin(name, self.at.total, self.at.before)
+        if self._open is None:
+            self._open = (LineWriter(self._folder.episodes_file(name)), LineWriter(self._folder.scores_file(name)))
+        return self._open
+
+    def played(self, episode: Episode) -> None:
+        self.at.ended += 1
+        self.at.finished += not to_be_played_again(episode.failure, retry_failed=False)
+        self._watcher.played(self.at.cell.name, episode.failure is not None)
+        if self.at.is_over:
+            self.end()
+
+    def end(self) -> None:
+        self.close()
+        if not self._over:
+            self._over = True
+            self._watcher.end(self.at.cell.name)
+
+    def close(self) -> None:
+        if self._open is not None:
+            for file in self._open:
+                file.close()
+            self._open = None
+
+    @property
+    def is_begun(self) -> bool:
+        return self._begun
+
+
+async def _play(
+    folder: RunFolder, cells: list[Cell], players: Staff, options: RunOptions, stopping: Stopping, watcher: Watcher
+) -> str:
+    """Play what is missing, all cells in one row; returns why it stopped before the end, if it did."""
+    files = {cell.name: _CellFiles(Progress(cell), folder, watcher) for cell in cells}
+    stopped_at: Progress | None = None
+
+    async def one(job: Job) -> tuple[Progress, Episode]:
+        nonlocal stopped_at
+        cell = job.at.cell
+        episodes, scores = files[cell.name].begin()
+        played = await players.play(job)
+        episode = played.episode
+        episodes.write(pack_episode(episode, job.index, folder.pictures.save))
+        await episodes.settle()
         try:
-            async with patience, aclosing(play_all(jobs, one, options.concurrency)) as played:
-                async for episode in played:
-                    options.budget.charge(usage_of(episode))
-                    stopping.ended(episode)
-                    finished += not _to_be_played_again(episode.failure, retry_failed=False)
-                    watcher.played(cell.name, episode.failure is not None)
-                    if stopping.why and patience.when() is None:
-                        patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
-        except TimeoutError:
-            if not patience.expired():
-                raise
-    watcher.end(cell.name)
-    return finished, total
+            scores.write(played.row or await grade(cell.task, episode, job.index, options.grading))
+        except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
+            stopping.judge_refused(error)
+            stopped_at = stopped_at or job.at
+        return job.at, episode
 
+    def enough() -> bool:
+        return options.budget.used_up or bool(stopping.why)
 
-def _played_before(
-    folder: RunFolder, cell: Cell, total: int | None, retry_failed: bool
-) -> tuple[dict[str, str], set[str]]:
-    """Samples that are finished, by id with their fingerprints, and those that were tried and are to be played again:
-    they failed, or their pictures are not all there."""
-    done: dict[str, str] = {}
-    again: set[str] = set()
-    for line in folder.episodes(cell.name):
-        if total is not None and line.index >= total:
-            continue
-        whole = all(map(folder.pictures.holds, picture_names(line)))
-        if whole and not _to_be_played_again(line.failure, retry_failed):
-            done[line.sample.id] = line.sample.fingerprint
-        else:
-            again.add(line.sample.id)
-    return done, again
-
-
-def _to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
-    """A failure of the network or the provider says nothing about the model: the next start tries again. One of the
-    model's own is its answer, and stands until someone asks for another try."""
-    return failure is not None and (retry_failed or not failure.blames_model)
-
-
-def _jobs(cell: Cell, done: dict[str, str], failed: set[str], stop: Callable[[], bool]) -> Iterator[Job | None]:
-    """What is to be played; None for each sample that is not. What failed before comes last: samples that fail every
-    time must not keep a run that stops at them from the rest."""
-    compared = False
-    for again in (False, True) if failed else (False,):
-        for index, (draft, donor) in enumerate(cell.pairs()):
-            if stop():
-                return
-            if draft.id not in done:
-                wanted = (draft.id in failed) == again
-                yield (index, draft.sample, donor.sample if donor else None) if wanted else None
-                continue
-            # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
-            # the first one is, to notice a generator that has changed.
-            if not again and (draft.is_made or not compared):
-                compared = True
-                if done[draft.id] != draft.sample.fingerprint():
-                    raise RunConflict(
-                        f"sample {draft.id} of {cell.name} is not the one that was played before: the data changed",
-                        "use another --output_path, or --fresh to start over",
-                    )
-            yield None
+    rows = [file.at for file in files.values()]
+    jobs = (job and players.ready(job) for job in supply(folder, rows, options.retry_failed, enough))
+    ordered = longest_first(jobs, lambda job: job.length, min(_LOOK_AHEAD, players.at_once - 1))
+    patience = asyncio.timeout(None)
+    try:
+        async with (
+            patience,
+            aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
+        ):
+            async for at, episode in played:
+                options.budget.charge(usage_of(episode))
+                stopping.ended(episode)
+                if stopping.why:
+                    stopped_at = stopped_at or at
+                files[at.cell.name].played(episode)
+                if stopping.why and patience.when() is None:
+                    patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
+    except TimeoutError:
+        if not patience.expired():
+            raise
+    finally:
+        for file in files.values():
+            file.close()
+    for file in files.values():
+        if not file.is_begun and not enough():  # there was nothing to play
+            file.begin()
+        if file.is_begun:
+            file.end()
+    note_totals(folder, {at.cell.name: at.samples for at in rows if at.samples is not None})
+    if stopped_at is None:
+        return ""
+    return stopping.told(stopped_at.cell.name, stopped_at.before + stopped_at.finished, stopped_at.total)

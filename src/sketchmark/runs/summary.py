@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from sketchmark.errors import SketchmarkError
 from sketchmark.runs import gains as computed
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.results import summarise, withheld
@@ -17,6 +18,7 @@ from sketchmark.stats import interval
 
 MOST_GROUPS = 24
 _made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
+_stored: WeakKeyDictionary[RunIndex, tuple[int, dict[str, CellSummary]]] = WeakKeyDictionary()
 
 
 class CurvePoint(Mean):
@@ -67,6 +69,23 @@ def of_cell(cell: CellIndex) -> CellSummary:
         known = (cell.version, summary)
         _made[cell] = known
     return known[1]
+
+
+def summed_up(run: RunIndex) -> Mapping[str, CellSummary]:
+    """The cells as results.json has them, for what only a scoring finds out (baselines, published figures, `ra-al`);
+    nothing where it is not there yet or cannot be read."""
+    known = _stored.get(run)
+    if known is None or known[0] != run.version:
+        known = _stored[run] = (run.version, _read(run))
+    return known[1]
+
+
+def _read(run: RunIndex) -> dict[str, CellSummary]:
+    try:
+        tasks = run.folder.results().tasks
+    except (SketchmarkError, OSError):
+        return {}
+    return {name: tasks[name] for name in run.cells if name in tasks}
 
 
 def gains(run: RunIndex) -> list[Gain]:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model
-from sketchmark.serve import batches, chat, files, pictures
+from sketchmark.serve import batches, chat, files, pictures, responses
 from sketchmark.serve.batches import Batches, Fate
 from sketchmark.serve.faults import Faults
 from sketchmark.serve.files import FileStore
@@ -26,12 +26,19 @@ from sketchmark.serve.gate import Gate
 from sketchmark.serve.wire_errors import WireError, as_wire_error
 
 NO_FAULTS = Faults()
+LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def make_app(
-    model: Model, faults: Faults = NO_FAULTS, *, key: str | None = None, fates: Sequence[Fate] = ("complete",)
+    model: Model,
+    faults: Faults = NO_FAULTS,
+    *,
+    key: str | None = None,
+    fates: Sequence[Fate] = ("complete",),
+    hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """An OpenAI-compatible application. `key`: the bearer token to ask for; `fates`: how the batch jobs end, in turn.
+    """An OpenAI-compatible application. `key`: the bearer token to ask for; `fates`: how the batch jobs end, in turn;
+    `hosts`: the names that it answers to.
 
     The model is not closed by it: whoever made the model closes it.
     """
@@ -51,13 +58,14 @@ def make_app(
         routes=[
             *_models(model),
             *chat.routes(model),
+            *responses.routes(model),
             *pictures.routes(model),
             *files.routes(store),
             *batches.routes(jobs),
         ],
         middleware=[
             # A web page must not reach the server through a name that it points at loopback.
-            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
             Middleware(Gate, faults=faults, key=key),
         ],
         exception_handlers=dict.fromkeys((WireError, SketchmarkError, HTTPException, Exception), _answer_error),

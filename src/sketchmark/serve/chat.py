@@ -33,7 +33,7 @@ async def answer(model: Model, body: Mapping[str, Any]) -> dict[str, Any]:
     if request.stream:
         raise WireError("a batch cannot stream", param="stream")
     reply = await _reply(model, request)
-    return await asyncio.to_thread(_completion, model, reply)
+    return await asyncio.to_thread(_completion, model, reply, request.beside)
 
 
 def routes(model: Model) -> list[Route]:
@@ -42,8 +42,8 @@ def routes(model: Model) -> list[Route]:
         request = await asyncio.to_thread(lambda: read_chat(bodies.json_object(raw)))
         reply = await _reply(model, request)
         if request.stream:
-            return StreamingResponse(_events(model, reply, request.stream_usage), media_type="text/event-stream")
-        encoded = await asyncio.to_thread(lambda: json.dumps(_completion(model, reply)))
+            return StreamingResponse(_events(model, reply, request), media_type="text/event-stream")
+        encoded = await asyncio.to_thread(lambda: json.dumps(_completion(model, reply, request.beside)))
         return Response(encoded, media_type="application/json")
 
     return [Route("/v1/chat/completions", chat, methods=["POST"])]
@@ -58,12 +58,14 @@ def _head(model: Model, kind: str) -> dict[str, Any]:
     }
 
 
-def _content(reply: Reply) -> str | list[dict[str, Any]]:
-    """A picture makes the content a list, as vLLM-Omni has it."""
+def _message(reply: Reply, beside: bool) -> dict[str, Any]:
+    """What a message says and shows. A picture makes the content a list, or stands beside it as `images`."""
     if reply.picture is None:
-        return reply.text
+        return {"content": reply.text}
     image = {"type": "image_url", "image_url": {"url": reply.picture.data_url}}
-    return [{"type": "text", "text": reply.text}, image] if reply.text else [image]
+    if beside:
+        return {"content": reply.text, "images": [{"index": 0, **image}]}
+    return {"content": [{"type": "text", "text": reply.text}, image] if reply.text else [image]}
 
 
 def _usage(reply: Reply) -> dict[str, int]:
@@ -80,8 +82,8 @@ def _own(reply: Reply) -> dict[str, Any]:
     return {"finish": reply.finish, "left_out": list(reply.left_out)}
 
 
-def _completion(model: Model, reply: Reply) -> dict[str, Any]:
-    message = {"role": "assistant", "content": _content(reply), "refusal": None}
+def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
+    message = {"role": "assistant", **_message(reply, beside), "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _FINISH.get(reply.finish, "stop")}
     return {
         **_head(model, "chat.completion"),
@@ -91,18 +93,24 @@ def _completion(model: Model, reply: Reply) -> dict[str, Any]:
     }
 
 
-def _events(model: Model, reply: Reply, with_usage: bool) -> Iterator[str]:
+def _events(model: Model, reply: Reply, request: ChatRequest) -> Iterator[str]:
     """Server-sent events. Models reply whole, so the stream only has the form of one: word after word."""
     head = _head(model, "chat.completion.chunk")
-    content = _content(reply)
+    message = _message(reply, request.beside)
+    content = message.pop("content")
     pieces: list[Any] = re.findall(r"\S+\s*|\s+", content) or [content] if isinstance(content, str) else [content]
-    deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces), {}]
+    deltas = [
+        {"role": "assistant", "content": ""},
+        *({"content": piece} for piece in pieces),
+        *([message] if message else []),
+        {},
+    ]
     for i, delta in enumerate(deltas):
         finish = _FINISH.get(reply.finish, "stop") if i == len(deltas) - 1 else None
         chunk = {**head, "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
         if finish:
             chunk["sketchmark"] = _own(reply)
         yield f"data: {json.dumps(chunk)}\n\n"
-    if with_usage:
+    if request.stream_usage:
         yield f"data: {json.dumps({**head, 'choices': [], 'usage': _usage(reply)})}\n\n"
     yield "data: [DONE]\n\n"

@@ -20,6 +20,9 @@ class ChatRequest:
     context: Context
     options: Options
     draws: bool
+    beside: bool
+    """Drawings go beside the content, as `images`, where OpenRouter and litellm have them. Who asks for a picture
+    alone gets it in the content, where vLLM-Omni has it."""
     stream: bool
     stream_usage: bool
 
@@ -39,6 +42,7 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
         context=Context(parts),
         options=bodies.options(body, _HANDLED),
         draws=_draws(body.get("modalities")),
+        beside="text" in (body.get("modalities") or ()),
         stream=body.get("stream") is True,
         stream_usage=isinstance(stream_options, dict) and stream_options.get("include_usage") is True,
     )

@@ -138,6 +138,8 @@ def _result(reply: Reply, url: str | None) -> dict[str, Any]:
         "output_format": reply.picture.format if reply.picture else None,
         "usage": {
             "input_tokens": used.tokens_in,
+            # Clients that check OpenAI's form insist on the split, which no model of ours reports.
+            "input_tokens_details": {"text_tokens": used.tokens_in, "image_tokens": 0},
             "output_tokens": used.tokens_out,
             "total_tokens": used.tokens_in + used.tokens_out,
         },

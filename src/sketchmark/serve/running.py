@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model
-from sketchmark.serve.app import NO_FAULTS, make_app
+from sketchmark.serve.app import LOOPBACK, NO_FAULTS, make_app
 from sketchmark.serve.batches import Fate
 from sketchmark.serve.faults import Faults
 from sketchmark.serve.gate import ResettableProtocol
@@ -45,15 +45,17 @@ def _server(app: Starlette) -> _Server:
     return _Server(config)
 
 
-def _listen(port: int) -> socket.socket:
+def _listen(port: int, host: str = HOST) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((HOST, port), backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
-        raise BadInput(f"cannot listen on {HOST}:{port}: {error}", "--port 0 takes any free port") from error
+        raise BadInput(f"cannot listen on {host}:{port}: {error}", "--port 0 takes any free port") from error
 
 
 def _url(listening: socket.socket) -> str:
-    return f"http://{HOST}:{listening.getsockname()[1]}/v1"
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
 
 
 async def serve(
@@ -61,14 +63,19 @@ async def serve(
     *,
     port: int,
     ready: Callable[[str], None],
+    host: str = HOST,
     faults: Faults = NO_FAULTS,
     key: str | None = None,
     fates: Sequence[Fate] = ("complete",),
 ) -> None:
-    """Serve until SIGINT or SIGTERM, finish what is under way, and close the model."""
+    """Serve until SIGINT or SIGTERM, finish what is under way, and close the model. Beyond this machine only with a
+    key; then any name may be asked for, since a page in a browser does not have it."""
+    if host not in LOOPBACK and not key:
+        raise BadInput(f"--host {host} would serve whoever can reach it", "ask for a token with --key-env NAME")
     try:
-        with _listen(port) as listening:
-            server = _server(make_app(model, faults, key=key, fates=fates))
+        with _listen(port, host) as listening:
+            names = LOOPBACK if host in LOOPBACK else ("*",)
+            server = _server(make_app(model, faults, key=key, fates=fates, hosts=names))
             loop = asyncio.get_running_loop()
 
             def stop() -> None:

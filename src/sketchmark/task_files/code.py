@@ -144,7 +144,8 @@ class CodeNames:
 
 def named_in(file: TaskFile) -> list[str]:
     """Every `module:name` of a task file."""
-    entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies]
+    entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies, file.total]
+    entries += [file.drawn, *([] if isinstance(file.guesses, list) else [file.guesses])]
     entries += [block.protocol for block in file.modes.values() if ":" in block.protocol]
     named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
     return [name for name in named if name]

@@ -43,7 +43,7 @@ class FilledPrompts:
         depend on the kind of item, and still stand in the YAML.
         """
         varied = f"{name}@{self.sample.fields.get('variant', '')}"
-        return self._fill(str(self.prompts.get(varied, self.prompts.get(name, ""))), values)
+        return self._fill(str(self.prompts.get(varied, self.prompts.get(name, ""))), values, (name,))
 
     def parts(self, name: str = "inputs") -> list[Content]:
         """The layout `name`, filled in. Empty texts are left out: a part is something that is there."""
@@ -87,7 +87,8 @@ class FilledPrompts:
         value = self.sample.pictures.get(name, ())
         return [value] if isinstance(value, Picture) else list(value)
 
-    def _fill(self, template: str, values: Mapping[str, object]) -> str:
+    def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
+        """`inside` is the prompt that this is: one that names itself shows its name."""
         read = 0
 
         def counted(text: str) -> str:
@@ -114,4 +115,4 @@ class FilledPrompts:
 
             return _FIELD.sub(known, counted(template))
 
-        return filled(template, ())
+        return filled(template, inside)

@@ -22,6 +22,7 @@ _MOST_FILES = 50
 _MOST_LIKE = 40
 """Modes in a row, each `like` the next."""
 
+_BUILT_IN = Path(__file__).resolve().parents[1] / "tasks"
 _KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
 
 
@@ -99,9 +100,12 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
 
 def _included(path: Path, name: str) -> Path:
     """The file that `path` includes. A stranger's task file must not have others of this machine read: it reaches its
-    own folder and those beside it, where task sets keep what they share, and no link leads further."""
+    own folder and those beside it, where task sets keep what they share, and the built-in tasks; no link leads
+    further."""
     first, *rest = Path(name).parts or (".",)
     found = (path.parent / name).resolve()
+    if found.is_relative_to(_BUILT_IN):
+        return found
     hidden = any(part.startswith(".") for part in rest) or (first.startswith(".") and first != "..")
     if hidden or Path(name).is_absolute() or not found.is_relative_to(path.parent.resolve().parent):
         raise BadInput(

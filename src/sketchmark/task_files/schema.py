@@ -128,6 +128,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         dict[str, dict[str, Prompts]],
         Meta(description="Other wordings for `--prompts NAME`: for each mode, the prompts that differ."),
     ] = {}
+    default_prompts: Annotated[
+        str, Meta(description="The prompt set of a run that names none; `--prompts default` then leaves it out.")
+    ] = ""
     lmms_eval_specific_kwargs: Annotated[PerModel, Meta(description="Prompts by model, for every mode.")] = {}
     scorers: Annotated[
         list[Code | Call], Meta(description="Functions (sample, episode, grading) -> Scores; all are asked.")
@@ -145,6 +148,14 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Code | Call | None,
         Meta(description="(score rows, scoring) -> sample -> its values, where the other rows decide them too."),
     ] = None
+    guesses: Annotated[
+        Annotated[list[str], Meta(max_length=1000)] | Code | Call | None,
+        Meta(description="What a guesser may reply: texts, or (sample) -> texts; else its options' letters."),
+    ] = None
+    drawn: Annotated[
+        Code | Call | None,
+        Meta(description="(sample, episode, grading) -> Scores: what the drawings show, for `--scoring ra-al`."),
+    ] = None
     headline: Annotated[str, Meta(description="The score that tables and comparisons show first.")] = ""
     breakdown: Annotated[list[str], Meta(description="The sample's groups that results are broken down by.")] = []
     submission: Annotated[
@@ -154,9 +165,19 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Code | None,
         Meta(description="(row of a replies file) -> the sample that the row itself holds, or None; for score-file."),
     ] = None
+    total: Annotated[
+        Code | None,
+        Meta(
+            description="() -> the tasks of a benchmark and their weights: results then have its overall score, too."
+        ),
+    ] = None
     task: Annotated[
         Annotated[str, Meta(min_length=1)] | None, Meta(description="The task's name, where it is not the file's.")
     ] = None
+    aliases: Annotated[
+        list[Name],
+        Meta(description="Other names of the task. A task or group that has such a name itself goes first."),
+    ] = []
     tag: Tags = []
     group: Annotated[str | None, Meta(description="One more tag, as lmms-eval writes it.")] = None
 

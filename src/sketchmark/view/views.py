@@ -56,7 +56,7 @@ class Views:
 
     def runs(self, asked: Asked) -> dict[str, Any]:
         with self._lock:
-            return {"runs": self._shelf.rows(_run_row), "troubles": self._shelf.troubles}
+            return {"runs": self._shelf.rows(_standing), "troubles": self._shelf.troubles}
 
     def run(self, asked: Asked) -> dict[str, Any]:
         run = self._run(asked)
@@ -209,6 +209,17 @@ def _run_row(run: RunIndex) -> dict[str, Any]:
         "cells": [_cell_row(cell) for cell in run.cells.values()],
         "gains": plain(summary.gains(run)),
     }
+
+
+def _standing(run: RunIndex) -> dict[str, Any]:
+    """A row of the list with what others published for its headline scores, which the leaderboard has columns for."""
+    figures = [
+        {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
+        for name, cell in summary.summed_up(run).items()
+        for figure in cell.published
+        if figure.score == run.cells[name].headline
+    ]
+    return {**_run_row(run), "published": figures}
 
 
 def _cell_row(cell: CellIndex) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
+from sketchmark.pixels import Runs
 
-Pixels = NDArray[np.float32]
+Colours = NDArray[np.float32]
+"""Rows of RGB in 0..1."""
+
+Kind = TypeVar("Kind", np.bool_, np.intp)
 Position = tuple[int, int]
 
 MOVES: dict[str, Position] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -34,41 +38,41 @@ def rgb8(*colours: str) -> NDArray[np.uint8]:
     return np.array([list(bytes.fromhex(colour.removeprefix("#"))) for colour in colours], np.uint8)
 
 
-def rgb01(*colours: str) -> Pixels:
+def rgb01(*colours: str) -> Colours:
     """Colours such as `#1f2937` as rows of RGB in 0..1."""
     return rgb8(*colours).astype(np.float32) / np.float32(255)
 
 
+class Pixels:
+    """A picture as its runs of one colour: a drawn board has few, so that little is to be looked at."""
+
+    def __init__(self, runs: Runs) -> None:
+        self.height, self.width, self._runs = runs.height, runs.width, runs
+        self._colours = runs.rgb.astype(np.float32) / np.float32(255)
+
+    def distances(self, colours: Colours) -> Colours:
+        """Euclidean distance of each colour to each run's, in float32 like the evaluator's."""
+        red, green, blue = np.ascontiguousarray(self._colours.T)
+        return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
+
+    def spread(self, found: NDArray[Kind]) -> NDArray[Kind]:
+        """What was found for each run, for each of its pixels."""
+        return self._runs.spread(found)
+
+
 def pixels_of(picture: Picture) -> Pixels:
-    return np.asarray(picture.image()).astype(np.float32) / np.float32(255)
+    return Pixels(picture.runs)
 
 
-def _distances(colours: Pixels, pixels: Pixels) -> Pixels:
-    """Euclidean distance of each colour to each pixel of a list, in float32 like the evaluator's."""
-    red, green, blue = np.ascontiguousarray(pixels.T)
-    return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
-
-
-def _runs(pixels: Pixels) -> tuple[Pixels, NDArray[np.intp]]:
-    """Neighbouring pixels of one colour as one, and how many they were: a drawn board has few such runs."""
-    flat = pixels.reshape(-1, 3)
-    change = np.ones(len(flat), bool)
-    differs = flat[1:] != flat[:-1]
-    change[1:] = differs[:, 0] | differs[:, 1] | differs[:, 2]
-    begins = np.flatnonzero(change)
-    return flat[begins], np.diff(np.append(begins, len(flat)))
-
-
-def nearest(pixels: Pixels, colours: Pixels) -> NDArray[np.intp]:
+def nearest(pixels: Pixels, colours: Colours) -> NDArray[np.intp]:
     """The number of the nearest colour of each pixel, the first where two are equally near."""
-    distinct, lengths = _runs(pixels)
-    return np.repeat(_distances(colours, distinct).argmin(axis=0), lengths).reshape(pixels.shape[:2])
+    return pixels.spread(pixels.distances(colours).argmin(axis=0))
 
 
 def find_board(
     pixels: Pixels,
-    content: Pixels,
-    page: Pixels,
+    content: Colours,
+    page: Colours,
     share: float,
     square: bool = True,
     published: tuple[int, int] | None = None,
@@ -84,12 +88,12 @@ def find_board(
     two agree; of a side longer than an axis it makes a negative beginning, which numpy counts from the far end
     (docs/benchmarks/uni-mmmu.md, "Wide and tall pictures").
     """
-    height, width, _ = pixels.shape
-    distinct, lengths = _runs(pixels)
-    nearer = _distances(content, distinct).min(axis=0) + _NEARER_BY < _distances(page, distinct).min(axis=0)
-    is_content = np.repeat(nearer, lengths).reshape(height, width)
-    first_row, last_row = _extent(is_content.mean(axis=1) > share)
-    first_column, last_column = _extent(is_content.mean(axis=0) > share)
+    height, width = pixels.height, pixels.width
+    is_content = pixels.spread(
+        pixels.distances(content).min(axis=0) + _NEARER_BY < pixels.distances(page).min(axis=0)
+    )
+    first_row, last_row = _extent(np.count_nonzero(is_content, axis=1) / width > share)
+    first_column, last_column = _extent(np.count_nonzero(is_content, axis=0) / height > share)
     if not square:
         return Box(first_row, first_column, last_row + 1, last_column + 1)
     side = max(last_row - first_row, last_column - first_column) + 1
@@ -122,7 +126,7 @@ def cells(box: Box, rows: int, cols: int) -> tuple[list[int], list[int]]:
     )
 
 
-def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], kinds: int) -> Pixels:
+def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], kinds: int) -> NDArray[np.float32]:
     """The share of each label 0..kinds-1 among the pixels of each cell: (rows, cols, kinds).
 
     A cell without pixels (a picture with fewer pixels than cells) has share 0 of everything.
@@ -134,6 +138,15 @@ def cell_shares(labels: NDArray[np.intp], edges: tuple[list[int], list[int]], ki
         if cell.size:
             shares[r, c] = np.bincount(cell.reshape(-1), minlength=kinds) / cell.size
     return shares
+
+
+def painted(places: NDArray[np.uint8], palette: NDArray[np.uint8]) -> Picture:
+    """The picture whose pixels are these places in a palette of RGB rows."""
+    from PIL import Image
+
+    image = Image.fromarray(places)
+    image.putpalette(palette.tobytes())
+    return Picture.from_image(image)
 
 
 def check_grid(rows: int, cols: int, most: int) -> None:

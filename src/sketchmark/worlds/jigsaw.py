@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.parts import Picture
-from sketchmark.worlds import png, scenes
+from sketchmark.pixels import Recent
+from sketchmark.worlds import scenes
 
 Pixels = NDArray[np.uint8]
 
@@ -54,11 +56,20 @@ def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, 
         raise BadInput(f"{difficulty!r} is no difficulty of jigsaws", ", ".join(WRONG_KINDS))
     if not 32 <= size <= 1024:
         raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 1024")
-    rng, cell = Random(seed), size // 2
-    draw = _from_folder(folder, cell) if folder else _own_scenes(cell)
-    kinds = WRONG_KINDS[difficulty]
+    return _own(seed, difficulty, size) if folder is None else _cut(seed, difficulty, _from_folder(folder, size // 2))
+
+
+@lru_cache(maxsize=64)
+def _own(seed: int, difficulty: str, size: int) -> Jigsaw:
+    """Kept, because the modes of a run are played on the same samples, and a scene takes long to paint."""
+    return _cut(seed, difficulty, _own_scenes(size // 2))
+
+
+def _cut(seed: int, difficulty: str, draw: Draw) -> Jigsaw:
+    rng, kinds = Random(seed), WRONG_KINDS[difficulty]
     for _ in range(_SCENES_TRIED):
         scene, name = draw(rng, "")
+        cell = scene.shape[0] // 2
         other = draw(rng, name)[0] if difficulty == "easy" else scene
         left = rng.randrange(cell + 1)
         panel = scene[:, left : left + 2 * cell]
@@ -68,7 +79,7 @@ def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, 
             wrong = _wrong_patch(rng, kind, scene, other, left + cell)
             if wrong is not None and _fits_worse(panel, wrong):
                 label = rng.randrange(2)
-                pair = (png.rgb(right), png.rgb(wrong))
+                pair = (_picture(right), _picture(wrong))
                 return Jigsaw(_hidden(panel), pair if label == 0 else pair[::-1], label, kind)
     raise BadInput("no jigsaw could be cut: the pictures are too plain to tell a right patch from a wrong one")
 
@@ -143,16 +154,32 @@ def _hidden(panel: Pixels) -> Picture:
     hidden = panel.copy()
     hidden[cell:, cell:] = HIDDEN - 32
     hidden[cell + 2 : -2, cell + 2 : -2] = HIDDEN
-    return png.rgb(hidden)
+    return _picture(hidden)
+
+
+def _picture(values: Pixels) -> Picture:
+    from PIL import Image
+
+    return Picture.from_image(Image.fromarray(values))
+
+
+_COMPLETED: Recent[Picture] = Recent(64)
+"""By panel and candidate: who draws them right, the oracle and the scorer all ask for the same ones."""
 
 
 def complete(ref: Picture, candidate: Picture) -> Picture:
     """The panel with a candidate in its bottom-right cell (scaled to the cell if need be), all else untouched."""
-    panel, patch = np.array(ref.image()), candidate.image()
+    key = (ref.identity, candidate.identity)
+    return _COMPLETED.get(key) or _COMPLETED.keep(key, _picture(_filled(ref, candidate)))
+
+
+def _filled(ref: Picture, candidate: Picture) -> Pixels:
+    panel, patch = ref.values.copy(), candidate.values
     top, left = panel.shape[0] // 2, panel.shape[1] // 2
     room = panel.shape[1] - left, panel.shape[0] - top
-    panel[top:, left:] = np.asarray(patch if patch.size == room else patch.resize(room))
-    return png.rgb(panel)
+    fits = candidate.size == room
+    panel[top:, left:] = patch if fits else np.asarray(candidate.image().resize(room))
+    return panel
 
 
 def frames(jigsaw: Jigsaw) -> list[Picture]:
@@ -162,14 +189,18 @@ def frames(jigsaw: Jigsaw) -> list[Picture]:
 
 def seam_cost(completed: Picture) -> float:
     """How badly the bottom-right cell continues its neighbours: mean step in colour (0..255) across its two seams."""
-    return _seam_cost(np.asarray(completed.image()))
+    return _seam_cost(completed.values)
+
+
+def seam_cost_with(ref: Picture, candidate: Picture) -> float:
+    """The same of a panel that is completed in thought only."""
+    return _seam_cost(_filled(ref, candidate))
 
 
 def _seam_cost(panel: Pixels) -> float:
     top, left = panel.shape[0] // 2, panel.shape[1] // 2
-    lines = panel.astype(np.int16)
-    across = np.abs(lines[top:, left] - lines[top:, left - 1]).mean()
-    down = np.abs(lines[top, left:] - lines[top - 1, left:]).mean()
+    across = np.abs(panel[top:, left].astype(np.int16) - panel[top:, left - 1]).mean()
+    down = np.abs(panel[top, left:].astype(np.int16) - panel[top - 1, left:]).mean()
     return float(across + down) / 2
 
 
@@ -179,10 +210,11 @@ def similarity(one: Picture, two: Picture) -> float:
     Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
     size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0.
     """
-    first, second = one.image(), two.image()
-    if second.size != first.size:
-        second = second.resize(first.size)
-    x, y = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if one.pixel_digest == two.pixel_digest:
+        return 1.0
+    same_size = one.size == two.size
+    second = two.values if same_size else np.asarray(two.image().resize(one.size))
+    x, y = one.values.astype(np.int32), second.astype(np.int32)
     mean_x, mean_y = _window_means(x), _window_means(y)
     spread = _window_means(x * x) - mean_x * mean_x + (_window_means(y * y) - mean_y * mean_y)
     shared = _window_means(x * y) - mean_x * mean_y
@@ -192,11 +224,18 @@ def similarity(one: Picture, two: Picture) -> float:
     return min(1.0, max(0.0, float(map_.mean())))
 
 
-def _window_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of every 7x7 window (smaller where the picture is smaller), from running sums."""
-    for axis in (0, 1):
-        window = min(7, values.shape[axis])
-        sums = np.concatenate([np.zeros_like(values.take([0], axis)), np.cumsum(values, axis=axis)], axis=axis)
-        last, first = np.arange(window, sums.shape[axis]), np.arange(sums.shape[axis] - window)
-        values = (sums.take(last, axis) - sums.take(first, axis)) / window
-    return values
+def _window_means(values: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The mean of every 7x7 window (smaller where the picture is smaller), from whole sums; columns first."""
+    height, width = (min(7, length) for length in values.shape[:2])
+    sums = _window_sums(_window_sums(values, height).swapaxes(0, 1), width)
+    means: NDArray[np.float64] = sums / (height * width)
+    return means
+
+
+def _window_sums(values: NDArray[np.int32], window: int) -> NDArray[np.int32]:
+    """Of every `window` neighbours along the first axis."""
+    count = len(values) - window + 1
+    total = values[:count].copy(order="K")
+    for place in range(1, window):
+        total += values[place : place + count]
+    return total

@@ -41,7 +41,7 @@ class JigsawPlay(Play):
         pieces = _pieces(context)
         if pieces is None:
             return None
-        costs = [jigsaw.seam_cost(jigsaw.complete(pieces[0], candidate)) for candidate in pieces[1:]]
+        costs = [jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:]]
         better = costs.index(min(costs))
         if wanted(context) == "describe":
             return f"The seams {'run on' if _asked_candidate(context) == better else 'break'} at the inner edges."
@@ -64,7 +64,7 @@ class JigsawPlay(Play):
         if len(completed) == 2:
             costs = [jigsaw.seam_cost(picture) for picture in completed]
             return tagged_choice(costs.index(min(costs)), "in my drawing its seams run on")
-        coin = Random(int(pieces[1].digest[:12], 16) + seed)
+        coin = Random(int(pieces[1].identity[:12], 16) + seed)
         return tagged_choice(coin.randrange(2), "at a glance both fit")
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
@@ -97,7 +97,7 @@ def _belongs(completed: Picture, reference: Picture) -> bool:
     import numpy as np
 
     half = reference.size[1] // 2
-    mine, its = (np.asarray(picture.image(), np.int16)[:half] for picture in (completed, reference))
+    mine, its = (picture.values[:half].astype(np.int16) for picture in (completed, reference))
     return bool(np.abs(mine - its).mean() < 8)
 
 

@@ -9,7 +9,7 @@ leaves the agent where it is. It ends when the dot is inside the frame. Colours 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
-from sketchmark.worlds import boards, png
+from sketchmark.pixels import Recent
+from sketchmark.worlds import boards
 from sketchmark.worlds.boards import MOVES, Position
 from sketchmark.worlds.maze_making import Maze, distances_from, generate
 
@@ -43,6 +44,8 @@ __all__ = [
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
 PATH, PAGE = "#ef4444", "#ffffff"
 _PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
+_LABELLED = boards.rgb01(FLOOR, WALL, START, GOAL)
+_CONTENT, _AROUND = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
 
 TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
@@ -109,6 +112,12 @@ def render(maze: Maze, agent: Position | None = None, size: int | None = None) -
     cell = size or default_cell(maze)
     if cell < MIN_CELL:
         raise BadInput(f"maze cells of {cell} pixels are too small to be read back", f"at least {MIN_CELL}")
+    return _rendered(replace(maze, start=agent or maze.start), cell)
+
+
+@lru_cache(maxsize=256)
+def _rendered(maze: Maze, cell: int) -> Picture:
+    """The true pictures are asked for again by whoever draws them right, shows them or scores by them."""
     line, margin = max(1, cell // 24), max(4, cell // 3)
     edge = margin + line
     page = np.zeros((maze.rows * cell + 2 * edge, maze.cols * cell + 2 * edge), np.uint8)
@@ -116,10 +125,10 @@ def render(maze: Maze, agent: Position | None = None, size: int | None = None) -
     walls = np.array(maze.walls, np.uint8) + 1
     page[edge:-edge, edge:-edge] = walls.repeat(cell, axis=0).repeat(cell, axis=1)
     dot, frame = _stamps(cell)
-    for (row, col), stamp, colour in ((maze.goal, frame, 4), (agent or maze.start, dot, 3)):
+    for (row, col), stamp, colour in ((maze.goal, frame, 4), (maze.start, dot, 3)):
         top, left = edge + row * cell, edge + col * cell
         page[top : top + cell, left : left + cell][stamp] = colour
-    return png.indexed(page, _PALETTE)
+    return boards.painted(page, _PALETTE)
 
 
 @lru_cache(maxsize=8)
@@ -158,10 +167,19 @@ def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = Fa
     `published` looks for the board where it looks, also in a wide or tall picture.
     """
     boards.check_grid(rows, cols, most=200)
+    key = (picture.identity, rows, cols, published)
+    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published))
+    return replace(seen, grid=[row.copy() for row in seen.grid])
+
+
+_READINGS: Recent[MazeReading] = Recent(1024)
+"""The same pixels read the same: a drawing is read by who drew it and by the scorer."""
+
+
+def _read(picture: Picture, rows: int, cols: int, published: bool) -> MazeReading:
     pixels = boards.pixels_of(picture)
     box = _find(pixels, rows, cols, published)
-    board = pixels[box.top : box.bottom, box.left : box.right]
-    labels = boards.nearest(board, boards.rgb01(FLOOR, WALL, START, GOAL))
+    labels = boards.nearest(pixels, _LABELLED)[box.top : box.bottom, box.left : box.right]
     inner = boards.Box(0, 0, *labels.shape)
     return _judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4))
 
@@ -172,13 +190,11 @@ def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]
 
 
 def _find(pixels: boards.Pixels, rows: int, cols: int, published: bool = False) -> boards.Box:
-    content, page = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
-    height, width, _ = pixels.shape
-    ends = (width, height) if published else None  # the evaluator of mazes has them the wrong way round
-    return boards.find_board(pixels, content, page, 0.003, square=rows == cols, published=ends)
+    ends = (pixels.width, pixels.height) if published else None  # the evaluator of mazes has them the wrong way round
+    return boards.find_board(pixels, _CONTENT, _AROUND, 0.003, square=rows == cols, published=ends)
 
 
-def _judge(shares: boards.Pixels) -> MazeReading:
+def _judge(shares: NDArray[np.float32]) -> MazeReading:
     """Labels from each cell's shares of floor, wall, start and goal."""
     floor, wall, start, goal = np.moveaxis(shares, -1, 0)
     is_start, is_goal = start >= np.float32(TOLERANCE * 0.25), goal >= np.float32(TOLERANCE * 0.75)

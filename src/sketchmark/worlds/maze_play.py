@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from sketchmark.parts import Picture
+from sketchmark.pixels import Recent
 from sketchmark.worlds import boards, maze
 from sketchmark.worlds.maze import Maze
 from sketchmark.worlds.playing import Shown, StepByStep
@@ -45,9 +45,16 @@ class MazePlay(StepByStep[Maze]):
         return vertical + ["right" if right > 0 else "left"] * abs(right)
 
 
-@lru_cache(maxsize=512)
+_READ: Recent[tuple[Maze | None]] = Recent(512)
+
+
 def read_maze(picture: Picture) -> Maze | None:
     """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
+    (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
+    return found
+
+
+def _read(picture: Picture) -> Maze | None:
     for rows, cols in _likely_sizes(picture):
         reading = maze.read(picture, rows, cols)
         cells = [cell for row in reading.grid for cell in row]

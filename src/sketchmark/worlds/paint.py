@@ -51,7 +51,13 @@ def noise(seed: int, height: int, width: int, down: int, across: int) -> Ints:
     y, rise = _smooth(height, down)
     x, run = _smooth(width, across)
     rows = (lattice[y] * (4096 - rise[:, None]) + lattice[y + 1] * rise[:, None]) >> 12
-    return (rows[:, x] * (4096 - run) + rows[:, x + 1] * run) >> 12
+    hills = rows.take(x, axis=1)
+    hills *= 4096 - run
+    beyond = rows.take(x + 1, axis=1)
+    beyond *= run
+    hills += beyond
+    hills >>= 12
+    return hills
 
 
 def _smooth(length: int, period: int) -> tuple[Ints, Ints]:
@@ -65,14 +71,19 @@ def fractal(seed: int, height: int, width: int, down: int, across: int, octaves:
     total = np.zeros((height, width), np.int32)
     for octave in range(octaves):
         layer = noise(seed + 7919 * octave, height, width, max(1, down >> octave), max(1, across >> octave))
-        total += layer >> (octave + 1)
-    return total * (1 << octaves) // ((1 << octaves) - 1)
+        layer >>= octave + 1
+        total += layer
+    total *= 1 << octaves
+    total //= (1 << octaves) - 1
+    return total
 
 
 def stretch(values: Ints, low: int, high: int) -> Ints:
     """`low` to `high` (in 256 parts of ONE) drawn out over the full range, the rest clipped: more contrast."""
-    wide = (values.astype(np.int64) - low * 256) * 256 // (high - low)
-    return wide.clip(0, ONE - 1).astype(np.int32)
+    wide = values - low * 256
+    wide *= 256
+    wide //= high - low
+    return wide.clip(0, ONE - 1, out=wide)
 
 
 def line(seed: int, length: int, period: int, octaves: int) -> Ints:
@@ -82,20 +93,23 @@ def line(seed: int, length: int, period: int, octaves: int) -> Ints:
 
 def ramp(values: Ints, stops: Sequence[Colour]) -> Ints:
     """Colours from a gradient of evenly spaced stops."""
-    table = np.zeros((1024, 3), np.int32)
-    for index in range(1024):
-        stop, part = divmod(index * (len(stops) - 1), 1024)
-        table[index] = blend(stops[stop], stops[stop + 1], part // 4)
-    found: Ints = table[values >> 6]
+    stop, part = np.divmod(np.arange(1024, dtype=np.int32) * (len(stops) - 1), 1024)
+    colours = np.array(stops, np.int32)
+    below, above = colours[stop], colours[stop + 1]
+    table = below + ((above - below) * (part // 4)[:, None] >> 8)
+    found: Ints = table.take(values >> 6, axis=0)
     return found
 
 
 def _cover(pixels: Ints, alpha: Ints | NDArray[np.bool_], paint: Colour | Ints) -> None:
     over = np.asarray(paint, np.int32)
     if alpha.dtype == np.bool_:
-        pixels[alpha] = over[alpha] if over.ndim == 3 else over
+        np.copyto(pixels, over, where=alpha[..., None])
     else:
-        pixels += (over - pixels) * alpha[..., None] >> 8
+        thick = over - pixels
+        thick *= alpha[..., None]
+        thick >>= 8
+        pixels += thick
 
 
 class Canvas:
@@ -137,7 +151,8 @@ class Canvas:
 
     def halved(self) -> NDArray[np.uint8]:
         """Two by two pixels averaged: scenes are drawn at twice their size so that edges come out soft."""
-        four = self.pixels[0::2, 0::2] + self.pixels[1::2, 0::2] + self.pixels[0::2, 1::2] + self.pixels[1::2, 1::2]
+        two = self.pixels[0::2] + self.pixels[1::2]
+        four = two[:, 0::2] + two[:, 1::2]
         return ((four + 2) >> 2).clip(0, 255).astype(np.uint8)
 
 

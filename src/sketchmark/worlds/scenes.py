@@ -1,4 +1,4 @@
-"""Self-made pictures with much to see in every corner, the same to the byte on every machine for a seed."""
+"""Self-made pictures with much to see in every corner, the same to the pixel on every machine for a seed."""
 
 from __future__ import annotations
 

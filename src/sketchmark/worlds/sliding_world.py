@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -89,7 +89,6 @@ class SlidingPlay(StepByStep[Sliding]):
         return moves
 
 
-@lru_cache(maxsize=512)
 def _read_tiles(picture: Picture) -> State | None:
     for n in (3, 2, 4, 5):
         state = sliding.to_state(sliding.read(picture, n))

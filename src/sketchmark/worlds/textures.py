@@ -29,8 +29,8 @@ def _palette(rng: Random) -> list[Colour]:
 
 
 def _mesh(height: int, width: int) -> tuple[Ints, Ints]:
-    rows, cols = np.mgrid[0:height, 0:width]
-    return rows.astype(np.int32), cols.astype(np.int32)
+    """The number of each row, as a column, and of each column, as a row."""
+    return np.arange(height, dtype=np.int32)[:, None], np.arange(width, dtype=np.int32)[None]
 
 
 def wood(rng: Random, height: int, width: int) -> Canvas:
@@ -127,10 +127,9 @@ def glass(rng: Random, height: int, width: int) -> Canvas:
     points = [(rng.randrange(height), rng.randrange(width)) for _ in range(rng.randint(40, 60))]
     for index, (row, col) in enumerate(points):
         away = (rows - row) ** 2 + (cols - col) ** 2
-        closer = away < first
-        second = np.where(closer, first, np.minimum(second, away))
-        owner[closer] = index
-        first = np.minimum(first, away)
+        np.copyto(owner, index, where=away < first)
+        np.minimum(second, np.maximum(first, away), out=second)
+        np.minimum(first, away, out=first)
     panes = np.array([vary(rng, palette[rng.randrange(1, 5)], 30) for _ in points], np.int32)
     light = 170 + fractal(rng.getrandbits(30), height, width, height // 3, height // 3, 5) // 500
     canvas = Canvas((panes[owner] * light[..., None] >> 8).clip(0, 255))

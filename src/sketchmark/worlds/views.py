@@ -34,8 +34,8 @@ _NIGHTS = tuple(
 
 def _sky(rng: Random, height: int, width: int, stops: tuple[Colour, ...], reach: int) -> Canvas:
     tones = [vary(rng, stop, 12) for stop in stops]
-    fall = np.arange(height, dtype=np.int32)[:, None].repeat(width, axis=1) * (ONE - 1) // reach
-    canvas = Canvas(ramp(fall.clip(0, ONE - 1), tones))
+    fall = np.arange(height, dtype=np.int32)[:, None] * (ONE - 1) // reach
+    canvas = Canvas(ramp(fall.clip(0, ONE - 1), tones).repeat(width, axis=1))
     cover = fractal(rng.getrandbits(30), height, width, height // 5, height // 2, 5)
     canvas.lay(stretch(cover, rng.randint(110, 140), 215) * 170 // ONE, blend(tones[-1], (255, 255, 255), 120))
     return canvas
@@ -148,7 +148,7 @@ def _water(rng: Random, canvas: Canvas, horizon: int, far: Colour, near: Colour)
     small = noise(rng.getrandbits(30), 600, width, 3, height // 22)
     at = depth * 599 // (depth + height // 5) * 599 // max(1, int(depth[-1] * 599 // (depth[-1] + height // 5)))
     swell = (waves[at] * 2 + small[at]) // 3
-    base = ramp((depth * (ONE - 1) // max(1, height - horizon))[:, None].repeat(width, axis=1), [far, near])
+    base = ramp((depth * (ONE - 1) // max(1, height - horizon))[:, None], [far, near])
     canvas.pixels[horizon:] = base + ((swell - ONE // 2) // 620)[..., None]
     foam = stretch(swell, 160, 220) * (60 + depth * 150 // height)[:, None] // ONE
     below = Canvas(canvas.pixels[horizon:])
@@ -175,7 +175,7 @@ def seascape(rng: Random, height: int, width: int) -> Canvas:
     _mountains(rng, canvas, horizon + height // 16, height * 3 // 10, island, sky[-1], snow=False)
     far, near = blend(vary(rng, (52, 112, 150), 22), sky[-1], 100), vary(rng, (18, 62, 92), 20)
     _water(rng, canvas, horizon, far, near)
-    rows, cols = np.mgrid[0:height, 0:width].astype(np.int32)
+    rows, cols = np.arange(height, dtype=np.int32)[:, None], np.arange(width, dtype=np.int32)[None]
     glints = fractal(rng.getrandbits(30), height, width, height // 50, height // 12, 3)
     spread = (rows - horizon).clip(1) // 3 + height // 12
     path = (256 - np.abs(cols - sun_col) * 256 // spread).clip(0) * stretch(glints, 110, 170) // ONE

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
-from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.models.bounded_http import bounded
 from sketchmark.models.calling import Caller
+from sketchmark.models.openai_wire import OPENAI, OpenAIWire, to_openai
 from sketchmark.models.pacing import Pace
 from sketchmark.models.secrets import find_key, require_key, without_credentials
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 T = TypeVar("T")
 
@@ -25,7 +22,7 @@ T = TypeVar("T")
 class Connection:
     """`model` is the name that requests carry; `server` is the address as it may be written down."""
 
-    client: AsyncOpenAI
+    wire: OpenAIWire
     model: str
     server: str
     call: Caller
@@ -35,7 +32,7 @@ class Connection:
         return await self.call(attempt)
 
     async def close(self) -> None:
-        await self.client.close()
+        await self.wire.close()
 
 
 def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
@@ -44,27 +41,19 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     if provider not in ("openai", "openai_compatible") or not model:
         raise BadInput(f"--batch needs a judge behind OpenAI's Batch API, not {name!r}", "name it openai/MODEL")
     args = Arguments(name, arguments)
+    if "|" in (args.text("base_url") or ""):
+        raise BadInput("--batch: a batch job lives on one server, and base_url names several", "name one")
     base_url = args.text("base_url") or os.environ.get("OPENAI_BASE_URL") or None
     key_name = args.text("api_key_env")
     timeout = args.above_zero("timeout") or 300.0
     retries = args.whole("max_retries", 6)
     args.refuse_unknown()
-    try:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-    except ImportError:
-        raise MissingExtra("the Batch API", "openai") from None
     names = (key_name or "OPENAI_API_KEY",)
     at_openai = base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
     key = require_key(name, names) if at_openai or key_name else find_key(names) or "none"
     return Connection(
-        client=AsyncOpenAI(
-            api_key=key,
-            base_url=base_url,
-            timeout=timeout,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=timeout, event_hooks=bounded()),
-        ),
+        wire=to_openai(base_url, key),
         model=model,
-        server=without_credentials(base_url) if base_url else "https://api.openai.com/v1",
+        server=without_credentials(base_url) if base_url else OPENAI,
         call=Caller(name, Pace(), timeout=timeout, max_retries=retries, keys=names),
     )

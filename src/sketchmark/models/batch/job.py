@@ -9,18 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from sketchmark.errors import CallFailed, RunConflict
 from sketchmark.models.batch.connection import Connection
 from sketchmark.models.batch.files import JobFiles, State, write_bytes
 from sketchmark.models.batch.lines import ENDPOINT, BatchRequest, Result, digest, encode
-from sketchmark.models.bounded_http import LARGEST_FILE, at_most
-from sketchmark.models.failures import BadReply
+from sketchmark.models.batch.records import Job, Listed, Made, Uploaded, read
+from sketchmark.models.bounded_http import LARGEST_FILE
 from sketchmark.models.secrets import redact
-
-if TYPE_CHECKING:
-    from openai.types import Batch, FileObject
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
@@ -28,7 +24,6 @@ _ENDS = ("completed", "failed", "expired", "cancelled")
 Tell = Callable[[str], None]
 Usable = Callable[[str, Result], bool]
 """(custom id, its result) -> is it what was asked for?"""
-T = TypeVar("T")
 
 
 async def run_job(
@@ -88,14 +83,14 @@ async def _send(
     connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, state: State, tell: Tell
 ) -> State:
     """Upload and create. The state is saved in between, so that a kill at any point costs at most an unused file."""
-    client = connection.client
+    wire = connection.wire
     may_exist = state.file_id is not None
     if state.file_id is None:
         data = encode(requests)
         write_bytes(files.sent, data)
 
-        async def upload() -> FileObject:
-            return _whole(await client.files.create(file=(files.sent.name, data), purpose="batch"), "id")
+        async def upload() -> Uploaded:
+            return read(await wire.upload(files.sent.name, data, "batch"), Uploaded, "file")
 
         uploaded = await connection(upload)
         state = replace(state, file_id=uploaded.id)
@@ -103,16 +98,15 @@ async def _send(
         tell(f"{files.sent.name}: uploaded {len(requests)} requests")
     file_id = str(state.file_id)
 
-    async def create() -> Batch:
+    async def create() -> Made:
         # An answer that was lost on the way, or a kill, may have left a job behind: it is not paid for twice.
         nonlocal may_exist
-        newest = _listed(await client.batches.list(limit=100)) if may_exist else []
+        newest = read(await wire.batches(100), Listed, "list of jobs").data if may_exist else []
         for job in newest:
             if job.input_file_id == file_id:
                 return job
         may_exist = True
-        made = await client.batches.create(input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h")
-        return _whole(made, "id")
+        return read(await wire.create_batch(file_id, ENDPOINT), Made, "job")
 
     job = await connection(create)
     state = replace(state, batch_id=job.id)
@@ -120,12 +114,12 @@ async def _send(
     return state
 
 
-async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tell) -> Batch:
+async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tell) -> Job:
     """Poll until the job has come to an end, more and more rarely, telling whatever changes."""
     batch_id, wait, told = str(state.batch_id), FIRST_WAIT, ""
 
-    async def retrieve() -> Batch:
-        return _whole(await connection.client.batches.retrieve(batch_id), "id", "status")
+    async def retrieve() -> Job:
+        return read(await connection.wire.batch(batch_id), Job, "job")
 
     while True:
         try:
@@ -146,22 +140,7 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
         wait = min(LONGEST_WAIT, wait * 1.5)
 
 
-def _whole(sent: T, *needed: str) -> T:
-    """What the SDK made of the answer, if the texts that are needed are in it: it takes a page for an answer too, and
-    a job without a status would be waited for for ever."""
-    if not all(isinstance(getattr(sent, name, None), str) for name in needed):
-        raise BadReply(f"the server sent no {' and '.join(needed)} but {str(sent)[:80]!r}")
-    return sent
-
-
-def _listed(page: Any) -> list[Batch]:
-    jobs = getattr(page, "data", None)
-    if not isinstance(jobs, list):
-        raise BadReply(f"the server sent no list of jobs but {str(page)[:80]!r}")
-    return [_whole(job, "id", "input_file_id") for job in jobs]
-
-
-def _counts(job: Batch) -> str:
+def _counts(job: Job) -> str:
     counts = job.request_counts
     if not counts or not counts.total:
         return ""
@@ -169,7 +148,7 @@ def _counts(job: Batch) -> str:
     return f", {counts.completed} of {counts.total} done{failed}"
 
 
-async def _collect(connection: Connection, job: Batch, files: JobFiles) -> None:
+async def _collect(connection: Connection, job: Job, files: JobFiles) -> None:
     """Both files of the job, also of one that expired: its finished part is paid for."""
     if job.output_file_id:
         files.add_output(await _content(connection, job.output_file_id))
@@ -181,14 +160,13 @@ async def _collect(connection: Connection, job: Batch, files: JobFiles) -> None:
 
 async def _content(connection: Connection, file_id: str) -> bytes:
     async def fetch() -> bytes:
-        with at_most(LARGEST_FILE):
-            return (await connection.client.files.content(file_id)).content
+        return await connection.wire.content(file_id, LARGEST_FILE)
 
     text = (await connection(fetch)).decode("utf-8", "surrogateescape")
     return redact(text).encode("utf-8", "surrogateescape")  # it is kept on disk as it came
 
 
-def _end(job: Batch, files: JobFiles, wanted: int) -> str:
+def _end(job: Job, files: JobFiles, wanted: int) -> str:
     problems = job.errors.data if job.errors and job.errors.data else []
     why = "; ".join(redact(f"{problem.code}: {problem.message}") for problem in problems[:3])
     kept = len(files.answered())

@@ -43,6 +43,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
         "generation": generation(config, model),
         "modes": generic_drawing.modes(path.parent),
         "scorers": [{"use": "lmms_eval:score", **here}],
+        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
         "headline": str(metrics(config)[0]["metric"]),
     }
     if reduced_by_function(config):

@@ -77,7 +77,7 @@ def _cluster(asked: Asked) -> dict[str, str]:
     """Questions about the same picture are not independent: their intervals are clustered by it."""
     if "cluster" in asked.groups or not asked.pictures:
         return {}
-    return {"cluster": asked.pictures[0].digest[:16]}
+    return {"cluster": asked.pictures[0].identity[:16]}
 
 
 def groups_from(row: Mapping[str, Any], *names: str) -> dict[str, str]:

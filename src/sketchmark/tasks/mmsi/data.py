@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,9 +22,10 @@ def questions(
     category: str = "",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """The questions of one category, or of all. A file with all categories serves a task of one."""
+    """The questions of one category, or of all. A file with all categories serves a task of one. A question that a
+    file holds twice is played twice, as published; its second sample says that it is not independent of the first."""
     seen: set[str] = set()
-    found = False
+    times: Counter[str] = Counter()
     for number, row in enumerate(rows(data, **origin, limit=limit)):
         name = str(row["id"]) if row.get("id") is not None else f"{number:05d}"
         where = f"row {number} (id {name})"
@@ -31,16 +33,17 @@ def questions(
         seen.add(kind)
         if category and kind != category_of(category):
             continue
-        found = True
+        times[name] += 1
+        again = times[name] > 1
         pictures = _pictures(row.get("images"), where)
         yield Sample(
-            id=name,
+            id=f"{name}#{times[name]}" if again else name,
             pictures={"images": pictures},
             fields={"question": _text(row, "question", where)},
             target={"answer": _letter(row.get("answer"), where)},
-            groups={"category": kind, "images": len(pictures)},
+            groups={"category": kind, "images": len(pictures), **({"cluster": name} if again else {})},
         )
-    if not found:
+    if not times:
         raise BadInput(f"the data has no question of category {category!r}", f"it has: {', '.join(sorted(seen))}")
 
 

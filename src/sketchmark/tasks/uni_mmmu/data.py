@@ -78,10 +78,10 @@ def jigsaws(
     found = folder.jigsaws(data)
     if found is None:
         found = rows(data, **origin, limit=limit)
-    for where, name, row in _named(found):
-        label = label_of(_column(row, "label", where), where)
+    for where, name, row in named(found):
+        label = label_of(column(row, "label", where), where)
         pictures = {
-            part: as_picture(_column(row, f"{part}_image", where), f"{where}, {part}_image")
+            part: as_picture(column(row, f"{part}_image", where), f"{where}, {part}_image")
             for part in ("ref", "cand0", "cand1")
         }
         frames = partial(_right_and_wrong, row["completions"], label) if "completions" in row else None
@@ -94,31 +94,7 @@ def jigsaws(
         )
 
 
-def geometry(
-    *,
-    seed: int,
-    data: Path | None,
-    origin: Mapping[str, str],
-    limit: int | None = None,
-) -> Iterator[Sample]:
-    """Where a row has them, `auxiliary_text_en` and `auxiliary_image` are the lines to draw, in words and drawn."""
-    for where, name, row in _named(rows(data, **origin, limit=limit)):
-        lines, drawn = row.get("auxiliary_text_en"), row.get("auxiliary_image")
-        truth = as_picture(drawn, f"{where}, auxiliary_image") if drawn else None
-        yield Sample(
-            id=name,
-            pictures={"image": as_picture(_column(row, "image", where), where)},
-            fields={
-                "question": str(_column(row, "question", where, "problem")),
-                "lines": str(lines or ""),
-            },
-            target={"answer": str(_column(row, "answer", where, "solution_en"))},
-            groups={"type": str(row["type"])} if row.get("type") else {},
-            frames=partial(list[Picture], [truth]) if truth else None,
-        )
-
-
-def _named(found: Iterable[Row]) -> Iterator[tuple[str, str, Row]]:
+def named(found: Iterable[Row]) -> Iterator[tuple[str, str, Row]]:
     """Each row with the words that name it in an error, and its id: its own where it has one, else its number."""
     for number, row in enumerate(found):
         given = row.get("id")
@@ -126,17 +102,17 @@ def _named(found: Iterable[Row]) -> Iterator[tuple[str, str, Row]]:
         yield (f"row {number}" if given in (None, "") else f"row {number} (id {name})"), name, row
 
 
-def _column(row: Row, name: str, where: str, otherwise: str = "") -> Any:
+def column(row: Row, name: str, where: str, otherwise: str = "") -> Any:
     for key in filter(None, (name, otherwise)):
         if key in row and (row[key] is not None or not otherwise):
             return row[key]
     raise BadInput(f"{where} has no {' or '.join(filter(None, (name, otherwise)))}", f"it has: {', '.join(row)}")
 
 
-def _puzzles(found: Iterable[Row], column: str, size: int) -> Iterator[Puzzle]:
-    for where, name, row in _named(found):
-        picture = as_picture(_column(row, "initial_image", where), f"{where}, initial_image")
-        yield Puzzle(name, picture, moves_of(_column(row, column, where), where), size, size)
+def _puzzles(found: Iterable[Row], moves: str, size: int) -> Iterator[Puzzle]:
+    for where, name, row in named(found):
+        picture = as_picture(column(row, "initial_image", where), f"{where}, initial_image")
+        yield Puzzle(name, picture, moves_of(column(row, moves, where), where), size, size)
 
 
 def _maze_frames(puzzle: Puzzle) -> Callable[[], list[Picture]] | None:

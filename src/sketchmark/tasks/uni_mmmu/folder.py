@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import Row, inside
 from sketchmark.parts import Picture
 from sketchmark.tasks.uni_mmmu.puzzle import Puzzle
@@ -26,7 +26,7 @@ def puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle]
     Where a summary lists the puzzles of the benchmark, others that lie beside them are left out, but for `example`.
     """
     prefix = {"maze": "maze", "sliding": "demo"}[kind]
-    folder = _find(data, kind, lambda place: any(place.glob(f"{prefix}_*_steps")))
+    folder = find(data, kind, lambda place: any(place.glob(f"{prefix}_*_steps")))
     if folder is None:
         return None
     matches = (_STEPS.fullmatch(entry.name) for entry in sorted(folder.glob(f"{prefix}_*_steps")))
@@ -40,7 +40,7 @@ def puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle]
 def _listed(summary: Path) -> set[str] | None:
     if not summary.exists():
         return None
-    body = _read(summary)
+    body = read_json(summary)
     items = body.get("items") if isinstance(body, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) and item.get("steps_dir") for item in items):
         raise BadInput(f"{summary} has no list of items, each with its steps_dir")
@@ -49,11 +49,12 @@ def _listed(summary: Path) -> set[str] | None:
 
 def jigsaws(data: Path | None) -> Iterator[Row] | None:
     """The items of metadata.json as rows with the parquet's names, and `completions`: the right and the wrong one."""
-    folder = _find(data, _JIGSAW, lambda place: (place / "metadata.json").is_file())
+    folder = find(data, _JIGSAW, lambda place: (place / "metadata.json").is_file())
     return _jigsaw_rows(folder) if folder else None
 
 
-def _find(data: Path | None, name: str, fits: Callable[[Path], bool]) -> Path | None:
+def find(data: Path | None, name: str, fits: Callable[[Path], bool]) -> Path | None:
+    """The folder `name` of the extracted data.tar: `data` itself, or in it, or in its `data`."""
     if data is None or not data.is_dir():
         return None
     places = (data, data / name, data / "data" / name)
@@ -70,7 +71,7 @@ def _puzzle(folder: Path, match: re.Match[str]) -> Puzzle:
     file = folder / f"{kind}_{rows}x{cols}_{words}_{number}.json"
     moves = None
     if file.exists():
-        body = _read(file)
+        body = read_json(file)
         names = ("steps_words",) if kind == "demo" else ("steps_long", "steps")
         given = next((body[name] for name in names if body.get(name)), None) if isinstance(body, dict) else body
         moves = moves_of(given, str(file))
@@ -85,7 +86,7 @@ def _load(files: list[Path]) -> list[Picture]:
 
 def _jigsaw_rows(folder: Path) -> Iterator[Row]:
     file = folder / "metadata.json"
-    items = _read(file)
+    items = read_json(file)
     items = items.get("items") if isinstance(items, dict) else items
     if not isinstance(items, list):
         raise BadInput(f"{file} has no list of items")
@@ -98,12 +99,12 @@ def _jigsaw_rows(folder: Path) -> Iterator[Row]:
             row = {"id": item.get("id", f"{number:05d}"), "label": item["label"]}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"{where}: {type(error).__name__}: {error}") from error
-        pictures = [Picture.from_file(_path(folder, name, where)) for name in names]
+        pictures = [Picture.from_file(path_in(folder, name, where)) for name in names]
         row |= dict(zip(("ref_image", "cand0_image", "cand1_image"), pictures, strict=True))
-        yield {**row, "completions": partial(_load, [_path(folder, name, where) for name in completions])}
+        yield {**row, "completions": partial(_load, [path_in(folder, name, where) for name in completions])}
 
 
-def _path(folder: Path, name: object, where: str) -> Path:
+def path_in(folder: Path, name: object, where: str) -> Path:
     """A path that metadata.json names, inside the data folder. The published paths begin wherever their maker stood
     (`data/jigsaw_dataset_2x2ref/images/…`), so leading folders are dropped until the file is there."""
     parts = PurePosixPath(str(name).replace("\\", "/")).parts
@@ -113,11 +114,17 @@ def _path(folder: Path, name: object, where: str) -> Path:
         tail = PurePosixPath(*parts[start:])
         if not tail.is_absolute() and (folder / tail).is_file():
             return inside(folder, str(tail), where)
-    raise BadInput(f"{where}: there is no picture {name!r} in {folder}")
+    raise BadInput(f"{where}: there is no file {name!r} in {folder}")
 
 
-def _read(file: Path) -> Any:
+def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
+
+
+def missing(data: Path | None, hub: str, file: str) -> DataMissing:
+    """For the sets that exist in this layout alone."""
+    found = f"{data} holds no {file}" if data else f"there is no data for {hub} here"
+    return DataMissing(found, f"extract data.tar of {hub} and give --data FOLDER, or set SKETCHMARK_DATA=FOLDER")

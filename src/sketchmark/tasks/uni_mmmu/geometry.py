@@ -1,8 +1,8 @@
-"""Uni-MMMU geometry, scored by a judge: the written solution, and the auxiliary lines where they were drawn.
+"""Uni-MMMU geometry: solutions and auxiliary lines by the published judges' questions, calculated numbers by rule.
 
-The original asks Qwen3-32B about the text and Qwen2.5-VL-72B about the overlay; here the judge is any model, and the
-questions to it are ours. Without a judge nothing is scored, and the note says so: comparing answers as texts is what
-the public port does, and it takes "The final answer is 3.5" for 3.
+The original asks Qwen3-32B about the text and Qwen2.5-VL-72B about the overlay; here the judge is any model. `strict`
+scores what was not delivered as wrong; `official` leaves out, as the published program does, items that were not
+produced (docs/benchmarks/uni-mmmu.md, "Geometry").
 """
 
 from __future__ import annotations
@@ -11,85 +11,83 @@ import re
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import CallFailed
-from sketchmark.models.base import Model, Options
-from sketchmark.parts import Content, Picture, Sample, of
+from sketchmark.parts import Content, Picture, Sample
+from sketchmark.scoring.numbers import read_number
+from sketchmark.scoring.thinking import without_thinking
 from sketchmark.task import Grading, Scores
+from sketchmark.tasks.uni_mmmu.geometry_data import CALCULATION
+from sketchmark.tasks.uni_mmmu.quantities import quantity, same
+from sketchmark.tasks.uni_mmmu.verdicts import OFFICIAL, labels, no_truth, published, unscored, whole_number_one
 
-_VERDICT = re.compile(r"VERDICT:\s*\**(CORRECT|INCORRECT)\b")
-_LAST_LINE = "End with one line: VERDICT: CORRECT or VERDICT: INCORRECT"
-_OPTIONS = Options(max_new_tokens=1024)
+_TEXT, _OVERLAY, _NUMBER = "geometry_text_acc", "geometry_overlay_acc", "geometry_number_acc"
+_TEXT_TOKENS, _OVERLAY_TOKENS = 16384, 512
+"""The text judge thinks aloud. Published are 32,767 tokens, which some providers refuse as too many."""
 
-_TEXT = """You grade a solution of a geometry problem.
-
-Problem:
-{question}
-
-Reference:
-{reference}
-
-Solution to grade:
-{solution}
-
-It is correct if its final result agrees with the reference, or, where something is to be proved, if it proves it \
-without a gap. Notation and wording do not matter. A solution without a result is incorrect.
-{last_line}"""
-
-_LINES = """You grade auxiliary lines that were added to a geometry diagram. The first picture is the diagram, \
-{what_follows}.
-
-Problem:
-{question}
-{lines}
-The drawing is correct if all the auxiliary lines are there, in the right places, and the original diagram is \
-unchanged.
-{last_line}"""
+_FINAL = re.compile(r"Final answer\s*[:：]\s*([^\n]{1,200})", re.IGNORECASE)
 
 
-async def judged(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`geometry_text_acc`, and `geometry_overlay_acc` for episodes that were asked to draw. A judge that gives no
-    verdict is never read as giving one: the row counts as `judge_failed`."""
-    names = ["geometry_text_acc", *(["geometry_overlay_acc"] if episode.draw_attempts else [])]
+async def solution(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`geometry_text_acc`: rigorous and right, says the judge."""
+    official = grading.scoring == OFFICIAL
+    said = episode.answer if official else without_thinking(episode.answer).strip()
+    if official and episode.failure:
+        return _not_produced(_TEXT)
+    if not said.strip() and not official:
+        return Scores({_TEXT: 0.0}, {"answer": ""}, unparsed=True)
+    if not sample.target["solution"] and not official:
+        return no_truth("reference solution", _TEXT)
     if grading.judge is None:
-        return Scores(dict.fromkeys(names), {"unscored": "geometry is scored by a judge: add --judge MODEL"})
-    values: dict[str, float | None] = dict.fromkeys(names, 0.0)
-    notes: dict[str, Any] = {"expected": sample.target["answer"]}
-    if episode.answer.strip():
-        values[names[0]] = await _verdict(grading.judge, [_about_text(sample, episode)], names[0], notes)
-    if episode.drawings:
-        values[names[1]] = await _verdict(grading.judge, _about_lines(sample, episode), names[1], notes)
-    return Scores(values, notes)
-
-
-def _about_text(sample: Sample, episode: Episode) -> str:
-    return _TEXT.format(
-        question=sample.fields["question"],
-        reference=sample.target["answer"],
-        solution=episode.answer,
-        last_line=_LAST_LINE,
+        return unscored(_TEXT)
+    question = published("geometry_text_user").format(
+        task_type=sample.target["kind"],
+        problem=sample.fields["question"],
+        gt_text=sample.target["solution"],
+        cand_text=said,
     )
+    parts = [published("geometry_text_system"), question]
+    found = await labels(grading, parts, _TEXT_TOKENS, ["text_ok"], whole_number_one)
+    notes = {"answer": said, "expected": sample.target["solution"], f"{_TEXT}_judge": found.reply}
+    return Scores({_TEXT: float(found.verdict[0])}, notes)
 
 
-def _about_lines(sample: Sample, episode: Episode) -> list[Content]:
+async def overlay(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`geometry_overlay_acc`: all required lines are drawn, says the judge, who sees diagram, truth and drawing."""
+    if not episode.draw_attempts:
+        return Scores({})
     truth = sample.frames() if sample.frames else []
-    follows = "the second shows the right lines, the third is to be graded" if truth else "the second is to be graded"
-    lines = sample.fields.get("lines", "")
+    if grading.scoring == OFFICIAL and episode.failure:
+        return _not_produced(_OVERLAY)
+    if not truth:
+        return no_truth("picture of the required lines", _OVERLAY)
+    if not episode.drawings:
+        return Scores({_OVERLAY: 0.0}, {"frames_right": [False]})
+    if grading.judge is None:
+        return unscored(_OVERLAY)
     diagram = sample.pictures["image"]
     assert isinstance(diagram, Picture)
-    question = _LINES.format(
-        what_follows=follows,
-        question=sample.fields["question"],
-        lines=f"\nAuxiliary lines:\n{lines}\n" if lines else "",
-        last_line=_LAST_LINE,
-    )
-    return [diagram, *truth[:1], episode.drawings[-1], question]
+    question = published("geometry_overlay_user").format(aux_en=sample.fields["lines"] or "(none)")
+    parts: list[Content] = [published("geometry_overlay_system"), question, diagram, truth[0], episode.drawings[0]]
+    found = await labels(grading, parts, _OVERLAY_TOKENS, ["overlay_ok"], whole_number_one)
+    notes = {f"{_OVERLAY}_judge": found.reply, "frames_right": list(found.verdict)}
+    return Scores({_OVERLAY: float(found.verdict[0])}, notes)
 
 
-async def _verdict(judge: Model, asked: list[Content], name: str, notes: dict[str, Any]) -> float:
-    reply = await judge.say(of(*asked), _OPTIONS)
-    found = _VERDICT.findall(reply.text)
-    if not found:
-        judge.forget(of(*asked), _OPTIONS)
-        raise CallFailed("judge_failed", f"{name}: no verdict in: {reply.text}")
-    notes[f"{name}_judge"] = reply.text
-    return float(found[-1] == "CORRECT")
+def number(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`geometry_number_acc`, by rule, where a calculation's answer is a bare number. It asks for no rigour, so it is
+    never `geometry_text_acc`."""
+    truth = quantity(sample.target["answer"]) if sample.target["kind"] == CALCULATION else None
+    if truth is None:
+        return Scores({_NUMBER: None})
+    found = _final(without_thinking(episode.answer))
+    notes: dict[str, Any] = {"number": found, "expected_number": truth}
+    return Scores({_NUMBER: float(found is not None and same(found, truth))}, notes, unparsed=found is None)
+
+
+def _final(said: str) -> float | None:
+    """The last `Final answer: …`; without one, the number that the reply gives as its answer."""
+    marked = _FINAL.findall(said)
+    return quantity(marked[-1].strip(" *_")) if marked else read_number(said).value
+
+
+def _not_produced(name: str) -> Scores:
+    return Scores({name: None}, {"skipped": "the published evaluator leaves out items that were not produced"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sketchmark.engines.local import play_all
@@ -81,9 +81,15 @@ def _inquiry(step: Step, item: AnsweredQuestion, distraction: bool) -> Inquiry |
     return inquire(step, item.question, item.truth, item.answers.says[step - 1], distraction)
 
 
-async def by_judge(judge: Model, items: Sequence[AnsweredQuestion], distraction: bool, concurrency: int) -> Marked:
-    """Raises CallFailed where the judge cannot go on; verdicts that are under way are waited for, and kept by its
-    cache: they are paid for."""
+async def by_judge(
+    judge: Model,
+    items: Sequence[AnsweredQuestion],
+    distraction: bool,
+    concurrency: int,
+    given: Callable[[bool], None] = lambda failed: None,
+) -> Marked:
+    """`given` hears of every verdict, and whether it failed. Raises CallFailed where the judge cannot go on; verdicts
+    that are under way are waited for, and kept by its cache: they are paid for."""
     marked: Marked = {step: {} for step in steps_of(items)}
     stopped: list[CallFailed] = []
 
@@ -101,6 +107,7 @@ async def by_judge(judge: Model, items: Sequence[AnsweredQuestion], distraction:
     async for found in play_all(left, one, concurrency):
         if found:
             step, item, verdict = found
+            given(verdict.failed)
             marked[step][item.question] = _settled(step, item, verdict)
     if stopped:
         raise stopped[0]

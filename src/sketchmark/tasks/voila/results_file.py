@@ -3,8 +3,9 @@
     {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": [answer]}, "query1": …, "query2": …}
 
 The published script writes `row_index` and a bare text; the published scorer reads `question` and element 0 of
-`generated_text`. Ours writes what that scorer reads, and reads both. `query3` is ours: step 4, with the drawing
-under `picture`, relative to the file.
+`generated_text`. Ours writes what that scorer reads, and reads both. Ours too are `query3`, step 4 with the drawing
+under `picture`, relative to the file, and `scenes`, what the question shows: answers to the rows of another CSV are
+told by them.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Answers:
     """What a model said in steps 1 to 3 and drew in step 4. `draws`: it was asked to, though maybe none came."""
 
     says: tuple[str, str, str] = ("", "", "")
+    scenes: Any = None
+    """What the question showed, where the file says so."""
     draws: bool = False
     drawing: Path | None = None
 
@@ -78,7 +81,7 @@ def write_results(episodes: Iterable[tuple[int, Episode]], pictures: PictureStor
 
 
 def _element(index: int, episode: Episode, pictures: PictureStore, path: Path) -> dict[str, Any]:
-    number = {"question": index, "row_index": index}
+    number = {"question": index, "row_index": index, "scenes": episode.sample.target.get("scenes")}
     element: dict[str, Any] = {}
     query = ""
     for turn in episode.turns:
@@ -99,6 +102,11 @@ def pair(results: Path, table: Path) -> Paired:
     answers = dict(_read_results(results))
     paired = Paired()
     for item in _read_rows(table, answers):
+        if item.answers.scenes not in (None, [list(scene) for scene in item.scenes]):
+            raise BadInput(
+                f"{results} answers other questions than {table} asks: row {item.question + 1} shows something else",
+                "give the CSV that was played",
+            )
         paired.items.append(item)
         if item.question not in answers:
             paired.missing.append(item.question)
@@ -153,7 +161,7 @@ def _read_results(path: Path) -> Iterator[tuple[int, Answers]]:
         first, second, third = (_text(query) for query in queries)
         drawing = element.get(_DRAWING)
         drawn = _inside(path.parent, drawing.get("picture"), where) if isinstance(drawing, dict) else None
-        yield number, Answers((first, second, third), isinstance(drawing, dict), drawn)
+        yield number, Answers((first, second, third), queries[0].get("scenes"), isinstance(drawing, dict), drawn)
 
 
 def _number(query: Mapping[str, Any]) -> int | None:

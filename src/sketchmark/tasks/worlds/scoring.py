@@ -38,7 +38,7 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         ours = mazes.read(picture, rows, cols)
         return ours, mazes.read(picture, rows, cols, published=True) if official else ours
 
-    ours, seen = read(_picture(sample, "initial"))
+    ours, seen = read(initial(sample))
     board = mazes.to_maze(ours)
     values = _moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
@@ -69,7 +69,7 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
     official = _rules(grading) == OFFICIAL
     answer = _moves(episode, grading)
-    first = slidings.to_state(slidings.read(_picture(sample, "initial"), n))
+    first = slidings.to_state(slidings.read(initial(sample), n))
     expected = _slides(first, truth or ()) if first else []
     values = _moves_scores("sliding", answer, truth)
     goal = expected[-1] if expected else None
@@ -156,8 +156,8 @@ def _moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str]
     }
 
 
-def _picture(sample: Sample, name: str) -> Picture:
-    picture = sample.pictures[name]
+def initial(sample: Sample) -> Picture:
+    picture = sample.pictures["initial"]
     assert isinstance(picture, Picture)
     return picture
 

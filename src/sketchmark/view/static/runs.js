@@ -88,12 +88,38 @@ function leaderboard(runs, sort, go) {
     el("label", { class: "choose" }, choose(run), el("span", {}, name(run.model), el("br"), el("span", { class: "quiet" }, name(run.run)))),
     ...tasks.map((task) => standing(run, task, mixed)),
   ]);
+  const published = publishedRows(runs, tasks);
   return el(
     "section",
     {},
     el("div", { class: "bar" }, el("h2", {}, "Leaderboard"), button),
-    table(`Headline score of each task, in percent with 95 % intervals, by ${scorings || "no scoring yet"}`, columns, rows),
+    table(`Headline score of each task, in percent with 95 % intervals, by ${scorings || "no scoring yet"}`, columns, [...rows, ...published]),
+    published.length ? el("p", { class: "quiet" }, "Rows marked published are others’ figures, copied from their pages, and in no statistic here: their data, protocol and reading of answers may differ (sketchmark compare RUN --published). From: ", sources(runs).map((source, at) => [at ? "; " : "", name(source)]), ".") : null,
   );
+}
+
+const sources = (runs) => [...new Set(runs.flatMap((run) => run.published).map((one) => one.source))];
+
+/** Others' figures for the same tasks, a row for each model of a source, best first; they cannot be chosen. */
+function publishedRows(runs, tasks) {
+  const figures = new Map();
+  for (const one of runs.flatMap((run) => run.published)) figures.set(JSON.stringify([one.source, one.model, one.task, one.mode]), one);
+  const rows = new Map();
+  for (const one of figures.values()) {
+    const key = JSON.stringify([one.source, one.model]);
+    rows.set(key, [...(rows.get(key) ?? []), one]);
+  }
+  const best = (of) => Math.max(...of.map((one) => one.value));
+  return [...rows.values()].sort((a, b) => best(b) - best(a)).map((of) => [
+    el("span", { title: of[0].source }, pill("published"), " ", name(of[0].model)),
+    ...tasks.map((task) =>
+      of
+        .filter((one) => one.task === task)
+        .map((one) =>
+          el("div", { class: "standing" }, el("span", { class: "quiet" }, one.mode), percent(one.value), el("span", { class: "quiet" }, one.n ? `n ${one.n}` : "")),
+        ),
+    ),
+  ]);
 }
 
 const cells = (run, task) => run.cells.filter((cell) => cell.task === task && cell.canvas === "own");

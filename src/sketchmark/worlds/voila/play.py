@@ -5,7 +5,6 @@ The bank of pictures and its reader are imported when a player first looks at on
 
 from __future__ import annotations
 
-from functools import lru_cache
 from random import Random
 
 from sketchmark.parts import Context, Picture
@@ -58,24 +57,12 @@ def _answer(asked: str, scenes: tuple[voila.Scene, voila.Scene, voila.Scene]) ->
 
 
 def _scenes(context: Context) -> tuple[voila.Scene, voila.Scene, voila.Scene] | None:
+    from sketchmark.worlds.voila import reader
+
     shown = context.pictures
     if not shown:
         return None
-    scenes = _read_collage(shown[0]) if len(shown) < 3 else [_read(picture) for picture in shown[:3]]
+    scenes = reader.read_collage(shown[0]) if len(shown) < 3 else [reader.read(picture) for picture in shown[:3]]
     if len(scenes) != 3 or scenes[0] is None or scenes[1] is None or scenes[2] is None:
         return None
     return scenes[0], scenes[1], scenes[2]
-
-
-@lru_cache(maxsize=1024)
-def _read(picture: Picture) -> voila.Scene | None:
-    from sketchmark.worlds.voila import reader
-
-    return reader.read(picture)
-
-
-@lru_cache(maxsize=256)
-def _read_collage(picture: Picture) -> list[voila.Scene | None]:
-    from sketchmark.worlds.voila import reader
-
-    return reader.read_collage(picture)

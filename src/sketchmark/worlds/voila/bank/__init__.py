@@ -7,6 +7,7 @@ bank.picture(Scene(3, 7, 2), variation=4)   # the same in another place, pose, p
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sketchmark.parts import Picture
@@ -30,5 +31,7 @@ def image(scene: Scene, variation: int = 0, seed: int = 0) -> Image.Image:
     return draw_scene(number, subject, action, rng)
 
 
+@lru_cache(maxsize=128)
 def picture(scene: Scene, variation: int = 0, seed: int = 0) -> Picture:
+    """The newest are kept: there are 728 scenes, and a run shows each of them often."""
     return Picture.from_image(image(scene, variation, seed))

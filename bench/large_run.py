@@ -1,0 +1,121 @@
+"""What a large run costs after it was played: bytes, and CPU and memory of merging, scoring, reporting and viewing.
+
+python bench/large_run.py [N ...]    (all is scored again for the smallest N only: that takes longest)
+
+A real run of a scripted player (mazes, visual_cot) is multiplied: each line again under new numbers, over the same
+pictures. So sizes and work on lines are real; looking for pictures is kinder here than on a disk with millions.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import sketchmark
+from sketchmark.files.lines import encode, seal
+from sketchmark.runs.store import RunFolder
+
+PLAYED = 40
+CELL = "maze.visual_cot"
+CODE = """
+import resource, sys
+from sketchmark.cli import root
+sys.argv[1] != "index" and root.main(sys.argv[1:], standalone_mode=False)
+if sys.argv[1] == "index":
+    from pathlib import Path
+    from sketchmark.runs.index import RunIndex
+    from sketchmark.runs.store import RunFolder
+    RunIndex(RunFolder(Path(sys.argv[2])), "run").refresh()
+used = resource.getrusage(resource.RUSAGE_SELF)
+peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # without the parent's
+print("USED", used.ru_utime + used.ru_stime, peak)
+"""
+
+
+def used(*arguments: object) -> tuple[float, float]:
+    """CPU seconds and peak megabytes of a command."""
+    command = [sys.executable, "-c", CODE, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "USED" in done.stdout, done.stderr
+    seconds, kilobytes = done.stdout.split("USED")[1].split()
+    return float(seconds), int(kilobytes) / 1024
+
+
+def multiplied(run: RunFolder, path: Path, count: int, shard: int, of: int) -> RunFolder:
+    """A shard of a run of `count` episodes."""
+    path.mkdir()
+    (path / "pictures").mkdir()
+    for folder in (run.path / "pictures").iterdir():
+        (path / "pictures" / folder.name).mkdir()
+        for picture in folder.iterdir():
+            (path / "pictures" / folder.name / picture.name).hardlink_to(picture)
+    about = json.loads(run.run_file.read_text())
+    about |= {"shard": f"{shard}/{of}", "totals": {CELL: count}, "limits": {CELL: count}}
+    (path / "run.json").write_text(json.dumps(about))
+    for name, of_line in (("episodes", _renamed_episode), ("scores", _renamed_score)):
+        (path / name).mkdir()
+        lines = [json.loads(line) for line in (run.path / name / f"{CELL}.jsonl").read_text().splitlines()]
+        with (path / name / f"{CELL}.jsonl").open("wb") as file:
+            for number in range(shard, count, of):
+                line = lines[number % len(lines)]
+                line.pop("crc", None)
+                of_line(line, number)
+                file.write(seal(encode(line)))
+    return RunFolder(path)
+
+
+def _renamed_episode(line: dict[str, dict[str, object]], number: int) -> None:
+    line["index"] = number  # type: ignore[assignment]
+    line["sample"] |= {"id": f"maze-{number:07}", "fingerprint": f"{number:064}"}
+
+
+def _renamed_score(line: dict[str, object], number: int) -> None:
+    line |= {"index": number, "sample": f"maze-{number:07}", "fingerprint": f"{number:064}"}
+
+
+def main() -> None:
+    counts = [int(word) for word in sys.argv[1:]] or [2000, 20000]
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        sketchmark.run(
+            "player/solver", "maze", mode="visual_cot", limit=PLAYED, no_cache=True, output_path=root / "run"
+        )
+        run = RunFolder(root / "run")
+        tell_sizes(run)
+        for count in counts:
+            parts = [multiplied(run, root / f"{count}-{shard}", count, shard, 2) for shard in range(2)]
+            whole = root / f"{count}"
+            costs = {
+                "merge": used("merge", *(part.path for part in parts), "--out", whole, "--quiet"),
+                "score": used("score", whole) if count == min(counts) else None,
+                "report": used("report", whole),
+                "viewer index": used("index", whole),
+            }
+            print(f"{count} episodes")
+            for what, (seconds, megabytes) in ((what, cost) for what, cost in costs.items() if cost):
+                each = 1000 * seconds / count
+                print(f"  {what:<14} {seconds:8.1f} s CPU  {each:7.2f} ms each  {megabytes:7.0f} MB peak")
+            sizes = {path.name: path.stat().st_size for path in (whole / "report.html", whole / "results.json")}
+            print("  " + ", ".join(f"{file} {size:,} bytes" for file, size in sizes.items()))
+
+
+def tell_sizes(run: RunFolder) -> None:
+    pictures = [path.stat() for path in (run.path / "pictures").glob("*/*")]
+    episodes, scores = (run.path / folder / f"{CELL}.jsonl" for folder in ("episodes", "scores"))
+    print(f"{PLAYED} episodes of {CELL}")
+    print(
+        f"  {episodes.stat().st_size / PLAYED:,.0f} bytes an episode, {scores.stat().st_size / PLAYED:,.0f} a score"
+    )
+    bytes_each, disk_each = (
+        sum(sizes) / len(pictures) for sizes in ([p.st_size for p in pictures], [512 * p.st_blocks for p in pictures])
+    )
+    print(
+        f"  {len(pictures) / PLAYED:.1f} pictures an episode, {bytes_each:,.0f} bytes each, {disk_each:,.0f} on disk"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""The documentation as a site: `make docs`. Pages stay where people read them in the repository, links as they are
+there; a link that leads nowhere fails the build."""
+
+from importlib.metadata import version as version_of
+
+project = "Sketchmark"
+author = "the authors of Sketchmark"
+version = release = version_of("sketchmark")
+
+extensions = ["myst_parser"]
+root_doc = "docs/site/index"
+include_patterns = ["*.md", "docs/**.md", "examples/README.md"]
+myst_heading_anchors = 3
+nitpicky = True
+html_theme = "furo"
+html_title = "Sketchmark"
+html_copy_source = False
+html_show_copyright = False

@@ -1,0 +1,76 @@
+"""`sketchmark merge`: put the shards of a run together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sketchmark.terminal import tell
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option(
+    *("--out", "--output-path", "-o"),
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The run folder to make; it must not be there yet.",
+)
+@click.option("--partial", is_flag=True, help="Merge what is there although samples are missing.")
+@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
+@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
+def command(
+    runs: tuple[Path, ...], out: Path, partial: bool, include: tuple[Path, ...], trust_code: bool, quiet: bool
+) -> int:
+    """Put the parts of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) together into one run folder.
+
+    \b
+    The runs must agree in model, settings, prompts and data. Missing samples are named, and nothing is written
+    unless you say --partial; the same sample in two runs counts once, and two different answers to it are refused.
+    The merged folder is a run like any other: the `sketchmark run` command without --shard plays what is missing.
+      sketchmark merge runs/player-solver-shard-* --out runs/player-solver
+    Exit code: 0, 1 when some episodes failed or could not be scored, 2 when the runs cannot be merged.
+    """
+    import asyncio
+
+    from sketchmark.catalog import Catalog
+    from sketchmark.commands._printed import print_all
+    from sketchmark.commands._unscored import tell_unscored
+    from sketchmark.errors import BadInput
+    from sketchmark.report import write_report
+    from sketchmark.runs.merging import NotWhole, merge, new_folder
+    from sketchmark.runs.readings import with_replies
+    from sketchmark.runs.store import RunFolder
+
+    twice = [run for run in dict.fromkeys(runs) if [other.resolve() for other in runs].count(run.resolve()) > 1]
+    if twice:
+        raise BadInput(f"{twice[0]} is named twice", "name every run once")
+    folders = [RunFolder.open(run) for run in runs]
+    catalog = Catalog(include, trust_code)
+
+    def say(line: str) -> None:
+        if not quiet:
+            tell(line, err=True)
+
+    try:
+        with new_folder(out) as made:
+            failed = asyncio.run(merge(folders, made, catalog.task, say, partial=partial))
+            write_report(made)
+    except NotWhole as error:
+        for gap in error.gaps:
+            tell(gap, err=True)
+        raise
+    folder = RunFolder(out)
+    results = folder.results()
+    if not quiet:
+        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {out})")
+        tell(f"run folder: {out}")
+        tell(f"report:     {out / 'report.html'}")
+    unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard tries once more")
+    if failed:
+        tell(
+            f"sketchmark: {failed} episodes failed; the run's command without --shard plays them once more", err=True
+        )
+    return 1 if failed or unscored else 0

@@ -1,0 +1,119 @@
+"""Workers in processes of their own on this machine, for work that one core is too slow for.
+
+They are started afresh (never forked from a process whose event loop and threads are running) and never run the
+user's main script again. What goes through the pipes is bytes in frames; nothing is unpickled on either side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+
+from sketchmark.engines.crew import WorkerLost
+from sketchmark.engines.frames import OPENING, receive, send
+from sketchmark.errors import SketchmarkError
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import sketchmark.engines.process_worker as worker"
+_PATIENCE = 10.0
+"""Seconds that a worker has to close a model in order."""
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class ProcessWorker:
+    """The near end of one worker process. A thread listens to it and another one writes to it."""
+
+    def __init__(self, entry: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"{_START}; worker.main(sys.argv[2])", json.dumps(sys.path), entry],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is for us; a worker ends when its pipe does
+        )
+        self._loop = asyncio.get_running_loop()
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._ended = ""
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="worker-pipe")
+        threading.Thread(target=self._listen, name="worker-pipe", daemon=True).start()
+
+    @classmethod
+    async def start(cls, entry: str, recipe: bytes) -> ProcessWorker:
+        worker = cls(entry)
+        try:
+            problem = await worker._ask(OPENING, recipe)
+            if problem:
+                raise SketchmarkError(problem.decode())
+        except BaseException:
+            await worker.close(at_once=True)
+            raise
+        return worker
+
+    async def play(self, job: bytes) -> bytes:
+        return await self._ask(next(self._numbers), job)
+
+    async def close(self, *, at_once: bool) -> None:
+        try:
+            if not at_once:
+                with suppress(subprocess.TimeoutExpired):
+                    await self._write(OPENING, b"")
+                    await asyncio.to_thread(self._process.wait, _PATIENCE)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            self._writing.shutdown(wait=False)
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    async def _ask(self, number: int, content: bytes) -> bytes:
+        if self._ended:
+            raise WorkerLost(self._ended)
+        answer: asyncio.Future[bytes] = self._loop.create_future()
+        self._waiting[number] = answer
+        try:
+            await self._write(number, content)
+            return await answer
+        finally:
+            self._waiting.pop(number, None)
+
+    async def _write(self, number: int, content: bytes) -> None:
+        """That nobody reads it any more is told by the one who listens."""
+
+        def write() -> None:
+            assert self._process.stdin is not None
+            with suppress(OSError, ValueError):
+                send(self._process.stdin.fileno(), number, content)
+
+        await self._loop.run_in_executor(self._writing, write)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe, suppress(RuntimeError):  # a loop that is closed waits for nothing
+            while (frame := receive(pipe.fileno())) is not None:
+                self._loop.call_soon_threadsafe(self._arrived, *frame)
+            code = self._process.wait()
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            why = f"a worker process ended with {how}" + (" (out of memory?)" if code == -9 else "")
+            self._loop.call_soon_threadsafe(self._gone, why)
+
+    def _arrived(self, number: int, content: bytes) -> None:
+        waiting = self._waiting.get(number)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(content)
+
+    def _gone(self, why: str) -> None:
+        self._ended = why
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(WorkerLost(why))

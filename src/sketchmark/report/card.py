@@ -1,0 +1,214 @@
+"""A reproduction card: one page of Markdown that says what was run, on what, how it was scored, and how to repeat it.
+
+Everything comes from the run folder, which may be a stranger's: what it says is text in a table, and the command is
+put together here from typed values and quoted for a shell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from urllib.parse import quote
+
+from sketchmark.comparison.formats import markdown_text
+from sketchmark.files.plain import plain
+from sketchmark.models.reply_record import ReplyRecord
+from sketchmark.runs.asked import Asked, command
+from sketchmark.runs.format import CellAbout, RunAbout
+from sketchmark.runs.results_format import CellSummary, Metric
+from sketchmark.runs.store import RunFolder
+
+_MOST = 5
+"""Versions, and reasons, that are named; the others are counted."""
+_LONGEST = 200
+NOT_REPORTED = "not reported"
+
+
+def card(folder: RunFolder, path: str) -> str:
+    """`path` is the run folder as a reader of the card finds it: links and the command name it."""
+    about, results = folder.about(), folder.results().tasks
+    cells = {name: about.cells[name] for name in folder.cells}
+    told = _told(folder, list(cells))
+    blocks = [
+        f"# Reproduction card: {_text(about.model.name or 'a model')}",
+        _table(("", ""), [(name, _text(value)) for name, value in _facts(about, told).items()]),
+        "## What was played",
+        _table(
+            ("task.mode", "protocol", "canvas", "steps", "data", "samples", "prompts (SHA-256)"),
+            [_played(name, cell, results.get(name), about, path) for name, cell in cells.items()],
+        ),
+        f"Prompts stand in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; what was "
+        "sent and came back, word for word, in the file of episodes that each task links to.",
+        "## Scores",
+        _table(("task.mode", "score", "mean [95 %]", "guessing", "n", "scoring"), list(_scores(cells, results))),
+        "## What went wrong, and what was left out",
+        _table(
+            ("task.mode", "episodes", "not scored", "trouble", "context left out"), list(_trouble(cells, results))
+        ),
+        *(f"* {_text(f'left out {count} times: {why}')}" for why, count in told.left_out.most_common(_MOST)),
+        "## Cost",
+        _table(
+            ("task.mode", "calls", "tokens in", "tokens out", "pictures in", "pictures out"),
+            list(_usage(cells, results)),
+        ),
+        "## To repeat it",
+        *_commands(about, list(cells), path),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+@dataclass
+class _Told:
+    """What the replies say that no number holds."""
+
+    versions: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    judges: Counter[str] = field(default_factory=Counter)
+
+
+def _told(folder: RunFolder, cells: Sequence[str]) -> _Told:
+    found = _Told()
+    for name in cells:
+        for line in folder.episodes(name):
+            for turn in line.turns:
+                if turn.reply:
+                    found.versions.update(_versions(turn.reply))
+                    found.left_out.update(why[:_LONGEST] for why in turn.reply.left_out)
+        found.judges.update(row.judge for row in folder.scored(name).values() if row.judge)
+    return found
+
+
+def _versions(reply: ReplyRecord) -> Iterator[str]:
+    """The model's name as the server gives it with a reply, with the build where it names one."""
+    raw = reply.raw if isinstance(reply.raw, Mapping) else {}
+    name = next((raw[key] for key in ("model", "model_version", "modelVersion") if isinstance(raw.get(key), str)), "")
+    build = raw.get("system_fingerprint")
+    if name:
+        yield (f"{name} ({build})" if isinstance(build, str) and build else name)[:_LONGEST]
+
+
+def _days(retires: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {day}" for name, day in retires.items())
+
+
+def _facts(about: RunAbout, told: _Told) -> dict[str, str]:
+    asked = next(iter(about.asked.values()), None)
+    return {
+        "model": about.model.name,
+        "arguments": json.dumps(about.model.args, ensure_ascii=False) if about.model.args else "none",
+        "version, as the server reports it": _counted(told.versions, "replies"),
+        "announced retirement": "; ".join(f"{name}: {day}" for name, day in about.model.retires.items())
+        or NOT_REPORTED,
+        "judge": _counted(told.judges, "scores") if told.judges else "none",
+        "seed": str(about.seed),
+        "scored by": asked.scoring if asked else "see below",
+        "started": about.started,
+        "versions": ", ".join(
+            [f"Sketchmark {about.sketchmark}", *(f"{key} {value}" for key, value in about.machine.items())]
+        ),
+    }
+
+
+def _counted(found: Counter[str], of: str) -> str:
+    if not found:
+        return NOT_REPORTED
+    named = [f"{name}, {count} {of}" for name, count in found.most_common(_MOST)]
+    return "; ".join([*named, *([f"and {len(found) - _MOST} more"] if len(found) > _MOST else [])])
+
+
+def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunAbout, path: str) -> tuple[str, ...]:
+    limit = about.limits.get(name)
+    samples = f"{summary.episodes if summary else '?'}{f' (--limit {limit})' if limit is not None else ''}"
+    source = {key: value for key, value in cell.source.items() if key != "seed"}
+    return (
+        _link(name, path, "episodes", f"{name}.jsonl"),
+        _text(cell.play.protocol + (", in words" if cell.play.in_words else "")),
+        _text(cell.canvas),
+        _text(cell.steps),
+        _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
+        _text(samples),
+        f"`{digest(cell)[:16]}`",
+    )
+
+
+def digest(cell: CellAbout) -> str:
+    """Of the prompts before a sample is filled in: the same prompts give the same on every machine."""
+    return hashlib.sha256(json.dumps(plain(cell.play.prompts), sort_keys=True).encode()).hexdigest()
+
+
+def _scores(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+    for name, about in cells.items():
+        cell = results.get(name)
+        if cell is None:
+            yield _text(name), _text(about.headline), "not summed up", "", "", ""
+            continue
+        ways = {cell.scoring or "strict": cell, **cell.scorings}
+        for scoring, way in ways.items():
+            shown = [cell.headline] if cell.headline in way.metrics else list(way.metrics)
+            for metric in shown:
+                guess = way.baselines.get(metric)
+                found = way.metrics[metric]
+                guessed = f"{guess.best:.3f}" if guess else ""
+                yield _text(name), _text(metric), _mean(found), guessed, str(found.n), _text(scoring)
+        if not cell.metrics:
+            yield _text(name), _text(about.headline), _text(cell.problem or "nothing scored"), "", "", ""
+
+
+def _mean(found: Metric) -> str:
+    low, high = found.ci95
+    return f"{found.mean:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else "")
+
+
+def _trouble(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+    for name in cells:
+        if (cell := results.get(name)) is not None:
+            counts = ", ".join(f"{kind} {count}" for kind, count in cell.failures.items()) or "none"
+            left_out = f"{cell.left_out} episodes, {cell.calls_left_out} calls" if cell.left_out else "nothing"
+            yield _text(name), str(cell.episodes), str(cell.episodes - cell.n), _text(counts), left_out
+
+
+def _usage(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+    names = ("calls", "tokens_in", "tokens_out", "pictures_in", "pictures_out")
+    for name in cells:
+        if (cell := results.get(name)) is not None:
+            yield _text(name), *(f"{cell.usage.get(kind, 0):,}" for kind in names)
+
+
+def _commands(about: RunAbout, cells: Sequence[str], path: str) -> Iterator[str]:
+    """One for each way in which cells were asked for. It resumes the folder, or plays the same anew elsewhere."""
+    starts: list[tuple[Asked | None, list[str]]] = []
+    for name in cells:
+        asked = about.asked.get(name)
+        known = next((names for other, names in starts if other == asked), None)
+        if known is None:
+            starts.append((asked, [name]))
+        else:
+            known.append(name)
+    for asked, names in starts:
+        words = command(asked, path) if asked else None
+        if words is None:
+            why = "its model or an argument was an object in Python" if asked else "the folder does not say how"
+            yield f"{_text(', '.join(names))}: no command repeats this ({why})."
+            continue
+        if asked and asked.include:
+            yield "It runs code or tasks of others (`--include`): look at them first."
+        yield f"```sh\n{shlex.join(words)}\n```"
+
+
+def _text(value: str) -> str:
+    return markdown_text(value)
+
+
+def _link(label: str, path: str, *names: str) -> str:
+    address = quote("/".join([*PurePath(path).parts, *names]).replace("//", "/"), safe="/")
+    return f"[{markdown_text(label)}](<{address}>)"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,149 @@
+"""What a run plays, in which order: all cells in one row, so that no place waits for a cell to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sketchmark.episode import Failure
+from sketchmark.errors import RunConflict
+from sketchmark.parts import Draft
+from sketchmark.runs.plan import Cell
+from sketchmark.runs.recognising import PlayedSamples
+from sketchmark.runs.record import picture_names
+from sketchmark.runs.store import RunFolder
+
+
+@dataclass(eq=False)
+class Progress:
+    """How far a cell is. What the supply writes and what the run writes are different numbers: they are different
+    threads."""
+
+    cell: Cell
+    before: int = 0
+    """Samples that were finished when the run got to this cell."""
+    given: int = 0
+    """Jobs that were drawn."""
+    drawn_out: bool = False
+    """No further job will come."""
+    ended: int = 0
+    finished: int = 0
+    """Of the jobs that ended, those that need not be played again."""
+    samples: int | None = None
+    """How many the cell has, this shard's or not: known once all were gone through."""
+    _failed: set[str] = field(default_factory=set)
+
+    @property
+    def most(self) -> int | None:
+        """How far into the cell's samples a run may go."""
+        return self.cell.request.limit or self.cell.task.declared.default_limit
+
+    @property
+    def total(self) -> int | None:
+        return self.cell.shard.size(self.most)
+
+    @property
+    def is_over(self) -> bool:
+        return self.drawn_out and self.ended == self.given
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A sample to be played: its number in its cell, and who lends it drawings."""
+
+    at: Progress
+    index: int
+    draft: Draft
+    donor: Draft | None = None
+    packed: bytes = b""
+    """As it travels to a worker elsewhere."""
+
+    @property
+    def length(self) -> float | None:
+        """How long it takes beside others of its cell; None: as long as they do, or nobody knows before the sample
+        is made."""
+        known = self.draft.is_made and self.draft.sample.steps is not None and self.at.cell.weight > 1
+        return self.at.cell.length(self.draft.sample) if known else None
+
+
+def supply(
+    folder: RunFolder, rows: Sequence[Progress], retry_failed: bool, stop: Callable[[], bool]
+) -> Iterator[Job | None]:
+    """All jobs of a run, and None for each sample that needs no playing; heavier cells first.
+
+    What failed before comes last, behind all cells: samples that fail every time must not keep a run that stops at
+    them from the rest.
+    """
+    rows = sorted(rows, key=lambda at: -at.cell.weight)
+    for at in rows:
+        done, at._failed = played_before(folder, at, retry_failed)
+        at.before = len(done)
+        yield from _jobs(at, done, PlayedSamples(folder, at.cell.name), stop)
+        at.drawn_out = not at._failed
+    for at in rows:
+        if at._failed:
+            yield from _failed_jobs(at, stop)
+            at.drawn_out = True
+
+
+def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> tuple[dict[str, str], set[str]]:
+    """Samples that are finished, by id with their fingerprints, and those that were tried and are to be played again:
+    they failed, or their pictures are not all there."""
+    done: dict[str, str] = {}
+    again: set[str] = set()
+    for line in folder.episodes(at.cell.name):
+        if at.most is not None and line.index >= at.most:
+            continue
+        whole = all(map(folder.pictures.holds, picture_names(line)))
+        if whole and not to_be_played_again(line.failure, retry_failed):
+            done[line.sample.id] = line.sample.fingerprint
+        else:
+            again.add(line.sample.id)
+    return done, again
+
+
+def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
+    """A failure of the network or the provider says nothing about the model: the next start tries again. One of the
+    model's own is its answer, and stands until someone asks for another try."""
+    return failure is not None and (retry_failed or not failure.blames_model)
+
+
+def _jobs(
+    at: Progress, done: dict[str, str], played: PlayedSamples, stop: Callable[[], bool]
+) -> Iterator[Job | None]:
+    """What was never played of a cell."""
+    compared = False
+    index = -1
+    for index, (draft, donor) in enumerate(at.cell.pairs()):
+        if stop():
+            return
+        if not at.cell.shard.plays(index):
+            yield None
+            continue
+        if draft.id not in done:
+            yield _given(at, index, draft, donor) if draft.id not in at._failed else None
+            continue
+        # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
+        # the first one is, to notice a generator that has changed.
+        if draft.is_made or not compared:
+            compared = True
+            if done[draft.id] != draft.sample.fingerprint() and not played.holds(draft.sample):
+                raise RunConflict(
+                    f"sample {draft.id} of {at.cell.name} is not the one that was played before: the data changed",
+                    "use another --output_path, or --fresh to start over",
+                )
+        yield None
+    at.samples = index + 1
+
+
+def _failed_jobs(at: Progress, stop: Callable[[], bool]) -> Iterator[Job | None]:
+    """What was tried of a cell, and is to be tried again."""
+    for index, (draft, donor) in enumerate(at.cell.pairs()):
+        if stop():
+            return
+        yield _given(at, index, draft, donor) if draft.id in at._failed else None
+
+
+def _given(at: Progress, index: int, draft: Draft, donor: Draft | None) -> Job:
+    at.given += 1
+    return Job(at, index, draft, donor)

@@ -1,0 +1,125 @@
+"""The Responses API, the way in: items become a context. Nothing is kept between requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.models.base import Options
+from sketchmark.parts import Author, Content, Context, Part
+from sketchmark.serve import bodies
+from sketchmark.serve.wire_errors import WireError
+
+_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
+_STATE = ("previous_response_id", "conversation")
+TOOL = "image_generation"
+_TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
+_HANDLED = frozenset(
+    {"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "include", "image", *_STATE}
+    | {"max_tool_calls", "parallel_tool_calls", "truncation", "background", "service_tier", "text"}
+)
+
+
+@dataclass(frozen=True)
+class ResponsesRequest:
+    context: Context
+    options: Options
+    draws: bool
+
+
+def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        raise WireError("you must provide a model parameter", param="model")
+    if body.get("stream"):
+        raise WireError("this server does not stream responses; chat completions can", param="stream")
+    for name in _STATE:
+        if body.get(name) is not None:
+            raise WireError("this server keeps no responses: send the whole conversation as input", param=name)
+    parts = [*_instructions(body.get("instructions")), *_input(body.get("input"))]
+    if not parts:
+        raise WireError("the input has no content", param="input")
+    tool = _drawing_tool(body.get("tools"))
+    limit = bodies.whole_number(body, "max_output_tokens", 1, 2**31 - 1)
+    asked = {name: value for name, value in body.items() if name not in _HANDLED}
+    of_tool = {name: tool[name] for name in _TOOL_SETTINGS if tool and name in tool}
+    options = bodies.options({**asked, **of_tool, "max_tokens": limit}, frozenset())
+    return ResponsesRequest(Context(tuple(parts)), options, _is_to_draw(tool, body.get("tool_choice")))
+
+
+def _drawing_tool(tools: object) -> Mapping[str, Any] | None:
+    if tools is None:
+        return None
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise WireError("tools must be a list of objects", param="tools")
+    for i, tool in enumerate(tools):
+        if tool.get("type") != TOOL:
+            raise WireError(f"unknown tool {tool.get('type')!r}: {TOOL} is known", param=f"tools[{i}].type")
+    return tools[0] if tools else None
+
+
+def _is_to_draw(tool: Mapping[str, Any] | None, choice: object) -> bool:
+    """A model here says or draws, as it is told; it does not choose by itself. With the tool at hand it draws, unless
+    the choice is `none`: `auto` would otherwise mean that no client ever sees a picture."""
+    forced = isinstance(choice, dict) and choice.get("type") == TOOL
+    if forced and tool is None:
+        raise WireError(f"tool_choice names {TOOL}, which is not among the tools", param="tool_choice")
+    return tool is not None and choice != "none"
+
+
+def _instructions(text: object) -> list[Part]:
+    if text is None or text == "":
+        return []
+    if not isinstance(text, str):
+        raise WireError("instructions must be a text", param="instructions")
+    return [Part(text)]
+
+
+def _input(given: object) -> Iterator[Part]:
+    if isinstance(given, str):
+        if given:
+            yield Part(given)
+        return
+    if not isinstance(given, list):
+        raise WireError("input must be a text or a list of items", param="input")
+    for i, item in enumerate(given):
+        yield from _item(item, f"input[{i}]")
+
+
+def _item(item: object, param: str) -> Iterator[Part]:
+    if not isinstance(item, dict):
+        raise WireError("an item must be an object", param=param)
+    kind = item.get("type", "message")
+    if kind == "reasoning":
+        return  # what a model thought is its provider's to keep; ours have no such state
+    if kind == "image_generation_call":
+        if not isinstance(item.get("result"), str):
+            raise WireError("no such item: this server keeps no responses", status=404, param=param)
+        yield Part(bodies.picture_from_url(f"data:;base64,{item['result']}", f"{param}.result"), "model")
+        return
+    if kind != "message":
+        raise WireError(f"unknown item type {kind!r}: message and image_generation_call are known", param=param)
+    author = _AUTHORS.get(str(item.get("role")))
+    if author is None:
+        raise WireError(f"unknown role {item.get('role')!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    content = item.get("content")
+    if isinstance(content, str):
+        content = [{"type": "input_text", "text": content}]
+    if not isinstance(content, list):
+        raise WireError("content must be a text or a list of parts", param=f"{param}.content")
+    for i, part in enumerate(content):
+        yield Part(_content(part, f"{param}.content[{i}]"), author)
+
+
+def _content(part: object, param: str) -> Content:
+    if not isinstance(part, dict):
+        raise WireError("a part must be an object", param=param)
+    match part.get("type"):
+        case "input_text" | "output_text" | "text":
+            if not isinstance(part.get("text"), str):
+                raise WireError("a text part needs its text", param=param)
+            return str(part["text"])
+        case "input_image":
+            return bodies.picture_from_url(part.get("image_url"), param)
+        case other:
+            raise WireError(f"unknown part type {other!r}: input_text and input_image are known", param=param)

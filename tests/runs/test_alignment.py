@@ -1,0 +1,141 @@
+"""`sketchmark score RUN --scoring ra-al`: beside a run's own scores, with a judge and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sketchmark
+from sketchmark.models.base import Reply
+from sketchmark.parts import Picture, Sample
+from sketchmark.runs.store import RunFolder
+from sketchmark.task import Grading
+from sketchmark.tasks.worlds import alignment
+from sketchmark.worlds import maze as mazes
+from tests.core.helpers import colour
+from tests.core.test_cli import sketchmark as command
+from tests.runs.making import make_episode
+
+JUDGES = '''
+import sketchmark
+
+class Kind(sketchmark.Model):
+    """Finds everything perfect."""
+    async def say(self, context, options):
+        field = "reasoning" if "reasoning_visual_score" in context.texts[0] else "answer"
+        return sketchmark.Reply('{"%s_visual_score": 5}' % field)
+
+class Dumb(sketchmark.Model):
+    async def say(self, context, options):
+        return sketchmark.Reply("Lovely.")
+'''
+N = 5
+WORLDS = ("maze", "sliding", "jigsaw", "voila")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("runs")
+    (root / "judges.py").write_text(JUDGES)
+    how = {"solver": (WORLDS, ""), "sketcher": (WORLDS[:2], "hand_error=0.8")}
+    for player, (tasks, args) in how.items():
+        sketchmark.run(
+            f"player/{player}", tasks, mode="direct,visual_cot", model_args=args, limit=N, no_cache=True,
+            output_path=root / player,
+        )  # fmt: skip
+    return {player: root / player for player in ("solver", "sketcher")}
+
+
+def _score(run: Path, *more: str) -> tuple[Any, str, int]:
+    judges = ("--include", str(run.parent / "judges.py"))
+    done = command("score", str(run), "--scoring", "ra-al", *judges, *more, cwd=run)
+    assert "Traceback" not in done.stderr
+    return RunFolder(run).results().tasks, done.stdout + done.stderr, done.returncode
+
+
+@pytest.mark.slow
+def test_the_solver_draws_what_is_right_and_answers_what_it_drew(played: dict[str, Path]) -> None:
+    run = played["solver"]
+    before = {path.name: path.read_bytes() for path in (run / "scores").iterdir()}
+    tasks, said, code = _score(run)
+    assert code == 0 and "the answer is what is drawn, as read" in said
+    for world in WORLDS:
+        cell = tasks[f"{world}.visual_cot"]
+        found = cell.scorings["ra-al"].metrics
+        assert {name: (one.mean, one.n) for name, one in found.items()} == {
+            "drawing_right": (1.0, N),
+            "answer_as_drawn": (1.0, N),
+        }, world
+        assert cell.scoring == "strict" and cell.headline in cell.metrics and cell.scorings["ra-al"].against is None
+        assert tasks[f"{world}.direct"].scorings == {}, "nothing is drawn there"
+    after = {path.name: path.read_bytes() for path in (run / "scores").iterdir()}
+    assert {name: after[name] for name in before} == before, "the run's own scores are not touched"
+
+
+@pytest.mark.slow
+def test_a_kind_judge_is_found_out_and_the_scores_stay(played: dict[str, Path]) -> None:
+    run = played["sketcher"]
+    tasks, said, code = _score(run, "--judge", "kind")
+    assert code == 0
+    found = tasks["sliding.visual_cot"].scorings["ra-al"].metrics
+    assert found["ra"].mean == 5.0 and found["al"].mean == 5.0
+    rows = [json.loads(line) for line in (run / "scores" / "sliding.visual_cot~ra-al.jsonl").read_text().splitlines()]
+    below = [row["values"]["drawing_right"] < 0.8 for row in rows]
+    assert any(below) and found["ra_judge_wrong"].mean == pytest.approx(sum(below) / len(below))
+    assert 0 < found["answer_as_drawn"].mean < 1 and rows[0]["judge"] == "kind"
+    assert "the judge's RA is wrong by that" in said
+    assert "judged 1 to 5" in RunFolder(run).report_file.read_text()
+    again = command("score", str(run), "--scoring", "strict,official", cwd=run)
+    assert again.returncode == 0
+    kept = RunFolder(run).results().tasks["sliding.visual_cot"].scorings
+    assert list(kept) == ["official", "ra-al"] and kept["ra-al"].metrics["ra"].mean == 5.0
+
+
+@pytest.mark.slow
+def test_a_judge_without_a_verdict_is_a_failure_and_what_was_read_stands(played: dict[str, Path]) -> None:
+    tasks, said, code = _score(played["sketcher"], "--judge", "dumb")
+    assert code == 1 and f"judge_failed {N}" in said
+    beside = tasks["maze.visual_cot"].scorings["ra-al"]
+    assert "ra" not in beside.metrics and beside.failures["judge_failed"] == N
+    assert beside.metrics["drawing_right"].n == N
+
+
+def test_what_cannot_be_looked_at_is_refused_in_a_line(tmp_path: Path) -> None:
+    sketchmark.run("player/random", "maze", limit=2, output_path=tmp_path / "run", no_cache=True)
+    done = command("score", str(tmp_path / "run"), "--scoring", "ra-al", cwd=tmp_path)
+    assert done.returncode == 2 and "nothing was drawn" in done.stderr and "visual_cot" in done.stderr
+    done = command("run", "--model=player/solver", "--tasks=maze", "--scoring=ra-al", cwd=tmp_path)
+    assert done.returncode == 2 and "sketchmark score RUN --scoring ra-al" in done.stderr
+
+
+def _maze(answer: list[str], drawn: list[Picture]) -> dict[str, float | None]:
+    board = mazes.generate(3, 6, 6, 4, 8)
+    moves = mazes.solve(board) or []
+    sample = Sample("m", {"initial": mazes.render(board)}, target={"moves": moves, "rows": 6, "cols": 6})
+    replies = [Reply(picture=picture) for picture in drawn]
+    episode = make_episode(sample, *replies, act="draw")
+    said = make_episode(sample, Reply(f"<ANSWER_JSON>{json.dumps(answer)}</ANSWER_JSON>"))
+    whole = type(episode)(sample, (*episode.turns, *said.turns))
+    return dict(alignment.maze(sample, whole, Grading()).values)
+
+
+def test_an_answer_follows_its_drawing_whether_or_not_that_is_right() -> None:
+    board = mazes.generate(3, 6, 6, 4, 8)
+    moves = mazes.solve(board) or []
+    true = mazes.frames(board, moves)
+    blocked = next(move for move in mazes.MOVES if not mazes.legal(board, board.start, move))
+    stuck = mazes.frames(board, [blocked])
+    assert _maze(moves, true) == {"drawing_right": 1.0, "answer_as_drawn": 1.0}
+    wrong_but_same = _maze([blocked], stuck)
+    assert wrong_but_same == {"drawing_right": 0.0, "answer_as_drawn": 1.0}
+    right_but_other = _maze(moves, stuck * len(moves))
+    assert right_but_other["answer_as_drawn"] == 0.0 and right_but_other["drawing_right"] == 0.0
+    half = _maze(moves, true[:2])
+    assert half["answer_as_drawn"] == 2 / len(moves), "what is said and not drawn does not agree"
+    white = colour("white", (200, 200))
+    unread = _maze(moves, [true[0], white, *true[2:]])
+    assert unread["answer_as_drawn"] == 1.0, "a drawing that shows nothing is left out"
+    assert _maze(moves, [white])["answer_as_drawn"] is None

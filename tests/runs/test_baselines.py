@@ -1,0 +1,135 @@
+"""What guessing gets: counted by hand, scored by the task's own scorer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import sketchmark
+from sketchmark.commands._results_table import print_results
+from sketchmark.episode import Episode
+from sketchmark.parts import Sample
+from sketchmark.runs.baselines import warned
+from sketchmark.runs.results_format import Baseline, CellSummary, Results
+from sketchmark.task import Grading, Scores
+from tests.mmsi import published as mmsi
+from tests.runs.making import Speaker, make_config, make_samples, planned, run
+
+EMPTY = {"metrics": {}, "failures": {}, "left_out": 0, "calls_left_out": 0, "usage": {}}
+
+
+def seconds(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """Generous: right within one second of the truth."""
+    try:
+        said = float(episode.answer)
+    except ValueError:
+        return Scores({"right": 0.0}, unparsed=True)
+    return Scores({"right": float(abs(said - sample.target["answer"]) <= 1)})
+
+
+def _mmsi(path: Path, answers: str) -> CellSummary:
+    rows = [mmsi.row(place, "MSR", answer=answer) for place, answer in enumerate(answers)]
+    data = mmsi.write(path / "data" / "mmsi.parquet", rows)
+    folder = sketchmark.run("player/random", "mmsi_bench", data=data, output_path=path / "run", no_cache=True)
+    return folder.results().tasks["mmsi_bench.direct"]
+
+
+def test_letters_come_from_the_question_and_are_counted(tmp_path: Path) -> None:
+    cell = _mmsi(tmp_path, "BBBBACDB")
+    found = cell.baselines["accuracy"]
+    assert (found.constant, found.random, found.majority) == (1 / 8, 1 / 4, 5 / 8)
+    assert (found.reply, found.replies, found.n) == ("B", 4, 8)
+    assert found.best == 5 / 8
+
+
+async def test_a_generous_scorer_is_found_out_by_constants_of_the_task(tmp_path: Path) -> None:
+    """Of the answers 0, 2, 2, 5 the constant 1 gets three: what no count of equal answers would show."""
+    samples = [
+        Sample(sample.id, sample.pictures, fields=sample.fields, target={"answer": answer})
+        for sample, answer in zip(make_samples(4), (0, 2, 2, 5), strict=True)
+    ]
+    config = make_config(samples, scorer=seconds, guesses=["5", "1", "9"])
+    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
+    found = folder.results().tasks["shades.direct"].baselines["right"]
+    assert (found.constant, found.majority, found.reply) == (1 / 4, 3 / 4, "1")
+    assert found.random == pytest.approx((1 + 3 + 0) / 3 / 4)
+
+
+async def test_a_scorer_of_somebody_elses_is_not_called_for_replies_that_nobody_gave(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        seen.append(episode.answer)
+        return Scores({"right": 1.0})
+
+    samples = make_samples(3, target={"answer": "A", "options": ["a", "b"]})
+    config = make_config(samples, scorer=scorer)
+    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
+    assert seen == ["yes"] * 3 and folder.results().tasks["shades.direct"].baselines == {}
+
+
+async def test_a_scorer_that_breaks_on_a_guess_costs_the_baseline_alone(tmp_path: Path) -> None:
+    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+        return Scores({"right": {"yes": 1.0}[episode.answer]})
+
+    config = make_config(make_samples(3), scorer=scorer, guesses=["yes", "no"])
+    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
+    cell = folder.results().tasks["shades.direct"]
+    assert cell.baselines == {} and cell.metrics["right"].mean == 1.0 and not cell.problem
+
+
+async def test_of_very_many_samples_a_part_is_taken_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sketchmark.runs.baselines.MOST_SCORED", 10)
+    config = make_config(make_samples(9), guesses=["yes", "no"])
+    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
+    found = folder.results().tasks["shades.direct"].baselines["right"]
+    assert (found.n, found.majority, found.random) == (5, 1.0, 0.5)
+
+
+def test_drawn_and_direct_have_the_same_and_worlds_without_options_none(tmp_path: Path) -> None:
+    folder = sketchmark.run(
+        "player/random", "jigsaw,maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "run", no_cache=True
+    )
+    tasks = folder.results().tasks
+    direct, drawn = (tasks[f"jigsaw.{mode}"].baselines for mode in ("direct", "visual_cot"))
+    assert direct == drawn and set(drawn) == {"jigsaw_text_acc"} and drawn["jigsaw_text_acc"].random == 0.5
+    assert tasks["maze.direct"].baselines == {} == tasks["maze.visual_cot"].baselines
+    assert "Guessing: constant, random, best constant" in folder.report_file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("majority", "n", "replies", "expected"),
+    [
+        (0.635, 100, 9, True),  # VSP's collision maps
+        (0.30, 1000, 4, False),  # five points are not much
+        (0.5, 8, 4, False),  # eight samples: by luck
+        (0.37, 100, 40, False),  # the best of forty
+        (0.37, 100, 1, True),
+    ],
+)
+def test_a_warning_needs_much_and_surely(majority: float, n: int, replies: int, expected: bool) -> None:
+    found = Baseline(constant=0.2, random=0.25, majority=majority, reply="Car: 1.0", replies=replies, n=n)
+    cell = CellSummary(task="vsp", mode="direct", headline="acc", n=n, episodes=n, baselines={"acc": found}, **EMPTY)  # type: ignore[arg-type]
+    lines = list(warned({"vsp.direct": cell, "vsp.visual_cot": cell}))
+    assert bool(lines) == expected and len(lines) <= 1, "once, not for every mode"
+    if lines:
+        assert "'Car: 1.0'" in lines[0] and f"{majority:.3f}" in lines[0] and "0.250" in lines[0]
+
+
+def test_the_column_fits_eighty_columns_and_the_warning_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = _mmsi(tmp_path, "B" * 36 + "ACDA")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    cell.by, cell.scorings = {}, {"official": cell}
+    print_results(Results(model="player/test", tasks={"a_task_with_quite_a_long_name.visual_cot": cell}, gains=[]))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    head = next(line for line in lines if "95 %" in line and "mean" in line)
+    assert head.split()[-4:] == ["guess", "n", "cut", "unparsed"]
+    assert any(re.search(r"\] +0\.900 +40 +0 % +0 %", line) for line in lines)
+    assert "always replying 'B' scores 0.900" in " ".join(" ".join(lines).split())

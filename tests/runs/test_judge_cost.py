@@ -1,0 +1,153 @@
+"""What a judge costs counts like what the model costs: towards the limit, and in the dry run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import sketchmark
+from sketchmark.api import PreparedRun, prepare
+from sketchmark.cli import root
+from sketchmark.errors import BadInput
+from sketchmark.models.base import Model, Options, Reply, Usage
+from sketchmark.parts import Context
+from sketchmark.runs.estimate import estimate
+from sketchmark.runs.options import Budget
+from tests.uni_mmmu import published_rest
+
+PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
+"""One for each token that the judge reads, two for each that it writes."""
+
+
+class Artist(Model):
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply("<OUTPUT_PROMPT>It melts.</OUTPUT_PROMPT>")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply(picture=context.pictures[-1])
+
+
+class Judge(Model):
+    """Each verdict costs 3 and 2 × 1: five."""
+
+    def __init__(self) -> None:
+        super().__init__("judge")
+        self.asked = 0
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        self.asked += 1
+        verdict = '{"reasoning_correct": 1, "result_correct": 1, "image_correct": 1}'
+        return Reply(verdict, usage=Usage(tokens_in=3, tokens_out=1))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    published_rest.science(tmp_path)
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    return {"data": tmp_path, "prices": tmp_path / "prices.yaml", "output_path": tmp_path / "run", "concurrency": 1}
+
+
+def _prepared(judge: Judge, files: dict[str, Any], **more: Any) -> PreparedRun:
+    return prepare(Artist("artist"), "uni_mmmu_science_visual_cot", judge=judge, **files, **more)
+
+
+def test_the_judges_calls_are_charged_by_its_own_price(files: dict[str, Any]) -> None:
+    judge = Judge()
+    run = _prepared(judge, files)
+    run.play()
+    assert judge.asked == 4
+    assert (run.options.budget.spent, run.options.budget.judge_spent) == (20.0, 20.0)
+
+
+def test_a_run_stops_when_the_judge_has_used_up_the_limit_and_goes_on_when_told(files: dict[str, Any]) -> None:
+    judge = Judge()
+    run = _prepared(judge, files, max_cost=5)
+    folder = run.play()
+    assert judge.asked == 1 and run.options.budget.used_up
+    cell = folder.results().tasks["uni_mmmu_science.visual_cot"]
+    assert cell.episodes == 1 and cell.failures == {"judge_failed": 1}
+    assert "the cost limit is reached" in cell.reasons["judge_failed"]
+    more = _prepared(judge, files, max_cost=100)
+    cell = more.play().results().tasks["uni_mmmu_science.visual_cot"]
+    assert (cell.episodes, cell.failures) == (2, {})
+    assert cell.metrics["science_img_acc"].n == 2
+
+
+def test_scores_that_are_filled_in_later_keep_to_the_limit_too(files: dict[str, Any]) -> None:
+    sketchmark.run(Artist("artist"), "uni_mmmu_science_visual_cot", **files)
+    judge = Judge()
+    run = _prepared(judge, files, max_cost=10)
+    run.play()
+    assert judge.asked == 2 and run.options.budget.spent == 10.0
+
+
+def test_verdicts_from_the_cache_cost_nothing_and_come_also_when_all_is_spent(
+    files: dict[str, Any], tmp_path: Path
+) -> None:
+    from sketchmark.models.cached import with_cache
+    from sketchmark.models.metered import Metered
+
+    judge, budget = Judge(), Budget(5.0, judge_price=lambda usage: 5.0)
+    kept = with_cache(Metered(judge, budget.charge_judge, lambda: budget.used_up), tmp_path / "kept")
+    for name in ("one", "two"):
+        cell = (
+            sketchmark.run(
+                Artist("artist"),
+                "uni_mmmu_science",
+                judge=kept,
+                limit=1,
+                data=files["data"],
+                output_path=tmp_path / name,
+            )
+            .results()
+            .tasks["uni_mmmu_science.direct"]
+        )
+        assert cell.failures == {} and cell.metrics["science_text_result_acc"].n == 1
+    assert (judge.asked, budget.spent) == (1, 5.0)
+
+
+def test_a_judge_without_a_price_is_refused_and_not_taken_as_free(files: dict[str, Any]) -> None:
+    files["prices"].write_text("artist: {input: 1}\n")
+    with pytest.raises(BadInput, match="has no entry 'judge'"):
+        _prepared(Judge(), files)
+
+
+def test_without_prices_nothing_is_metered(files: dict[str, Any]) -> None:
+    judge = Judge()
+    del files["prices"]
+    assert _prepared(judge, files).options.grading.judge is judge
+
+
+def test_a_dry_run_counts_what_the_judge_would_be_asked(files: dict[str, Any]) -> None:
+    run = _prepared(Judge(), files)
+    found = estimate(run.cells, ["strict"])["uni_mmmu_science.visual_cot"]
+    assert found.judge["calls"] == 4 and found.judge["pictures_in"] == 4
+    assert found.judge["tokens_out"] == 2 * (1024 + 512)
+    assert found.judge["tokens_in"] > 4 * 2048 + 4 * 765, "answers at their longest, and pictures"
+    assert estimate(run.cells, ["strict", "official"])["uni_mmmu_science.visual_cot"].judge["calls"] == 8
+    assert estimate(run.cells)["uni_mmmu_science.visual_cot"].judge == {}
+    assert run.options.budget.spent == 0.0
+
+
+def test_a_dry_run_counts_judges_that_ask_only_about_answers_in_their_form(tmp_path: Path) -> None:
+    published_rest.code(tmp_path)
+    run = prepare(
+        Artist("artist"), "uni_mmmu_code_visual_cot", judge=Judge(), data=tmp_path, output_path=tmp_path / "run"
+    )
+    assert estimate(run.cells, ["strict"])["uni_mmmu_code.visual_cot"].judge["calls"] == 4
+
+
+def test_the_table_of_a_dry_run_has_a_row_for_the_judge_and_its_price(tmp_path: Path) -> None:
+    published_rest.science(tmp_path)
+    (tmp_path / "prices.yaml").write_text("player/solver: {picture: 1}\nplayer/random: {output: 1000000}\n")
+    command = "run --model player/solver --judge player/random --tasks uni_mmmu_science --mode visual_cot --dry-run"
+    more = ["--data", str(tmp_path), "--prices", str(tmp_path / "prices.yaml"), "-o", str(tmp_path / "run")]
+    done = CliRunner().invoke(root, [*command.split(), *more], standalone_mode=False, env={"COLUMNS": "120"})
+    assert (done.exception, done.return_value) == (None, 0)
+    rows = {line.split("│")[1].strip(): line for line in done.output.splitlines() if line.count("│") > 5}
+    assert "2.00" in rows["uni_mmmu_science.visual_cot"]
+    assert "3072.00" in rows["judge player/random"].replace(",", "")
+    assert "3074.00" in rows["total"]
