@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
-from sketchmark.task_files.functions import FUNCTION, Functions, blamed
-from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import Config, functions, mapping, pipelines
-from sketchmark.tasks.lmms_eval.provided import MODULES
-from sketchmark.tasks.lmms_eval.provided.filters import FILTERS, Filter
-from sketchmark.tasks.lmms_eval.templates import filled
+from sketchmark.task_files.functions import blamed
+from sketchmark.tasks.lmms_eval.config import Config, pipelines
+from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import pictures
 from sketchmark.tasks.named_data import NamedData
 from sketchmark.terminal import tell
@@ -28,8 +23,6 @@ _DATA: dict[Path, Path | None] = {}
 """The `--data` that a file's documents were last read with: its scorers need them too, and are not told."""
 
 _OPENED: dict[tuple[Path, Path | None], Opened] = {}
-
-Document = Mapping[str, Any]
 
 
 def trust(path: Path) -> None:
@@ -53,17 +46,14 @@ def opened_with(path: Path, data: Path | None) -> Opened:
     return opened(path)
 
 
-class Opened:
+class Opened(TaskCode):
     """What is asked of such a file: its documents, and of each its text, pictures, target and results."""
 
     def __init__(self, path: Path, data: Path | None) -> None:
-        self.path, self.config = path, read_config(path)
-        self._coded = functions(self.config)
-        self._functions = Functions(self._coded, path.parent, MODULES)
+        super().__init__(path)
         self._results: dict[tuple[int, str], dict[str, Any]] = {}
-        self._filters: dict[str, list[Filter]] | None = None
-        if self._coded:
-            files = ", ".join(self._functions.files)
+        if self.names:
+            files = ", ".join(self.files)
             tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
             self.check()
         self.data = NamedData(self.config, path.parent, data)
@@ -72,41 +62,16 @@ class Opened:
             with blamed(f"process_docs of {path}"):
                 self.docs = self.function("process_docs")(self.docs)
 
-    def check(self) -> None:
-        """Every function that is named is there: what could not be scored after the last call is told before the
-        first, and before data is fetched."""
-        for name in self._coded:
-            self._functions[{FUNCTION: name}]
-
-    def function(self, key: str) -> Callable[..., Any]:
-        return self._functions[self.config[key]]
-
     def documents(self) -> Iterable[Document]:
         """For functions as `datasets` decodes them, else as they are in the files."""
-        return self.docs if self._coded else self.data.rows()
-
-    def text(self, key: str, doc: Document, settings: Config | None, where: str) -> str:
-        """A function, a column's name, or a template."""
-        entry = self.config[key]
-        if isinstance(entry, Mapping):
-            return str(self._with_settings(key, doc, settings, where))
-        return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
-
-    def target(self, doc: Document, setting: Any, where: str) -> str | list[str]:
-        """What the file's own metrics compare with; several where any of them will do."""
-        entry = self.config.get("doc_to_target", "")
-        if isinstance(entry, Mapping):
-            found = self._with_settings("doc_to_target", doc, setting, where)
-        else:
-            found = doc[entry] if entry in doc else filled(str(entry), doc, where)
-        return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
+        return self.docs if self.names else self.data.rows()
 
     def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture]:
         entry = self.config.get("doc_to_visual")
         if entry is None:
             return []
         if isinstance(entry, Mapping):
-            found, root = self._with_settings("doc_to_visual", doc, settings, where), None
+            found, root = self.called("doc_to_visual", doc, settings, where), None
         elif str(entry) in doc:
             found, root = doc[str(entry)], self.data.root
         else:
@@ -114,65 +79,18 @@ class Opened:
         return list(pictures(found, where, root, frames))
 
     def results(self, number: int, answer: str) -> dict[str, Any]:
-        """`process_results` on an answer, by each pipeline of filters; asked once, since it may ask a judge."""
+        """What `process_results` says of an answer; it is asked once, since it may ask a judge."""
         if (number, answer) not in self._results:
-            doc = self.docs[number]
-            found: dict[str, Any] = {}
-            for suffix, replies in self._filtered(answer, doc, f"document {number} of {self.path}").items():
-                with blamed(f"process_results of document {number} of {self.path}"):
-                    process = self.function("process_results")
-                    wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
-                    one = process(doc, replies, **({"full_docs": self.docs} if wants_all else {}))
-                found |= {f"{name}{suffix}": value for name, value in dict(one).items()}
-            self._results[number, answer] = found
+            self._results[number, answer] = self.processed(
+                answer, self.docs[number], self.docs, self._name_of(number)
+            )
         return self._results[number, answer]
 
-    def filtered(self, answer: str, number: int) -> dict[str, list[Any]]:
-        needs_document = any(step.get("function") != "take_first" for one in self._steps() for step in one)
-        doc = self.docs[number] if needs_document else {}
-        return self._filtered(answer, doc, f"document {number} of {self.path}")
+    def replies(self, number: int, answer: str) -> dict[str, list[Any]]:
+        """The answer as each pipeline leaves it."""
+        steps = [step for one in pipelines(self.config).values() for step in one]
+        needs_document = any(step.get("function") != "take_first" for step in steps)
+        return self.filtered(answer, self.docs[number] if needs_document else {}, self._name_of(number))
 
-    def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
-        """The file's own aggregation; one that writes a file for a benchmark's server is told where."""
-        function = self._functions[metric["aggregation"]]
-        takes_args = "args" in inspect.signature(function).parameters
-        return function(list(results), **({"args": Namespace(output_path=str(folder))} if takes_args else {}))
-
-    def writes_files(self, metric: Config) -> bool:
-        return "args" in inspect.signature(self._functions[metric["aggregation"]]).parameters
-
-    def _steps(self) -> Iterable[list[Config]]:
-        return pipelines(self.config).values()
-
-    def _filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
-        """What `process_results` is given, for each pipeline."""
-        if self._filters is None:
-            self._filters = {
-                suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
-            }
-        found = {}
-        for suffix, steps in self._filters.items():
-            replies: Any = [[answer]]
-            for step in steps:
-                with blamed(f"the filter {type(step).__name__} on {where}"):
-                    replies = list(step.apply(replies, [doc]))
-            found[suffix] = list(replies[0]) if isinstance(replies[0], (list, tuple)) else [replies[0]]
-        return found
-
-    def _filter(self, step: Config) -> Filter:
-        settings = {key: value for key, value in step.items() if key != "function"}
-        named = step["function"]
-        make = self._functions[named] if mapping(named) else FILTERS[str(named)]
-        with blamed(f"the filter {named} of {self.path}"):
-            made: Filter = make(**settings)
-            return made
-
-    def _with_settings(self, key: str, doc: Document, settings: Any, where: str) -> Any:
-        """lmms-eval passes the settings as a second argument where the file has any."""
-        function = self.function(key)
-        second = [*inspect.signature(function).parameters.values()][1:2]
-        needed = bool(second) and second[0].default is second[0].empty and second[0].kind is not second[0].VAR_KEYWORD
-        with blamed(f"{key} of {where}"):
-            if second and settings is not None:
-                return function(doc, dict(settings) if isinstance(settings, Mapping) else settings)
-            return function(doc, {}) if needed else function(doc)
+    def _name_of(self, number: int) -> str:
+        return f"document {number} of {self.path}"

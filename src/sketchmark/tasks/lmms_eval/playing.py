@@ -69,7 +69,7 @@ def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str)
     else:
         found = {
             f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))
-            for suffix, replies in task.filtered(answer, number).items()
+            for suffix, replies in task.replies(number, answer).items()
             for metric in metrics(task.config)
         }
     values = {name: _number(value) for name, value in found.items()}

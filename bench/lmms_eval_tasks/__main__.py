@@ -9,7 +9,7 @@ PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of eve
 file is understood and every function that it names is there. `plays` means that `sketchmark.run` plays four rows to
 the end with a scripted model and gives a metric of its list a number: rows from `--data`, the task's own
 `process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results` and aggregation. The rows are made up
-(bench/fake_documents.py), and so is what stands around a task: media files appear where its code looks for them,
+(documents.py), and so is what stands around a task: media files appear where its code looks for them,
 judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its own;
 nothing is fetched.
 """
@@ -24,11 +24,15 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
+
+from bench.lmms_eval_tasks.one import FAILS, LOADS, PLAYS, Finding, try_task
 
 SECONDS = 120
 
@@ -46,34 +50,37 @@ def main() -> None:
     source = asked.source or _installed()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
     _import_what_all_need()
-    before = json.loads(asked.again.read_text()) if asked.again else {}
-    found: dict[str, dict[str, str]] = {}
+    before = (
+        {name: Finding(**one) for name, one in json.loads(asked.again.read_text()).items()} if asked.again else {}
+    )
     wanted = [one for one in _tasks(source) if not asked.folders or one[0].name in asked.folders]
-    found |= {one.name: before[one.name] for one, _ in wanted if before.get(one.name, {}).get("state") == "plays"}
+    found = {
+        one.name: before[one.name] for one, _ in wanted if one.name in before and before[one.name].state == PLAYS
+    }
     with ThreadPoolExecutor(asked.jobs) as at_once:
 
-        def told_of(one: tuple[Path, Path]) -> tuple[str, dict[str, str]]:
+        def told_of(one: tuple[Path, Path]) -> tuple[str, Finding]:
             return one[0].name, _in_a_process(*one, asked.alone, asked.seconds)
 
         for name, told in at_once.map(told_of, [one for one in wanted if one[0].name not in found]):
             found[name] = told
-            print(f"{len(found):4} {name}: {told['state']} {told['reason']}"[:200], flush=True)
+            print(f"{len(found):4} {name}: {told.state} {told.reason}"[:300], flush=True)
             if asked.json:
-                asked.json.write_text(json.dumps(found, indent=1))
+                asked.json.write_text(json.dumps({name: asdict(one) for name, one in found.items()}, indent=1))
     print(table(found))
 
 
-def table(found: dict[str, dict[str, str]]) -> str:
+def table(found: dict[str, Finding]) -> str:
     """How many, by reason, as Markdown."""
-    states = Counter(told["state"] for told in found.values())
-    loads = len(found) - states["does not load"]
+    states = Counter(told.state for told in found.values())
+    loads = len(found) - states[FAILS]
     lines = ["| | folders |", "|---|---:|", f"| all | {len(found)} |"]
     lines += [f"| load | {loads} ({loads / len(found):.1%}) |"]
-    lines += [f"| play | {states['plays']} ({states['plays'] / len(found):.1%}) |", ""]
+    lines += [f"| play | {states[PLAYS]} ({states[PLAYS] / len(found):.1%}) |", ""]
     kinds: dict[tuple[str, str], list[str]] = {}
     for name, told in found.items():
-        if told["state"] != "plays":
-            kinds.setdefault((told["state"], told["kind"]), []).append(name)
+        if told.state != PLAYS:
+            kinds.setdefault((told.state, told.kind), []).append(name)
     lines += ["| why not | | folders | which |", "|---|---|---:|---|"]
     for (state, kind), names in sorted(kinds.items(), key=lambda one: (one[0][0], -len(one[1]))):
         lines.append(f"| {state} | {kind} | {len(names)} | {', '.join(names)} |")
@@ -116,7 +123,7 @@ def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
                 break
 
 
-def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> dict[str, str]:
+def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> Finding:
     with tempfile.TemporaryDirectory() as home:
         place = Path(home)
         if alone:
@@ -124,7 +131,7 @@ def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> d
         pid = os.fork()
         if pid == 0:
             os.setsid()
-            _child(task_file, place)
+            _child(folder.name, task_file, place)
         ended = time.monotonic() + seconds
         while time.monotonic() < ended:
             if os.waitpid(pid, os.WNOHANG)[0]:
@@ -134,26 +141,22 @@ def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> d
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         try:
-            told: dict[str, str] = json.loads((place / "told.json").read_text())
+            return Finding.read(place / "told.json")
         except (OSError, ValueError):
-            told = {"state": "loads", "kind": f"not done in {seconds} s", "reason": "killed"}
-        return told
+            return Finding(LOADS, "not done in time", "killed", task_file.name)
 
 
-def _child(task_file: Path, home: Path) -> None:
+def _child(folder: str, task_file: Path, home: Path) -> None:
     """Never returns."""
-    from bench import lmms_eval_one
-
     out = (home / "out.txt").open("w")
     os.dup2(out.fileno(), 1)
     os.dup2(out.fileno(), 2)
-    code = 1
     try:
-        told = lmms_eval_one.tried(task_file, home, home / "told.json")
-        (home / "told.json").write_text(json.dumps(told))
-        code = 0
+        try_task(folder, task_file, home, home / "told.json")
+    except BaseException:
+        traceback.print_exc()
     finally:
-        os._exit(code)
+        os._exit(0)
 
 
 if __name__ == "__main__":

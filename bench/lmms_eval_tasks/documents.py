@@ -3,6 +3,7 @@
 A document is a mapping that invents a value for every field that is asked for, and keeps what was asked. The code is
 run on it; where it fails, the fields that it looked at last are given values of another kind, and whatever lets the
 code come further is kept. What it compares a text with, and the keys of tables it looks a text up in, are tried too.
+What cannot be found out so is known beforehand (known_rows.yaml).
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ from __future__ import annotations
 import itertools
 import re
 import traceback
-from base64 import b64encode
-from collections.abc import Callable, Iterator
-from io import BytesIO
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from PIL import Image
+from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, kinds, usual
 
 Progress = tuple[int, ...]
-Shapes = dict[str, list[Any]]
-"""Where a field stands (`conversations/0/value`) -> what may stand there, the best guess first."""
+
+ROWS = 4
 
 
 class Text(str):
@@ -52,22 +51,34 @@ class Text(str):
 
 
 class Inventor:
-    """Makes up documents, and learns from what the code does with them."""
+    """Makes up documents, and learns from what the code does with them. `known` is what stands in some columns: a
+    value, or as `{each: […]}` one after the other; its entry `rows` is how many documents there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self.known = {key: value for key, value in known.items() if key != "rows"}
+        self.rows = int(known.get("rows", ROWS))
         self.chosen: dict[str, int] = {}
         self._options: dict[str, list[Any]] = {}
+        self._held: set[str] = {key for key in self.known if "/" not in key and not key.startswith("@")}
+        """Columns that are in every document, whether or not its own code looks at them: others do."""
         self.compared: dict[str, set[Any]] = {}
         self.asked: list[str] = []
         self.pairs = False
         """Every two documents share their ids, as those of some benchmarks do."""
 
-    def document(self, number: int = 0) -> Document:
+    def documents(self) -> list[Document]:
         self.asked = []
-        return Document(self, "", number)
+        made = [Document(self, "", number) for number in range(self.rows)]
+        for document, name in itertools.product(made, sorted(self._held)):
+            _ = document[name]
+        return made
 
     def value(self, place: str, number: int) -> Any:
         """What stands there now, as the code gets it."""
+        if place in self.known:
+            given = self.known[place]
+            several = given["each"] if isinstance(given, Mapping) and "each" in given else [given]
+            return self._alive(several[number % len(several)], place, number)
         if place in self.asked:
             self.asked.remove(place)
         self.asked.append(place)
@@ -78,7 +89,7 @@ class Inventor:
     def options(self, place: str) -> list[Any]:
         """Only ever grows: what the code compares a value with is put at its end."""
         if place not in self._options:
-            first = ["", "pairs"] if place == "@pairs" else [_guess(place.rpartition("/")[2]), *_kinds()]
+            first = ["", "pairs"] if place == "@pairs" else [usual(place.rpartition("/")[2]), *kinds()]
             self._options[place] = first
         known = self._options[place]
         for one in sorted(self.compared.setdefault(place, set()), key=str)[:60]:
@@ -86,20 +97,18 @@ class Inventor:
                 known.append(one)
         return known
 
-    def plain(self, document: Document) -> dict[str, Any]:
-        """The document as a row of a table."""
-        row = _plain(dict(document))
-        assert isinstance(row, dict)
-        return row
-
     def _alive(self, value: Any, place: str, number: int) -> Any:
         if isinstance(value, str):
             named_id = re.search(r"(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
             own = f"validation_Art_{number // 2 if self.pairs else number}"
             told = own if named_id and value == "id" else value
             return Text(told, self.compared.setdefault(place, set()))
-        if value is Document:
+        if value is NESTED:
             return Document(self, f"{place}/", number)
+        if value is NUMBER:
+            return number
+        if isinstance(value, Mapping):
+            return {key: self._alive(one, f"{place}/{key}", number) for key, one in value.items()}
         if isinstance(value, list):
             return [self._alive(one, f"{place}/0", number) for one in value]
         return value
@@ -109,6 +118,10 @@ class Inventor:
         best, error = self._tried(attempt, code)
         tries = 1
         while error is not None and tries < most:
+            if self._holds_more(error):
+                best, error = self._tried(attempt, code)
+                tries += 1
+                continue
             for places in self._suspects(error):
                 was = {place: self.chosen.get(place, 0) for place in places}
                 choices = range(min(len(self.options(place)) for place in places))
@@ -127,6 +140,18 @@ class Inventor:
                 self._tried(attempt, code)
                 break
         return error
+
+    def _holds_more(self, error: BaseException) -> bool:
+        """Whether a plain copy of a document was asked for a column that nobody had asked the document for."""
+        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        if (
+            not isinstance(name, str)
+            or name in self._held
+            or any(one.rpartition("/")[2] == name for one in self.asked)
+        ):
+            return False
+        self._held.add(name)
+        return True
 
     def _suspects(self, error: BaseException) -> Iterator[list[str]]:
         """Fields that may be of the wrong kind, those that were asked for last first; then two of them at once."""
@@ -155,7 +180,7 @@ class Inventor:
         for table in [*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)]:
             if isinstance(table, (dict, list, tuple, set)) and not isinstance(table, Document):
                 known = [one for one in list(table)[:4] if isinstance(one, (str, int)) and len(str(one)) < 60]
-                self.compared.setdefault(place, set()).update(map(_plain, known))
+                self.compared.setdefault(place, set()).update(map(plain, known))
 
 
 class Document(dict[str, Any]):
@@ -189,81 +214,18 @@ class Document(dict[str, Any]):
 
 
 def _how_far(error: BaseException, code: Path) -> Progress:
-    """The stage that was reached, and the line of the task's function that was."""
+    """The step that was reached, and the line of the task's function that was."""
     lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if str(code) in frame.filename]
-    return (getattr(error, "stage", 0), lines[0] if lines else 0)
+    return (getattr(error, "step", 0), lines[0] if lines else 0)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return str(value) if isinstance(value, str) else value
 
 
-def picture() -> Image.Image:
-    return Image.new("RGB", (64, 48), "teal")
-
-
-def as_base64() -> str:
-    """A picture as some data sets hold it."""
-    file = BytesIO()
-    picture().save(file, "PNG")
-    return b64encode(file.getvalue()).decode()
-
-
-def _guess(name: str) -> Any:
-    """What a field of that name usually holds."""
-    low = name.lower()
-    for pattern, value in _USUAL:
-        if re.search(pattern, low):
-            return value() if callable(value) and value is not Document else value
-    return "text"
-
-
-_USUAL: list[tuple[str, Any]] = [
-    (r"(id|idx|index|key)$", "id"),
-    (r"(num|count|len|size|width|height)", 1),
-    (r"^(images|image_list|imgs)$", lambda: [picture()]),
-    (r"(inputs|outputs|examples|steps|_list|items|keywords|tags|types|words|frames)$", ["cat", "dog"]),
-    (r"(boxes|bbox|box)$", [0, 0, 30, 30]),
-    (r"(path|file|dir|url)", "media.jpg"),
-    (r"(video|clip)", "media.mp4"),
-    (r"(audio|speech|wav)", lambda: {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}),
-    (r"(image|img|picture|photo|visual)", picture),
-    (r"(option|choice|candidate)s?$", ["cat", "dog", "bird", "fish"]),
-    (r"(option|choice)_?[a-z0-9]$", "cat"),
-    (r"^[a-h]$", "cat"),
-    (r"(answers|references|captions|labels)$", ["A", "cat"]),
-    (r"(answer|label|target|solution|gt|correct|ground)", "A"),
-    (r"(question|prompt|query|text|instruction|problem|caption)", "Which of them is it in <image 1>? A. cat\nB. dog"),
-    (r"(conversation|messages)", [Document]),
-]
-
-
-def _kinds() -> Iterator[Any]:
-    """Values of every kind that data sets hold, the likely ones first."""
-    yield from ("A", 0, 1, 0.5, True, "yes", "1", "0.5", "cat")
-    yield from (["cat", "dog", "bird", "fish"], '["cat", "dog", "bird", "fish"]', "['A', 'B']", ["A"])
-    yield Document
-    yield [Document]
-    yield from ('{"A": "cat", "B": "dog"}', "[0, 0, 1, 1]", [0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4], [[0, 0, 1, 1]])
-    yield from (None, "", [], "media.mp4", "media.jpg", ["media.jpg"], ["media.mp4"], "00:00:01", "A. cat\nB. dog")
-    yield picture()
-    yield [picture()]
-    yield from (
-        as_base64(),
-        "en",
-        "English",
-        "food",
-        '{"text": "cat"}',
-        '[{"text": "cat"}]',
-        "1.0",
-        "media.jpg;media.jpg",
-    )
-    yield from ("1,2", "1-2", "(A) cat", "a_1_b_2.jpg", "2024-01-01", [[1, 2]], [["A", "B"]])
-
-
-_KINDS = 1 + sum(1 for _ in _kinds())
+_KINDS = 1 + sum(1 for _ in kinds())
 """What every field may be; what follows is what the code compares this one with."""
