@@ -17,7 +17,6 @@ nothing is fetched.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -25,14 +24,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
-from bench.lmms_eval_tasks.one import FAILS, LOADS, PLAYS, Finding, try_task
+from bench.lmms_eval_tasks import page
+from bench.lmms_eval_tasks.finding import LOADS, PLAYS, Finding
+from bench.lmms_eval_tasks.one import try_task
 
 SECONDS = 120
 
@@ -42,7 +41,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", help="only these")
     parser.add_argument("--source", type=Path, help="lmms_eval/tasks; unless named, that of the installed package")
     parser.add_argument("--alone", action="store_true", help="copy each folder elsewhere first")
-    parser.add_argument("--jobs", type=int, default=2, help="folders at once")
+    parser.add_argument("--jobs", type=int, default=1, help="folders at once")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's time")
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("--again", type=Path, help="what --json wrote: only those that did not play are tried")
@@ -50,9 +49,7 @@ def main() -> None:
     source = asked.source or _installed()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
     _import_what_all_need()
-    before = (
-        {name: Finding(**one) for name, one in json.loads(asked.again.read_text()).items()} if asked.again else {}
-    )
+    before = page.read(asked.again) if asked.again else {}
     wanted = [one for one in _tasks(source) if not asked.folders or one[0].name in asked.folders]
     found = {
         one.name: before[one.name] for one, _ in wanted if one.name in before and before[one.name].state == PLAYS
@@ -66,25 +63,9 @@ def main() -> None:
             found[name] = told
             print(f"{len(found):4} {name}: {told.state} {told.reason}"[:300], flush=True)
             if asked.json:
-                asked.json.write_text(json.dumps({name: asdict(one) for name, one in found.items()}, indent=1))
-    print(table(found))
-
-
-def table(found: dict[str, Finding]) -> str:
-    """How many, by reason, as Markdown."""
-    states = Counter(told.state for told in found.values())
-    loads = len(found) - states[FAILS]
-    lines = ["| | folders |", "|---|---:|", f"| all | {len(found)} |"]
-    lines += [f"| load | {loads} ({loads / len(found):.1%}) |"]
-    lines += [f"| play | {states[PLAYS]} ({states[PLAYS] / len(found):.1%}) |", ""]
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for name, told in found.items():
-        if told.state != PLAYS:
-            kinds.setdefault((told.state, told.kind), []).append(name)
-    lines += ["| why not | | folders | which |", "|---|---|---:|---|"]
-    for (state, kind), names in sorted(kinds.items(), key=lambda one: (one[0][0], -len(one[1]))):
-        lines.append(f"| {state} | {kind} | {len(names)} | {', '.join(names)} |")
-    return "\n".join(lines)
+                page.write(found, asked.json)
+    print(page.counts({"all": found, "not to be listened to": page.without_sound(found)}))
+    print(page.reasons(found))
 
 
 def _installed() -> Path:
@@ -154,7 +135,8 @@ def _child(folder: str, task_file: Path, home: Path) -> None:
     try:
         try_task(folder, task_file, home, home / "told.json")
     except BaseException:
-        traceback.print_exc()
+        last = traceback.format_exc().strip().splitlines()[-3:]
+        Finding(LOADS, "stops the count itself", " ".join(last), task_file.name).write(home / "told.json")
     finally:
         os._exit(0)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, kinds, usual
+from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, kinds, picture, usual
 
 Progress = tuple[int, ...]
 
@@ -98,6 +98,8 @@ class Inventor:
         return known
 
     def _alive(self, value: Any, place: str, number: int) -> Any:
+        if value == "@picture":
+            return picture()
         if isinstance(value, str):
             named_id = re.search(r"(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
             own = f"validation_Art_{number // 2 if self.pairs else number}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import yaml
 import sketchmark
 from bench.lmms_eval_tasks.attempt import Attempt, Sound
 from bench.lmms_eval_tasks.documents import Inventor
+from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
 from bench.lmms_eval_tasks.surroundings import AGREES, other_sets, surround
 from sketchmark.catalog import Catalog
 from sketchmark.errors import SketchmarkError
@@ -24,22 +23,6 @@ from sketchmark.runs.results_format import CellSummary
 from sketchmark.task_files.reading import read_config
 from sketchmark.tasks.lmms_eval.config import metrics
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
-
-PLAYS, LOADS, FAILS = "plays", "loads", "does not load"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """How far a task came, by what it was stopped, and in whose words."""
-
-    state: str
-    kind: str
-    reason: str
-    task: str
-
-    @classmethod
-    def read(cls, file: Path) -> Finding:
-        return cls(**json.loads(file.read_text()))
 
 
 class Says(Model):
@@ -58,7 +41,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
 
     def tell(state: str, kind: str, reason: object = "") -> None:
         words = " ".join(str(reason).replace(str(task_file.parent), "").replace(str(home), "~").split())[:300]
-        told.write_text(json.dumps(asdict(Finding(state, kind, words, task_file.name))))
+        Finding(state, kind, words, task_file.name).write(told)
 
     known = _known_rows(folder)
     surround(home, str(known.get("@judge", AGREES)))

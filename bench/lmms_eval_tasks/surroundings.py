@@ -66,7 +66,7 @@ def surround(home: Path, judge_says: str) -> None:
 
 def other_sets(inventor: Inventor) -> None:
     """A data set that a task's own code loads beside its documents is made up as well."""
-    import datasets
+    import datasets  # type: ignore[import-untyped]
 
     loaded = datasets.load_dataset
 
@@ -114,6 +114,7 @@ def _file_of_the_hub(path: Path, media: Path) -> None:
         with tarfile.open(path, "w") as packed:
             for one in media.iterdir():
                 packed.add(one, one.name)
+                packed.add(one, f"inside/{one.name}")
     else:
         path.write_text("[]" if path.suffix == ".json" else "")
 

@@ -133,6 +133,10 @@ class Catalog:
     def summary(self, name: str) -> dict[str, Any]:
         """What a listing needs, without importing what the task is made of."""
         config = read_config(self._files[name.lower()])
+        if is_lmms_eval(config):
+            from sketchmark.tasks import generic_drawing
+
+            config = {"modes": generic_drawing.modes(self._files[name.lower()].parent)}
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def group_names(self) -> list[str]:

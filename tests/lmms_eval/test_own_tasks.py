@@ -165,6 +165,17 @@ def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path,
     assert cell.problem.endswith("ZeroDivisionError: division by zero")
 
 
+def test_one_aggregation_that_fails_costs_no_other_its_number(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "_template.yaml").read_text("utf-8")
+    broken = "  - {metric: right, aggregation: !function utils.undefined}\n"
+    (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{broken}"), "utf-8")
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef undefined(results):\n    return float('nan')\n")
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.aggregate == {"by_shade": 1.0}
+    assert "the aggregation of right" in cell.problem and "by_shade" not in cell.problem
+
+
 def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
     code = (folder / "utils.py").read_text("utf-8")
     (folder / "utils.py").write_text(

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.catalog import Catalog
 from sketchmark.comparison.comparing import compare
 from sketchmark.export import export
 from sketchmark.models.base import Model, Options, Reply
@@ -33,8 +32,6 @@ metric_list:
   - {metric: score, aggregation: !function utils.AGGREGATION}
 """
 CODE = """
-calls = []
-
 def asked(doc):
     return doc["question"]
 
@@ -60,12 +57,12 @@ def pairs(results):
 def told(results):
     return "see the table"
 
-def divided(results):
-    print("a table"); calls.append(len(results))
-    return 1 / 0
+def undefined(results):
+    return float("nan")
 
-def nothing(results):
-    return 1 / len([])
+def divided(results):
+    print("a table")
+    return 1 / 0
 
 def sent(results, args):
     with open(args.output_path + "/sent.json", "w") as file:
@@ -163,6 +160,11 @@ def test_a_text_is_no_score_and_stays_in_the_summary(tmp_path: Path) -> None:
     assert cell.metrics == {} and cell.aggregate == {"score": "see the table"}
 
 
+def test_what_is_not_a_number_is_no_score_either(tmp_path: Path) -> None:
+    cell = play(tmp_path, "undefined").results().tasks["sums.direct"]
+    assert cell.metrics == {} and cell.n == 40
+
+
 def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,4 +203,3 @@ def test_scoring_again_finds_the_same_values(tmp_path: Path) -> None:
     before = (folder.path / "results.json").read_bytes()
     again = play(tmp_path, "by_kind")
     assert (again.path / "results.json").read_bytes() == before
-    Catalog((task(tmp_path, "by_kind"),), trust_code=True)

@@ -23,7 +23,7 @@ _BUILDERS = {
     ".arrow": "arrow",
     ".txt": "text",
 }
-_OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "load_from_disk")
+_OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "skipinitialspace", "load_from_disk")
 _NOT_FOR_LOADING = (
     "From_YouTube",
     "cache_dir",

@@ -9,6 +9,7 @@ are the scores themselves. Intervals, comparisons, reports and exports then trea
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import sys
@@ -16,13 +17,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
+from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import SketchmarkError
+from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.task import Grading
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, reduced_by_function
@@ -40,13 +42,22 @@ Rows = Sequence[Mapping[str, Any]]
 
 def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
     """Metrics with an aggregation of their own, over all rows that have a result; a metric may be of some documents
-    only, and stays out where none of them was played."""
+    only, and stays out where none of them was played. One that fails costs its own number."""
     task = opened(Path(task_file))
     found: dict[str, Any] = {}
+    failed = []
     for name, metric in _reduced(task):
         if results := list(_results(rows, name).values()):
-            with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
-                found[name] = task.reduce(metric, results, Path(folder))
+            try:
+                with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
+                    made = task.reduce(metric, results, Path(folder))
+                    json.dumps(made, allow_nan=False, default=str)
+                    found[name] = made
+            except SketchmarkError as error:
+                failed.append(str(error))
+    if failed:
+        more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise TotalsFailed(f"{failed[0]}{more}", found)
     return found
 
 
@@ -130,8 +141,8 @@ def _shares(task: Opened, metric: Config, results: list[Any], longest: float) ->
 
 def _as_number(value: Any) -> float:
     value = value.item() if hasattr(value, "item") else value
-    if not isinstance(value, (bool, int, float)):
-        raise TypeError(f"an aggregation gives {type(value).__name__}")
+    if not isinstance(value, (bool, int, float)) or not isfinite(value):
+        raise TypeError(f"an aggregation gives {value!r}")
     return float(value)
 
 
