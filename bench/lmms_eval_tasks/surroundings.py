@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tarfile
 import threading
@@ -21,7 +20,6 @@ from bench.lmms_eval_tasks.documents import Document, Inventor
 from bench.lmms_eval_tasks.guesses import picture
 
 AGREES = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
-_MEDIA = re.compile(r"\.(mp4|mkv|webm|avi|mov|jpe?g|png|gif|wav|mp3|flac|m4a|ogg)$", re.I)
 
 
 def surround(home: Path, judge_says: str) -> None:
@@ -119,35 +117,44 @@ def _file_of_the_hub(path: Path, media: Path) -> None:
         path.write_text("[]" if path.suffix == ".json" else "")
 
 
-def _files_appear(home: Path, media: Path) -> None:
-    """A media file is made where it is looked for, below the home."""
+_COPIED_FROM = {
+    **dict.fromkeys(("mp4", "mkv", "webm", "avi", "mov"), "media.mp4"),
+    **dict.fromkeys(("jpg", "jpeg", "gif"), "media.jpg"),
+    **dict.fromkeys(("wav", "mp3", "flac", "m4a", "ogg"), "media.wav"),
+    "png": "media.png",
+}
 
-    def made(name: Any) -> bool:
-        path = Path(os.fspath(name)).absolute()
-        suffix = _MEDIA.search(path.name)
-        if not path.suffix and path.is_relative_to(home / "hf"):
-            (path / "main" if path.name == "snapshots" else path).mkdir(parents=True, exist_ok=True)
-            return True
-        if not suffix or not path.is_relative_to(home):
+
+def _files_appear(home: Path, media: Path) -> None:
+    """A media file is made where it is looked for, below the home, and so is a folder of the hub's cache."""
+
+    def file_made(path: Path) -> bool:
+        source = _COPIED_FROM.get(path.suffix.lower().removeprefix("."))
+        if source is None or not path.is_relative_to(home):
             return False
-        kind = {"jpg": "jpg", "jpeg": "jpg", "png": "jpg", "gif": "jpg"}.get(suffix[1].lower(), "mp4")
-        kind = "wav" if suffix[1].lower() in ("wav", "mp3", "flac", "m4a", "ogg") else kind
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(media / f"media.{kind}", path)
+        shutil.copy(media / source, path)
         return True
 
-    def looked_for(there: Callable[..., bool]) -> Callable[..., bool]:
+    def anything_made(path: Path) -> bool:
+        if path.suffix or not path.is_relative_to(home / "hf"):
+            return file_made(path)
+        (path / "main" if path.name == "snapshots" else path).mkdir(parents=True, exist_ok=True)
+        return True
+
+    def looked_for(there: Callable[..., bool], made: Callable[[Path], bool]) -> Callable[..., bool]:
         def look(name: Any, *args: Any, **kwargs: Any) -> bool:
             try:
-                return there(name, *args, **kwargs) or made(name)
+                return there(name, *args, **kwargs) or made(Path(os.fspath(name)).absolute())
             except (TypeError, ValueError):
                 return False
 
         return look
 
-    os.path.exists, os.path.isfile = looked_for(os.path.exists), looked_for(os.path.isfile)
-    Path.exists = looked_for(Path.exists)  # type: ignore[method-assign]
-    Path.is_file = looked_for(Path.is_file)  # type: ignore[method-assign]
+    os.path.exists = looked_for(os.path.exists, anything_made)
+    os.path.isfile = looked_for(os.path.isfile, file_made)
+    Path.exists = looked_for(Path.exists, anything_made)  # type: ignore[method-assign]
+    Path.is_file = looked_for(Path.is_file, file_made)  # type: ignore[method-assign]
     from PIL import Image
 
     opened = Image.open

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,9 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.runs.results_format import CellSummary
-from tests.lmms_eval.test_own_tasks import SHADES, Eye
+from tests.lmms_eval.test_own_tasks import Eye
 
 ASKED = "Look. Is it dark or light?\nAnswer with one word."
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(SHADES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def play(folder: Path, task: str, mode: str, out: Path) -> tuple[Eye, CellSummary]:
@@ -59,8 +53,9 @@ def test_a_tasks_own_drawing_prompt_goes_first(folder: Path, tmp_path: Path) -> 
 
 
 def test_all_modes_that_are_offered_can_be_played(folder: Path, tmp_path: Path) -> None:
-    modes = Catalog((folder,), trust_code=True).task("shades").modes
-    assert modes == ["direct", "visual_cot", "text_cot"]
+    catalog = Catalog((folder,), trust_code=True)
+    modes = catalog.task("shades").modes
+    assert modes == catalog.summary("shades")["modes"] == ["direct", "visual_cot", "text_cot"]
     for mode in modes:
         _, cell = play(folder, "shades", mode, tmp_path / mode)
         assert cell.n == 4 and not cell.failures

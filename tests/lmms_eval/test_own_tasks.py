@@ -12,13 +12,11 @@ import pytest
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.commands._results_table import print_results
-from sketchmark.errors import BadInput, CallFailed
+from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import TaskOptions
-
-SHADES = Path(__file__).parent / "shades"
 
 
 class Eye(Model):
@@ -37,11 +35,6 @@ class Eye(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         self.asked.append(("draw", [part.content for part in context], options))
         return Reply(picture=context.pictures[0])
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(SHADES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
@@ -121,22 +114,6 @@ def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
     assert "1.000" in line
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        ("def doc_to_text(doc):\n    return doc['no such column']\n", "doc_to_text of document 0 of .* KeyError"),
-        ("def doc_to_visual(doc):\n    raise ValueError('no picture')\n", "doc_to_visual .* ValueError: no picture"),
-    ],
-)
-def test_an_error_in_a_users_function_is_one_line_that_names_it(
-    folder: Path, tmp_path: Path, broken: str, message: str
-) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{broken}")
-    with pytest.raises(BadInput, match=message):
-        run(folder, "shades", Eye(), tmp_path / "out")
-
-
 def test_a_task_file_that_includes_itself_or_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("include: b.yaml\n")
     (tmp_path / "b.yaml").write_text("include: a.yaml\n")
@@ -154,38 +131,6 @@ def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: 
         ("shades", None),
         ("shades_visual_cot", "visual_cot"),
     ]
-
-
-def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path, tmp_path: Path) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef worst_shade(results):\n    return 1 / 0\n")
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.metrics["right"].n == 4 and cell.aggregate == {}
-    assert cell.problem.startswith("its own totals failed: the aggregation of by_shade")
-    assert cell.problem.endswith("ZeroDivisionError: division by zero")
-
-
-def test_one_aggregation_that_fails_costs_no_other_its_number(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "_template.yaml").read_text("utf-8")
-    broken = "  - {metric: right, aggregation: !function utils.undefined}\n"
-    (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{broken}"), "utf-8")
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef undefined(results):\n    return float('nan')\n")
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.aggregate == {"by_shade": 1.0}
-    assert "the aggregation of right" in cell.problem and "by_shade" not in cell.problem
-
-
-def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
-    code = (folder / "utils.py").read_text("utf-8")
-    (folder / "utils.py").write_text(
-        code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
-    )
-    out = run(folder, "shades", Eye(), tmp_path / "out")
-    cell = out.results().tasks["shades.direct"]
-    assert (cell.n, cell.episodes, cell.metrics) == (3, 4, {})
-    assert cell.failures == {"scorer_failed": 1}
-    assert cell.reasons["scorer_failed"].endswith("KeyError: 'nothing'")
 
 
 @pytest.mark.parametrize(
@@ -224,32 +169,6 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
     played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
     assert played.returncode == 0, played.stderr
     assert set(RunFolder(tmp_path / "out").results().tasks) == {"shades.direct", "shades_visual_cot.visual_cot"}
-
-
-class Down(Eye):
-    async def say(self, context: Context, options: Options) -> Reply:
-        raise CallFailed("connection", "nobody answers at http://127.0.0.1:1")
-
-
-def test_a_task_whose_episodes_all_failed_says_why_and_says_it_again(folder: Path, tmp_path: Path) -> None:
-    for _ in range(2):
-        cell = run(folder, "shades", Down(), tmp_path / "out").results().tasks["shades.direct"]
-        assert (cell.n, cell.episodes, cell.failures, cell.metrics) == (0, 4, {"connection": 4}, {})
-        assert cell.problem == "" and cell.aggregate == {}
-
-
-def test_an_aggregation_is_not_asked_about_documents_that_none_of_its_metric_is_of(
-    folder: Path, tmp_path: Path
-) -> None:
-    with (folder / "_template.yaml").open("a", encoding="utf-8") as file:
-        file.write("  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n")
-    text = (folder / "_template.yaml").read_text("utf-8")
-    metric = "  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n"
-    (folder / "_template.yaml").write_text(
-        text.replace(metric, "").replace("metric_list:\n", f"metric_list:\n{metric}"), "utf-8"
-    )
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.problem == "" and set(cell.metrics) == {"right", "by_shade"}
 
 
 def test_answers_go_through_the_files_filters(folder: Path, tmp_path: Path) -> None:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SHADES = Path(__file__).parent / "shades"
 STRAY = "open({ran!r}, 'a').write('{name} ')\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A task folder with an upload script beside its code, and code that leaves a trace when it is run."""
-    folder = Path(shutil.copytree(SHADES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__")))
+@pytest.fixture(autouse=True)
+def traces(folder: Path, tmp_path: Path) -> None:
+    """An upload script beside the task's code, and code that leaves a trace when it is run."""
     (folder / "upload.py").write_text(STRAY.format(ran=str(tmp_path / "ran"), name="upload"))
     code = (folder / "utils.py").read_text()
     (folder / "utils.py").write_text(f"{code}\n{STRAY.format(ran=str(tmp_path / 'ran'), name='utils')}")
-    return folder
 
 
 def say(*arguments: object) -> subprocess.CompletedProcess[str]:
