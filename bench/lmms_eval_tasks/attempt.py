@@ -14,6 +14,7 @@ from bench.lmms_eval_tasks.documents import Document, Inventor, plain
 from sketchmark.errors import BadInput
 from sketchmark.tasks.lmms_eval.config import mapping, reduced_by_function, specific, target_setting
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
+from sketchmark.tasks.lmms_eval.templates import filled
 from sketchmark.tasks.lmms_eval.visuals import is_sound
 
 _WHERE = "a made-up document"
@@ -65,10 +66,12 @@ class Attempt:
         entry = self.config.get(key)
         if isinstance(entry, Mapping):
             self.code.called(key, doc, settings, _WHERE)
-        elif key == "doc_to_text" or "process_results" not in self.config:
-            columns = [str(entry)] if str(entry).isidentifier() else _columns(str(entry or ""))
-            for name in columns:
+        elif not str(entry).isidentifier():
+            for name in _columns(str(entry or "")):
                 _ = doc[name]
+            filled(str(entry or ""), doc, _WHERE)
+        elif key == "doc_to_text" or "process_results" not in self.config:
+            _ = doc[str(entry)]
 
     def _look(self, doc: Document) -> None:
         """Whether it can be shown, without decoding it: that is left to the run."""

@@ -66,12 +66,12 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     except (SketchmarkError, Sound) as error:
         return tell(LOADS, _kind(str(error)), error)
     names = [str(metric["metric"]) for metric in metrics(config)]
-    given = [name for name in names if name in cell.metrics or name in cell.aggregate]
+    given = [name for name in names if name in cell.metrics or cell.aggregate.get(name, "nan") != "nan"]
     if cell.problem or cell.failures or not cell.n:
         words = f"{cell.problem} {cell.reasons} {cell.failures}"
         return tell(LOADS, _kind(words), words)
     if not given:
-        return tell(LOADS, "no metric of its list gets a number", ", ".join(names))
+        return tell(LOADS, "no metric of its list gets a value", ", ".join(names))
     return tell(PLAYS, "", f"n={cell.n}: {', '.join(given)}")
 
 

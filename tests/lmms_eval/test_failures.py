@@ -42,10 +42,10 @@ def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path,
 
 def test_one_aggregation_that_fails_costs_no_other_its_number(folder: Path, tmp_path: Path) -> None:
     text = (folder / "_template.yaml").read_text("utf-8")
-    broken = "  - {metric: right, aggregation: !function utils.undefined}\n"
+    broken = "  - {metric: right, aggregation: !function utils.broken}\n"
     (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{broken}"), "utf-8")
     with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef undefined(results):\n    return float('nan')\n")
+        file.write("\n\ndef broken(results):\n    return results['x']\n")
     cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
     assert cell.aggregate == {"by_shade": 1.0}
     assert "the aggregation of right" in cell.problem and "by_shade" not in cell.problem

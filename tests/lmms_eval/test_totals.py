@@ -162,7 +162,7 @@ def test_a_text_is_no_score_and_stays_in_the_summary(tmp_path: Path) -> None:
 
 def test_what_is_not_a_number_is_no_score_either(tmp_path: Path) -> None:
     cell = play(tmp_path, "undefined").results().tasks["sums.direct"]
-    assert cell.metrics == {} and cell.n == 40
+    assert (cell.metrics, cell.aggregate, cell.problem) == ({}, {"score": "nan"}, "")
 
 
 def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(

@@ -50,9 +50,7 @@ def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
         if results := list(_results(rows, name).values()):
             try:
                 with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
-                    made = task.reduce(metric, results, Path(folder))
-                    json.dumps(made, allow_nan=False, default=str)
-                    found[name] = made
+                    found[name] = _told(task.reduce(metric, results, Path(folder)))
             except SketchmarkError as error:
                 failed.append(str(error))
     if failed:
@@ -137,6 +135,14 @@ def _shares(task: Opened, metric: Config, results: list[Any], longest: float) ->
     middle = fmean(without)
     stretch = (blocks - 1) * (len(results) / blocks) ** 0.5
     return [round(whole + stretch * (middle - without[number % blocks]), 9) for number in range(len(results))]
+
+
+def _told(value: Any) -> Any:
+    """As it can be written down. What is no number (a category of which nothing was played) is told as a word."""
+    value = value.item() if hasattr(value, "item") else value
+    value = str(value) if isinstance(value, float) and not isfinite(value) else value
+    json.dumps(value, allow_nan=False, default=str)
+    return value
 
 
 def _as_number(value: Any) -> float:
