@@ -27,11 +27,10 @@ def picture() -> Image.Image:
     return Image.new("RGB", (64, 48), "teal")
 
 
-def as_base64() -> str:
-    """A picture as some data sets hold it."""
+def as_bytes() -> bytes:
     file = BytesIO()
     picture().save(file, "PNG")
-    return b64encode(file.getvalue()).decode()
+    return file.getvalue()
 
 
 def usual(name: str) -> Any:
@@ -52,7 +51,16 @@ def kinds() -> Iterator[Any]:
     yield from (None, "", [], "media.mp4", "media.jpg", ["media.jpg"], ["media.mp4"], "00:00:01", "A. cat\nB. dog")
     yield picture()
     yield [picture()]
-    yield from (as_base64(), "en", "English", "food", '{"text": "cat"}', '[{"text": "cat"}]', "1.0")
+    yield from (
+        b64encode(as_bytes()).decode(),
+        as_bytes(),
+        "en",
+        "English",
+        "food",
+        '{"text": "cat"}',
+        '[{"text": "cat"}]',
+        "1.0",
+    )
     yield from ("media.jpg;media.jpg", "1,2", "1-2", "(A) cat", "a_1_b_2.jpg", "2024-01-01", [[1, 2]], [["A", "B"]])
 
 

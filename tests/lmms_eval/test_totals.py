@@ -64,6 +64,13 @@ def divided(results):
     print("a table")
     return 1 / 0
 
+def emptied(results):
+    return sum(r.pop("right") for r in results) / len(results)
+
+def judged(results):
+    print(len(results))
+    return share(results)
+
 def sent(results, args):
     with open(args.output_path + "/sent.json", "w") as file:
         file.write(str(len(results)))
@@ -126,7 +133,10 @@ def resampled(function: Callable[[Sequence[Any]], float], results: list[dict[str
 
 
 @pytest.mark.parametrize("aggregation", ["share", "by_kind", "f1"])
-def test_the_interval_is_as_wide_as_drawing_the_samples_anew_makes_it(tmp_path: Path, aggregation: str) -> None:
+def test_the_interval_is_as_wide_as_drawing_the_samples_anew_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aggregation: str
+) -> None:
+    monkeypatch.setattr(aggregating, "LONGEST", 1e9)
     folder = play(tmp_path, aggregation, n=400)
     found = folder.results().tasks["sums.direct"].metrics["score"]
     function = Functions([f"utils.{aggregation}"], tmp_path / "sums", {})[{"!function": f"utils.{aggregation}"}]
@@ -155,6 +165,11 @@ def test_an_aggregation_that_needs_all_of_them_gives_a_number_without_an_interva
     assert "score" not in cell.metrics and cell.aggregate["score"] > 0 and not cell.problem
 
 
+def test_an_aggregation_may_change_what_it_is_given(tmp_path: Path) -> None:
+    cell = play(tmp_path, "emptied").results().tasks["sums.direct"]
+    assert cell.metrics["score"] == play(tmp_path, "share", out="as").results().tasks["sums.direct"].metrics["score"]
+
+
 def test_a_text_is_no_score_and_stays_in_the_summary(tmp_path: Path) -> None:
     cell = play(tmp_path, "told").results().tasks["sums.direct"]
     assert cell.metrics == {} and cell.aggregate == {"score": "see the table"}
@@ -173,18 +188,22 @@ def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(
     assert capsys.readouterr().out == "a table\n"
 
 
-def test_one_that_takes_long_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aggregating, "LONGEST", 0.0)
-    cell = play(tmp_path, "share").results().tasks["sums.direct"]
+@pytest.mark.parametrize("rule", ["LONGEST", "SLOW"])
+def test_one_that_takes_long_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rule: str
+) -> None:
+    monkeypatch.setattr(aggregating, rule, 0.0)
+    cell = play(tmp_path, "judged").results().tasks["sums.direct"]
     assert "score" not in cell.metrics and cell.aggregate["score"] == pytest.approx(0.7, abs=0.2)
+    assert capsys.readouterr().out == "40\n"
 
 
 def test_with_little_time_blocks_of_samples_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = play(tmp_path, "by_kind", n=400).results().tasks["sums.direct"].metrics["score"]
+    wide = play(tmp_path, "by_kind", n=410).results().tasks["sums.direct"].metrics["score"]
     ticks = iter(range(10**6))
     monkeypatch.setattr("time.perf_counter", lambda: next(ticks) * 1.0)
-    monkeypatch.setattr(aggregating, "LONGEST", 100.0)
-    found = play(tmp_path, "by_kind", out="blocks", n=400).results().tasks["sums.direct"].metrics["score"]
+    monkeypatch.setattr(aggregating, "LONGEST", 200.0)
+    found = play(tmp_path, "by_kind", out="blocks", n=410).results().tasks["sums.direct"].metrics["score"]
     assert found.mean == pytest.approx(wide.mean)
     widths = [
         one.ci95[1] - one.ci95[0] for one in (wide, found) if one.ci95[0] is not None and one.ci95[1] is not None

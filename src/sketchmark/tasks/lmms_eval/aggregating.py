@@ -32,10 +32,13 @@ from sketchmark.tasks.lmms_eval.opened import Opened, opened
 from sketchmark.tasks.lmms_eval.playing import score
 
 LONGEST = 60.0
-"""Seconds for all scores of a cell together. An aggregation so slow that twenty calls would not fit may ask a judge,
-and is not asked again."""
+"""Seconds for all scores of a cell together."""
 
-_FEWEST = 20
+SLOW = 0.1
+"""Seconds a result. An aggregation that takes longer, or so long that twenty calls would not fit, may ask a judge
+that costs money, and is asked once."""
+
+_BLOCKS = (200, 20)
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -49,8 +52,8 @@ def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
     for name, metric in _reduced(task):
         if results := list(_results(rows, name).values()):
             try:
-                with TemporaryDirectory() as folder, blamed(f"the aggregation of {name} in {task_file}"):
-                    found[name] = _told(task.reduce(metric, results, Path(folder)))
+                with blamed(f"the aggregation of {name} in {task_file}"):
+                    found[name] = _told(task.total(metric, results))
             except SketchmarkError as error:
                 failed.append(str(error))
     if failed:
@@ -87,14 +90,14 @@ def submission(episodes: Iterable[Episode], folder: Path, *, task_file: str) -> 
         for episode in episodes
         if episode.failure is None or episode.failure.blames_model
     ]
-    with TemporaryDirectory() as aside:
-        for name, metric in writers:
-            if results := [note[name] for note in notes if note.get(name) is not None]:
-                with _quiet(), blamed(f"the aggregation of {name} in {task_file}"):
-                    task.reduce(metric, results, Path(aside))
-        written = sorted(path for path in Path(aside).rglob("*") if path.is_file())
-        folder.mkdir(parents=True, exist_ok=True)
-        return [Path(shutil.move(path, folder / path.name)) for path in written]
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    for name, metric in writers:
+        if results := [note[name] for note in notes if note.get(name) is not None]:
+            with blamed(f"the aggregation of {name} in {task_file}"):
+                task.total(metric, results)
+            files += [Path(shutil.copy(one, folder / one.name)) for one in task.written(metric, results)]
+    return files
 
 
 def _reduced(task: Opened) -> list[tuple[str, Config]]:
@@ -113,28 +116,29 @@ def _shares(task: Opened, metric: Config, results: list[Any], longest: float) ->
     Where there is no time for each, blocks of results are left out at once, and the distance of their values from the
     number is stretched by as much as the mean of a block is steadier than one result.
     """
+    began = time.perf_counter()
+    try:
+        whole = _as_number(task.total(metric, results))
+    except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
+        return None
+    seconds = max(time.perf_counter() - began, 1e-6)
+    sizes = [len(results), *(size for size in _BLOCKS if size < len(results))]
+    blocks = next((size for size in sizes if size * seconds <= longest), 0)
+    if blocks < 2 or seconds > SLOW * len(results):
+        return []
     with TemporaryDirectory() as folder, _quiet():
 
-        def reduced(left_out: int | None = None, blocks: int = 1) -> float:
-            kept = [result for number, result in enumerate(results) if number % blocks != left_out]
+        def without_block(block: int) -> float:
+            kept = [result for number, result in enumerate(results) if number % blocks != block]
             return _as_number(task.reduce(metric, kept, Path(folder)))
 
-        began = time.perf_counter()
         try:
-            whole = reduced()
-        except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
-            return None
-        seconds = max(time.perf_counter() - began, 1e-6)
-        blocks = min(len(results), int(longest / seconds))
-        if blocks < max(2, min(len(results), _FEWEST)):
-            return []
-        try:
-            without = [reduced(block, blocks) for block in range(blocks)]
+            without = [without_block(block) for block in range(blocks)]
         except (Exception, SystemExit):  # it may not work on fewer results
             return []
-    middle = fmean(without)
-    stretch = (blocks - 1) * (len(results) / blocks) ** 0.5
-    return [round(whole + stretch * (middle - without[number % blocks]), 9) for number in range(len(results))]
+    left = [without[number % blocks] for number in range(len(results))]
+    middle, stretch = fmean(left), (blocks - 1) * (len(results) / blocks) ** 0.5
+    return [round(whole + stretch * (middle - one), 9) for one in left]
 
 
 def _told(value: Any) -> Any:

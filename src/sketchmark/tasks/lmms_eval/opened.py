@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+from weakref import finalize
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import data_path
@@ -46,12 +49,21 @@ def opened_with(path: Path, data: Path | None) -> Opened:
     return opened(path)
 
 
+class _Total(NamedTuple):
+    """What an aggregation made of which results, and the files that it wrote."""
+
+    results: list[Any]
+    made: Any
+    written: list[Path]
+
+
 class Opened(TaskCode):
     """What is asked of such a file: its documents, and of each its text, pictures, target and results."""
 
     def __init__(self, path: Path, data: Path | None) -> None:
         super().__init__(path)
         self._results: dict[tuple[int, str], dict[str, Any]] = {}
+        self._totals: dict[str, _Total] = {}
         if self.names:
             files = ", ".join(self.files)
             tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
@@ -91,6 +103,31 @@ class Opened(TaskCode):
         steps = [step for one in pipelines(self.config).values() for step in one]
         needs_document = any(step.get("function") != "take_first" for step in steps)
         return self.filtered(answer, self.docs[number] if needs_document else {}, self._name_of(number))
+
+    def total(self, metric: Config, results: list[Any]) -> Any:
+        """The file's own aggregation of all results; what it raised is raised. Whoever asks for the same again is
+        told the same: it may ask a judge."""
+        made = self._total(metric, results).made
+        if isinstance(made, BaseException):
+            raise made
+        return made
+
+    def written(self, metric: Config, results: list[Any]) -> list[Path]:
+        """The files that it wrote meanwhile, here for as long as this object is."""
+        return self._total(metric, results).written
+
+    def _total(self, metric: Config, results: list[Any]) -> _Total:
+        name = str(metric["metric"])
+        if name not in self._totals or self._totals[name].results != results:
+            folder = Path(mkdtemp())
+            finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            try:
+                made = self.reduce(metric, results, folder)
+            except (Exception, SystemExit) as error:  # the user's code: anything may come
+                made = error
+            written = sorted(path for path in folder.rglob("*") if path.is_file())
+            self._totals[name] = _Total(results, made, written)
+        return self._totals[name]
 
     def _name_of(self, number: int) -> str:
         return f"document {number} of {self.path}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -94,10 +95,10 @@ class TaskCode:
         return found
 
     def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
-        """The file's own aggregation; one that writes a file for a benchmark's server is told where."""
+        """The file's own aggregation, of a copy that it may change; one that writes files is told where."""
         function = self._functions[metric["aggregation"]]
         told = Namespace(output_path=str(folder), log_samples_suffix="model_outputs", model="model")
-        return function(list(results), **({"args": told} if self.writes_files(metric) else {}))
+        return function(json.loads(json.dumps(results)), **({"args": told} if self.writes_files(metric) else {}))
 
     def writes_files(self, metric: Config) -> bool:
         return "args" in inspect.signature(self._functions[metric["aggregation"]]).parameters
