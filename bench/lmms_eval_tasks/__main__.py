@@ -1,31 +1,28 @@
 """How many of lmms-eval's own task folders load, and play on made-up rows, and why the others do not.
 
-    .venv-lmms/bin/python -m bench.lmms_eval_tasks                    with lmms-eval installed (make lmms-eval-tasks)
-    .venv/bin/python -m bench.lmms_eval_tasks --source PATH           without it, in a copy of its source
-    .venv/bin/python -m bench.lmms_eval_tasks --source PATH --alone   without it, each folder copied elsewhere
+    .venv-lmms/bin/python -m bench.lmms_eval_tasks                with lmms-eval installed (make lmms-eval-tasks)
+    .venv/bin/python -m bench.lmms_eval_tasks --source PATH       without it, in a copy of its source
 
 PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of every folder one task of the type
 `generate_until` is taken: the file with the shortest name, which is the main one as a rule. `loads` means that its
 file is understood and every function that it names is there. `plays` means that `sketchmark.run` plays four rows to
-the end with a scripted model and gives a metric of its list a number: rows from `--data`, the task's own
+the end with a scripted model and gives a metric of its list a value: rows from `--data`, the task's own
 `process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results` and aggregation. The rows are made up
-(documents.py), and so is what stands around a task: media files appear where its code looks for them,
-judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its own;
-nothing is fetched.
+(documents.py), and so is what stands around a task (surroundings.py): media files appear where its code looks for
+them, judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its
+own, one after the other; nothing is fetched.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,8 +37,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", help="only these")
     parser.add_argument("--source", type=Path, help="lmms_eval/tasks; unless named, that of the installed package")
-    parser.add_argument("--alone", action="store_true", help="copy each folder elsewhere first")
-    parser.add_argument("--jobs", type=int, default=1, help="folders at once")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's time")
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("--again", type=Path, help="what --json wrote: only those that did not play are tried")
@@ -54,16 +49,13 @@ def main() -> None:
     found = {
         one.name: before[one.name] for one, _ in wanted if one.name in before and before[one.name].state == PLAYS
     }
-    with ThreadPoolExecutor(asked.jobs) as at_once:
-
-        def told_of(one: tuple[Path, Path]) -> tuple[str, Finding]:
-            return one[0].name, _in_a_process(*one, asked.alone, asked.seconds)
-
-        for name, told in at_once.map(told_of, [one for one in wanted if one[0].name not in found]):
-            found[name] = told
-            print(f"{len(found):4} {name}: {told.state} {told.reason}"[:300], flush=True)
-            if asked.json:
-                page.write(found, asked.json)
+    for folder, task_file in wanted:
+        if folder.name in found:
+            continue
+        found[folder.name] = told = _in_a_process(folder.name, task_file, asked.seconds)
+        print(f"{len(found):4} {folder.name}: {told.state} {told.reason}"[:300], flush=True)
+        if asked.json:
+            page.write(found, asked.json)
     print(page.counts({"all": found, "not to be listened to": page.without_sound(found)}))
     print(page.reasons(found))
 
@@ -104,15 +96,13 @@ def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
                 break
 
 
-def _in_a_process(folder: Path, task_file: Path, alone: bool, seconds: int) -> Finding:
+def _in_a_process(folder: str, task_file: Path, seconds: int) -> Finding:
     with tempfile.TemporaryDirectory() as home:
         place = Path(home)
-        if alone:
-            task_file = Path(shutil.copytree(folder, place / "mine")) / task_file.relative_to(folder)
         pid = os.fork()
         if pid == 0:
             os.setsid()
-            _child(folder.name, task_file, place)
+            _child(folder, task_file, place)
         ended = time.monotonic() + seconds
         while time.monotonic() < ended:
             if os.waitpid(pid, os.WNOHANG)[0]:

@@ -117,10 +117,14 @@ _KINDS = [
     (r"(?i)offline|couldn't reach|cannot find the requested files|ConnectionError", "looks at the hub"),
     (r"Resource .* not found", "data of nltk that is not here"),
     (r"No module named '(\w+)", "a module that is not installed: {}"),
+    (r"cannot import name .* from '(\w+)", "another version of {}"),
     (r"cannot be loaded", "its own code fails when it is imported"),
     (r"dataset_kwargs", "dataset_kwargs that are not known"),
     (r"no such function", "names a function that is not there"),
     (r"NameError", "its own code uses a name that is not there"),
+    (r"FileNotFoundError|trusted media", "files that come with its data and are no rows"),
+    (r"AssertionError: \(", "its own aggregation wants the whole data set"),
+    (r"KeyError: '(pre|post)_prompt'", "its own file lacks a prompt that its code wants"),
     (r"include", "includes a file that is not there"),
 ]
 

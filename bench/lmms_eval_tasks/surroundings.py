@@ -51,6 +51,7 @@ def surround(home: Path, judge_says: str) -> None:
         "HF_TOKEN",
         "GEMINI_API_KEY",
         "BABYVISION_API_KEY",
+        "Deepseek_API",
     ):
         os.environ[name] = "made-up"
     os.environ["PROCESSOR"] = "gpt-4o-mini"
