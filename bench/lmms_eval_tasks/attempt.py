@@ -58,7 +58,7 @@ class Attempt:
 
     def rows(self) -> list[dict[str, Any]]:
         """The documents as rows of one table."""
-        rows = [plain(dict(document)) for document in self.documents]
+        rows = [plain(document.row) for document in self.documents]
         columns = dict.fromkeys(key for row in rows for key in row)
         return [{key: row.get(key) for key in columns} or {"nothing": "x"} for row in rows]
 

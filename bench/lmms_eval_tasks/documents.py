@@ -191,11 +191,13 @@ class Document(dict[str, Any]):
     def __init__(self, inventor: Inventor, place: str, number: int) -> None:
         super().__init__()
         self._inventor, self._place, self._number = inventor, place, number
+        self.row: dict[str, Any] = {}
+        """All that was asked for, also what the code has taken out or changed since."""
 
     def __missing__(self, key: str) -> Any:
         if not isinstance(key, str):
             raise KeyError(key)
-        self[key] = self._inventor.value(f"{self._place}{key}", self._number)
+        self.row[key] = self[key] = self._inventor.value(f"{self._place}{key}", self._number)
         return self[key]
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -14,7 +14,7 @@ import sketchmark
 from bench.lmms_eval_tasks.attempt import Attempt, Sound
 from bench.lmms_eval_tasks.documents import Inventor
 from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
-from bench.lmms_eval_tasks.surroundings import AGREES, other_sets, surround
+from bench.lmms_eval_tasks.surroundings import other_sets, surround
 from sketchmark.catalog import Catalog
 from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
@@ -44,7 +44,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
         Finding(state, kind, words, task_file.name).write(told)
 
     known = _known_rows(folder)
-    surround(home, str(known.get("@judge", AGREES)))
+    surround(home, known)
     inventor = Inventor(known)
     other_sets(inventor)
     config = read_config(task_file)

@@ -9,7 +9,7 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -19,10 +19,10 @@ from bench.lmms_eval_tasks.attempt import MadeUpSet
 from bench.lmms_eval_tasks.documents import Document, Inventor
 from bench.lmms_eval_tasks.guesses import picture
 
-AGREES = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
+_AGREES = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
 
 
-def surround(home: Path, judge_says: str) -> None:
+def surround(home: Path, known: Mapping[str, Any]) -> None:
     media = home / "media"
     media.mkdir()
     picture().save(media / "media.jpg")
@@ -31,7 +31,9 @@ def surround(home: Path, judge_says: str) -> None:
         b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data\0\0\0\0"
     )
     picture().save(media / "media.png")
-    judge = ThreadingHTTPServer(("127.0.0.1", 0), type("Judge", (_Judge,), {"says": judge_says}))
+    judge = ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Judge", (_Judge,), {"says": str(known.get("@judge", _AGREES))})
+    )
     threading.Thread(target=judge.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{judge.server_port}/v1"
     for name in (
@@ -61,6 +63,10 @@ def surround(home: Path, judge_says: str) -> None:
     time.sleep = lambda seconds: None
     _files_appear(home, media)
     _the_hub(home, media)
+    for name, text in dict(known.get("@files", {})).items():
+        if not (home / name).is_file():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text)
 
 
 def other_sets(inventor: Inventor) -> None:
