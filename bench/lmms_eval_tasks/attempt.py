@@ -135,5 +135,7 @@ class MadeUpSet(list[Any]):
     def _same(self, *args: Any, **kwargs: Any) -> MadeUpSet:
         return self
 
+    sort = _same  # type: ignore[assignment]
+
     def __getattr__(self, name: str) -> Any:
         return self._same
