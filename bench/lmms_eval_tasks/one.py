@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import sketchmark
 from bench.lmms_eval_tasks.attempt import Attempt, Sound
 from bench.lmms_eval_tasks.documents import Inventor
 from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
+from bench.lmms_eval_tasks.known_rows import known_rows
 from bench.lmms_eval_tasks.surroundings import other_sets, surround
 from sketchmark.catalog import Catalog
 from sketchmark.errors import SketchmarkError
@@ -43,7 +42,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
         words = " ".join(str(reason).replace(str(task_file.parent), "").replace(str(home), "~").split())[:300]
         Finding(state, kind, words, task_file.name).write(told)
 
-    known = _known_rows(folder)
+    known = known_rows().get(folder, {})
     surround(home, known)
     inventor = Inventor(known)
     other_sets(inventor)
@@ -73,11 +72,6 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     if not given:
         return tell(LOADS, "no metric of its list gets a value", ", ".join(names))
     return tell(PLAYS, "", f"n={cell.n}: {', '.join(given)}")
-
-
-def _known_rows(folder: str) -> Mapping[str, Any]:
-    known: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("known_rows.yaml").read_text())
-    return known.get(folder, {})
 
 
 def _played(attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
