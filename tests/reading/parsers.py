@@ -215,6 +215,7 @@ WITHOUT: Mapping[str, str] = {
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
+    "tasks.lmms_eval.task_code": "a copy of JSON that was written a moment ago",
     "files.hub": "a name of bounded length",
     "files.names": _OURS,
     "files.pictures": "a name of bounded length",
