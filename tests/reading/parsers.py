@@ -46,7 +46,12 @@ from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import lmms_eval, published_files, same_meaning
+from sketchmark.tasks import published_files, same_meaning
+from sketchmark.tasks.lmms_eval import playing as lmms_playing
+from sketchmark.tasks.lmms_eval import templates
+from sketchmark.tasks.lmms_eval.provided import filters as lmms_filters
+from sketchmark.tasks.lmms_eval.provided import metrics as provided_metrics
+from sketchmark.tasks.lmms_eval.provided import reasoning
 from sketchmark.tasks.medical import choice_sets, open_judge
 from sketchmark.tasks.medical.medevalkit import judges, vqa
 from sketchmark.tasks.mmmu import official
@@ -73,6 +78,7 @@ Read = Callable[[str], object]
 _OPTIONS = ("chest wall", "left lung", "heart", "no finding")
 _LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
 _SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
+_CHOICES = {"choices": list(_OPTIONS), "question": "Where?\n" + "\n".join(_SHOWN)}
 _CHAT = ChatRequest(of("x"), Options(), draws=False, beside=False, stream=True, stream_usage=False)
 _REPORT = "The heart is normal. No effusion."
 
@@ -85,9 +91,7 @@ def _template(text: str) -> str:
 
 
 def _columns(text: str) -> object:
-    opened = lmms_eval._Opened.__new__(lmms_eval._Opened)
-    opened.config = {"doc_to_text": text}
-    return opened.text("doc_to_text", {"x": "y", "a": "b"}, {}, "row")
+    return templates.is_plain(text) and templates.filled(text, {"x": "y", "a": "b"}, "row")
 
 
 def _yaml(text: str) -> object:
@@ -163,8 +167,17 @@ PARSERS: Mapping[str, Read] = {
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
     "tasks.published_files: literal": published_files.literal,
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
-    "tasks.lmms_eval: columns": _columns,
-    "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "tasks.lmms_eval.templates: columns": _columns,
+    "tasks.lmms_eval.provided.metrics: exact": lambda text: provided_metrics.exact_match_hf_evaluate(
+        [text], ["x"], ignore_punctuation=True
+    ),
+    "tasks.lmms_eval.provided.metrics: anls": lambda text: provided_metrics.anls(["x"], [text]),
+    "tasks.lmms_eval.playing: cut": lambda text: lmms_playing._cut({"generation_kwargs": {"until": ["\n\n"]}}, text),
+    "tasks.lmms_eval.provided.filters": lambda text: [
+        list(lmms_filters.MultiChoiceRegexFilter(r"(\([A-Z]\))", ignore_case=True).apply([[text]], [_CHOICES])),
+        list(lmms_filters.SimpleMultiChoiceRegexFilter().apply([[text]], [_CHOICES])),
+    ],
+    "tasks.lmms_eval.provided.reasoning": lambda text: reasoning.strip_reasoning_tags(text, reasoning.BEFORE_SCORING),
     "tasks.worlds.answers: choice": world_answers.choice,
     "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),
@@ -222,6 +235,7 @@ WITHOUT: Mapping[str, str] = {
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
+    "tasks.lmms_eval.task_code": "a copy of JSON that was written a moment ago",
     "files.hub": "a name of bounded length",
     "files.names": _OURS,
     "files.pictures": "a name of bounded length",

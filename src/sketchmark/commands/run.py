@@ -82,7 +82,9 @@ from sketchmark.commands._output import output_option
     help="Tasks or models of your own: a YAML or Python file, or a folder.",
 )
 @click.option(
-    "--trust-code", is_flag=True, help="Run Python found inside --include folders. It can do anything you can."
+    "--trust-code",
+    is_flag=True,
+    help="Run Python that a task in an --include folder names. It can do anything you can.",
 )
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
