@@ -45,7 +45,7 @@ def command(what: str, include: tuple[Path, ...], trust_code: bool) -> int:
 
 
 _MODELS = {
-    "player": "scripted players: player/random, player/solver, player/sketcher (no key, no weights)",
+    "player": "scripted players: player/random, player/solver, player/sketcher, player/flawed (no key, no weights)",
     "openai": "openai/NAME: OpenAI and any compatible server (base_url=…)",
     "azure": "azure/DEPLOYMENT: Azure OpenAI",
     "gemini": "gemini/NAME: Google Gemini, native text and image output",

@@ -18,7 +18,7 @@ import click
     "--canvas",
     default="own",
     show_default=True,
-    help="What the model sees of its drawing: own, blank, other, oracle; several with commas.",
+    help="What the model sees of its drawing: own, blank, other, oracle, corrupt, caption; several with commas; all.",
 )
 @click.option(
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sketchmark.canvas import CANVASES
 from sketchmark.comparison.findings import CanvasScore, CanvasTable
+from sketchmark.comparison.verdicts import verdict
 from sketchmark.comparison.wording import points, span
 from sketchmark.runs.gains import Rows, pair
 from sketchmark.runs.scored import ScoredCell, trouble
 from sketchmark.stats import Difference, holm, interval
-
-ORDER = ("own", "blank", "other", "oracle")
-CLEAR = 0.05
 
 
 def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
     """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
-    ordered = {name: cells[name] for name in ORDER if name in cells}
+    ordered = {name: cells[name] for name in CANVASES if name in cells}
     own = ordered.get("own")
     against = {
         name: pair(rows, own[1], metric).difference() if own and name != "own" else None
@@ -75,19 +74,25 @@ _TELL = {
         undecided="Whether drawing holds it back is not settled (own − oracle {span}).",
         alike="Drawing hardly holds it back: the true pictures do about as well (own − oracle {span}).",
     ),
+    "corrupt": _Control(
+        better="It can be led astray: with one thing wrong in the true pictures it loses {size}.",
+        worse="Its own drawings do worse than true pictures with one thing wrong, by {size}.",
+        undecided="Whether one wrong thing leads it astray is not settled (own − corrupt {span}).",
+        alike="True pictures with one thing wrong do about as well as its own drawings (own − corrupt {span}).",
+    ),
+    "caption": _Control(
+        better="The picture says more than its content in words: with a caption it loses {size}.",
+        worse="Its drawing in words does better than the picture itself, by {size}.",
+        undecided="Whether the picture says more than its content in words is not settled (own − caption {span}).",
+        alike="The drawing's content in words does about as well as the picture (own − caption {span}).",
+    ),
 }
 _NEAR_ZERO = 0.1
 
 
 def _tell(control: _Control, found: Difference, p: float | None) -> str:
-    """To say "about as well", all of the interval must be near zero: a wide one has not settled anything."""
-    if p is not None and p < CLEAR and found.mean:
-        words = control.better if found.mean > 0 else control.worse
-    elif found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO:
-        words = control.undecided
-    else:
-        words = control.alike
-    return words.format(size=_size(found), span=span(found))
+    words = {"more": control.better, "less": control.worse, "open": control.undecided, "none": control.alike}
+    return words[verdict(found, p, _NEAR_ZERO)].format(size=_size(found), span=span(found))
 
 
 def _size(found: Difference) -> str:

@@ -76,7 +76,7 @@ class CellAbout(Struct):
     """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
 
     canvas: str = "own"
-    """What the model is shown of its drawings: `own`, `blank`, `other` or `oracle`."""
+    """What the model is shown of its drawings: `own`, `blank`, `other`, `oracle`, `corrupt` or `caption`."""
 
     steps: str = "truth"
     """Who says how many steps are drawn: `truth` or `model`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES
+from sketchmark.canvas import CANVASES, NEEDS, can_have
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
@@ -19,6 +19,7 @@ from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Request:
     tasks: str
     modes: tuple[str, ...] = ()
     canvases: tuple[str, ...] = ("own",)
+    """`all`, alone: every one that the task and the model allow."""
     steps: str = "truth"
     prompts: str = ""
     limit: int | None = None
@@ -126,13 +128,27 @@ class Cell:
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
-    return [check(cell, request.model, model.abilities) for cell in cells_of(request, catalog)]
+    return plan_and_left_out(request, catalog, model)[0]
+
+
+def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
+    """The cells, and of `--canvas all` those that cannot be played, with the reason."""
+    cells, left_out = [], []
+    for cell in cells_of(request, catalog):
+        try:
+            cells.append(check(cell, request.model, model.abilities))
+        except CannotPlay as error:
+            if request.canvases != (ALL,) or cell.canvas == "own":
+                raise
+            left_out.append(f"{cell.name} is left out: {error}")
+    return cells, left_out
 
 
 def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
     """The cells by their names, without a look at their data."""
     _known("steps", request.steps, STEPS)
-    for canvas in request.canvases:
+    canvases = CANVASES if request.canvases == (ALL,) else request.canvases
+    for canvas in canvases:
         _known("canvas", canvas, CANVASES)
     _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
     choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
@@ -142,9 +158,9 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
         for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
-            for canvas in (request.canvases if draws else ()) or ("own",):
+            for canvas in (canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
-                if draws and len(request.canvases) > 1 and canvas != "own":
+                if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
                 cells.setdefault(name, cell)
@@ -168,9 +184,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    if cell.canvas == "oracle" and first.frames is None:
+    if not can_have(cell.canvas, first):
         raise CannotPlay(
-            f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
+            f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
+            "use own, blank or other",
         )
     if cell.canvas == "other" and cell.request.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
