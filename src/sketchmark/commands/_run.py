@@ -28,7 +28,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return _exit_code(folder, prepared)
+    return exit_code(folder, prepared)
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -55,7 +55,7 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
 
 
-def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
+def exit_code(folder: RunFolder, run: PreparedRun) -> int:
     budget = run.options.budget
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
     if budget.used_up:
@@ -75,8 +75,9 @@ def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
 def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     """Those of the samples that were asked for; of each kind the first is named, with its reason."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
+    limit = folder.limit(cell.name)
     for line in folder.episodes(cell.name):
-        if line.failure and (cell.request.limit is None or line.index < cell.request.limit):
+        if line.failure and (limit is None or line.index < limit):
             kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
     for kind, found in kinds.items():
         sample, first = found[0]
