@@ -122,7 +122,15 @@ def test_what_a_task_cannot_have_is_left_out_by_name(tmp_path: Path) -> None:
     assert "Note: dots was not played with: text_cot, oracle, corrupt, caption" in " ".join(found.stdout.split())
 
 
-def _worldless(folder: Path) -> Path:
+def test_until_settled_plays_no_further_where_the_scorer_breaks(tmp_path: Path) -> None:
+    own = _worldless(tmp_path / "tasks", score="1 / 0")
+    more = ("--until", "settled", "--block", "2", "--include", str(own), "--trust-code")
+    with pytest.raises(BadInput, match="no score is shown: 2 scorer failures"):
+        playing(tmp_path / "run", *more, tasks="dots")
+    assert RunFolder(tmp_path / "run").limit("dots.visual_cot") == 2
+
+
+def _worldless(folder: Path, score: str = "0.0") -> Path:
     """A task whose samples are of no world."""
     folder.mkdir()
     (folder / "dots_data.py").write_text(
@@ -130,7 +138,7 @@ def _worldless(folder: Path) -> Path:
         "def samples(*, seed, data, rows=0, cols=0, min_steps=0, max_steps=0):\n"
         "    yield from (Sample(f's{i}', fields={'q': f'How many dots are {i} dots?'}) for i in range(9))\n\n"
         "def right(sample, episode, grading):\n"
-        "    return Scores({'right': 0.0})\n",
+        f"    return Scores({{'right': {score}}})\n",
         "utf-8",
     )
     (folder / "dots.yaml").write_text(

@@ -37,6 +37,8 @@ class Settling:
         direct, own = f"{task}.direct", f"{task}.{DRAWING_MODE}"
         about = folder.about()
         found = pair(folder.scored(direct), folder.scored(own), about.cells[own].headline)
+        if found.withheld:
+            return found.withheld
         now = gain_sequence(found, len(self._tasks))
         if now is None and found.pairs:
             return "its score is not from 0 to 1: the drawing gain cannot be followed"
