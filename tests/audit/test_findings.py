@@ -134,6 +134,8 @@ def test_the_report_has_the_sentences_and_the_chart(run: Path) -> None:
     page = write_report(RunFolder(run)).read_text("utf-8")
     assert "Where is it won or lost?" in page
     assert "It follows a corrupt drawing in" in page
+    for one in only_task(run).findings:
+        assert f">{one.label}</text>" in page, "no label of the chart is cut"
 
 
 def test_a_run_that_never_drew_cannot_be_audited(tmp_path: Path) -> None:

@@ -27,11 +27,11 @@ def audited(folder: RunFolder) -> Html | None:
         task.task: [next((_point(one) for one in task.findings if one.label == label), None) for label in labels]
         for task in tasks
     }
-    sentences = [
-        tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings
-    ]  # fmt: skip
+    sentences = [tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings]
     return join(
-        charts.bars("Differences and shares in points, with 95 % intervals", labels, series, signed=True),
+        charts.bars(
+            "Differences and shares in points, with 95 % intervals", labels, series, signed=True, slanted=True
+        ),
         tag("ul", *sentences),
         tag("p", settled_when(found), class_="quiet"),
     )
