@@ -16,6 +16,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
+from msgspec import structs
+
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
@@ -27,8 +29,9 @@ from sketchmark.models.secrets import to_write_down
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.runs.asked import Asked
+from sketchmark.runs.growing import Grow, More
 from sketchmark.runs.options import Budget, Price, RunOptions
-from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.plan import Cell, Request, plan_and_left_out
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.ranges import refuse_out_of_range
 from sketchmark.runs.runner import run_plan
@@ -76,14 +79,19 @@ class PreparedRun:
         asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
         return [line for model in asked if isinstance(model, Several) for line in model.told()]
 
-    def play(self) -> RunFolder:
+    def play(self, grow: Grow | None = None) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
-        episode would have fared better."""
+        episode would have fared better. `grow` is asked after that whether there shall be more samples."""
 
         async def play() -> RunFolder:
+            now: PreparedRun | None = self
             try:
-                with watcher(self.quiet) as looking:
-                    return await run_plan(self.request, self.cells, self.model, self.path, self.options, looking)
+                while now:
+                    with watcher(self.quiet) as looking:
+                        folder = await run_plan(now.request, now.cells, now.model, now.path, now.options, looking)
+                    more = grow(folder) if grow else None
+                    now = self._grown(more) if more else None
+                return folder
             finally:
                 for model in self._owned:
                     await model.close()
@@ -95,6 +103,14 @@ class PreparedRun:
             raise
         write_report(folder)
         return folder
+
+    def _grown(self, more: More) -> PreparedRun:
+        asked = self.request.asked and structs.replace(self.request.asked, limit=more.limit)
+        request = replace(self.request, limit=more.limit, asked=asked)
+        cells = [replace(cell, request=request) for cell in self.cells if cell.task.name in more.tasks]
+        return replace(
+            self, request=request, cells=cells, options=replace(self.options, fresh=False, retry_failed=False)
+        )
 
 
 def prepare(
@@ -216,7 +232,7 @@ def prepare(
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
-    cells = plan(request, catalog, model)
+    cells, left_out = plan_and_left_out(request, catalog, model)
     playing.name = chosen(playing.name, name, cells)
     for cell in cells:
         for how in scorings:
@@ -237,7 +253,10 @@ def prepare(
         scored_beside=tuple(scorings[1:]),
         budget=budget,
         engine=playing,
-        warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
+        warnings=(
+            *warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks),
+            *left_out,
+        ),
     )
     path = Path(output_path) if output_path else default_folder(name, request.shard)
     silent = not in_notebook() if quiet is None else quiet

@@ -81,7 +81,8 @@ class Desk:
             self._no_picture(index, suffix, reply, seconds)
             return
         seen = reply.text if self._shows_code else await self._canvas(reply.picture, index)
-        self._record("draw", (*before, Part(seen, "model")), suffix, reply, seconds)
+        shown = seen if isinstance(seen, Part) else Part(seen, "model")
+        self._record("draw", (*before, shown), suffix, reply, seconds)
 
     async def draw_and_say(self, prompt: str) -> None:
         """One call for both, for a model that draws, looks and answers by itself. It is written down as the drawing

@@ -31,6 +31,7 @@ LAYERS = (
     ("catalog",),
     ("runs",),
     ("comparison",),
+    ("audit",),
     ("report", "view", "export", "serve", "doctor"),
     ("notebook",),
     ("api",),

@@ -76,9 +76,9 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
     itself failed is a result, and told as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
-    played = 0
+    played, limit = 0, folder.limit(cell.name)
     for line in folder.episodes(cell.name):
-        if cell.limit is None or line.index < cell.limit:
+        if limit is None or line.index < limit:
             played += 1
             if line.failure:
                 kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))

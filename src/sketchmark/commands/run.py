@@ -26,7 +26,7 @@ from sketchmark.commands._output import output_option
     "--canvas",
     default="own",
     show_default=True,
-    help="What the model sees of its drawing: own, blank, other, oracle, source; several with commas.",
+    help="What the model sees of its drawing: own, blank, other, oracle, corrupt, caption, source; several; all.",
 )
 @click.option(
     "--draw",

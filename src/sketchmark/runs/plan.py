@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES
+from sketchmark.canvas import CANVASES, NEEDS, can_have
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
@@ -22,6 +22,7 @@ from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Request:
     tasks: str
     modes: tuple[str, ...] = ()
     canvases: tuple[str, ...] = ("own",)
+    """`all`, alone: every one that the task and the model allow."""
     steps: str = "truth"
     prompts: str = ""
     limit: int | float | None = None
@@ -142,9 +144,21 @@ class Cell:
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
+    return plan_and_left_out(request, catalog, model)[0]
+
+
+def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
+    """The cells, and of `--canvas all` those that cannot be played, with the reason."""
     refuse_near_misses(request.generation)
-    cells, sizes = cells_of(request, catalog), dict[str, int]()
-    return [check(_counted_out(cell, sizes), request.model, model.abilities) for cell in cells]
+    cells, left_out, sizes = [], [], dict[str, int]()
+    for cell in cells_of(request, catalog):
+        try:
+            cells.append(check(_counted_out(cell, sizes), request.model, model.abilities))
+        except CannotPlay as error:
+            if request.canvases != (ALL,) or cell.canvas == "own":
+                raise
+            left_out.append(f"{cell.name} is left out: {error}")
+    return cells, left_out
 
 
 def _counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
@@ -169,7 +183,8 @@ def _count(limit: int | float | None, of: int | None) -> int | None:
 def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
     """The cells by their names, without a look at their data."""
     _known("steps", request.steps, STEPS)
-    for canvas in request.canvases:
+    canvases = CANVASES if request.canvases == (ALL,) else request.canvases
+    for canvas in canvases:
         _known("canvas", canvas, CANVASES)
     _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
     choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
@@ -179,9 +194,9 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
         for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
-            for canvas in (request.canvases if draws else ()) or ("own",):
+            for canvas in (canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
-                if draws and len(request.canvases) > 1 and canvas != "own":
+                if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
                 if cells.setdefault(name, cell).task.config != task.config:
@@ -211,9 +226,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    if cell.canvas == "oracle" and first.frames is None:
+    if not can_have(cell.canvas, first):
         raise CannotPlay(
-            f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
+            f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
+            "use own, blank or other",
         )
     if cell.canvas == "other" and cell.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
