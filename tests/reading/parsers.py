@@ -12,10 +12,19 @@ from tempfile import NamedTemporaryFile
 
 from PIL import Image
 
-from sketchmark.models import combined_prompt, failures, openai_replies, secrets, svg_in_text
+from sketchmark.doctor import saying as doctor_saying
+from sketchmark.models import (
+    combined_prompt,
+    failures,
+    openai_replies,
+    secrets,
+    server_words,
+    svg_in_text,
+    wrong_address,
+)
 from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
-from sketchmark.models.players import chance
+from sketchmark.models.players import chance, patient
 from sketchmark.models.players.solver import Solver
 from sketchmark.parts import Picture, Sample, of, well_formed
 from sketchmark.protocols import says_done
@@ -68,7 +77,7 @@ from sketchmark.tasks.unig2u import planning as g2u_planning
 from sketchmark.tasks.unig2u import published as g2u_published
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
-from sketchmark.terminal import telling
+from sketchmark.terminal import tables, telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
 from tests.episodes import episode
@@ -111,6 +120,12 @@ PARSERS: Mapping[str, Read] = {
     "parts": well_formed,
     "models.secrets": secrets.redact,
     "terminal.telling": telling.shown,
+    "terminal.tables": lambda text: tables.wrapped(text, 80),
+    "models.server_words": server_words.words_in,
+    "models.server_words: a page": lambda text: server_words.words_in(f"<{text}"),
+    "models.wrong_address": lambda text: wrong_address.mistake_in_path("http://127.0.0.1/v1/x", text),
+    "doctor.saying": lambda text: doctor_saying.NUMBER.findall(text),
+    "models.players.patient": lambda text: patient.answer(of(text)),
     "scoring.thinking": thinking.without_thinking,
     "scoring.numbers": numbers.read_number,
     "scoring.numbers: one": numbers.number,
@@ -228,6 +243,7 @@ WITHOUT: Mapping[str, str] = {
     "extras": "reads what this package says of itself",
     "models.http_client": "JSON of a whole reply, no pattern; tests/models has it broken",
     "models.openai_chat": "a day, compared whole",
+    "models.generation": _USERS,
     "runs.shards": _USERS,
     "scoring.guessing": "one letter at a time",
     "tasks.unig2u.data": "a picture's name, one kind of character at a time",

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterator
 
 from sketchmark.audit.findings import Audit, Finding, TaskAudit
+from sketchmark.terminal.tables import wrapped
 
 WIDTH = 80
 _LABEL, _CHART = 17, 33
 _NUMBERS = WIDTH - _CHART - 3
 """Where the chart begins."""
-_TOGETHER = re.compile(r"\[[^\[\]]*\]|\d (?=%|points)")
-_FIXED_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def lines(found: Audit) -> Iterator[str]:
@@ -78,8 +75,4 @@ def _column(value: float) -> int:
 
 
 def _wrapped(text: str, first: str = "") -> list[str]:
-    """An interval, and a number with its unit, stay on one line."""
-    held = _TOGETHER.sub(lambda found: found[0].replace(" ", _FIXED_SPACE), text)
-    after = " " * len(first)
-    folded = textwrap.wrap(held, WIDTH, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)
-    return [line.replace(_FIXED_SPACE, " ") for line in folded]
+    return wrapped(text, WIDTH, first)

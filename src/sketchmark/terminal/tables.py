@@ -168,8 +168,9 @@ _TOGETHER = re.compile(r"\[[^\[\]]{1,60}\]|\d (?=%|points)")
 _FIXED_SPACE = "\N{NO-BREAK SPACE}"
 
 
-def wrapped(sentence: str, width: int) -> list[str]:
-    """The lines of a sentence; an interval, and a number with its unit, stay on one."""
+def wrapped(sentence: str, width: int, first: str = "") -> list[str]:
+    """The lines of a sentence, behind `first`; an interval, and a number with its unit, stay on one."""
     held = _TOGETHER.sub(lambda found: found[0].replace(" ", _FIXED_SPACE), one_line(sentence))
-    lines = textwrap.wrap(held, width, break_on_hyphens=False)
+    after = " " * len(first)
+    lines = textwrap.wrap(held, width, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)
     return [line.replace(_FIXED_SPACE, " ") for line in lines]
