@@ -123,7 +123,8 @@ def test_a_batch_size_of_one_suits_every_model(tmp_path: Path) -> None:
     assert sketchmark(*arguments.split(), cwd=tmp_path).returncode == 0
 
 
-def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_counts_and_asks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     arguments = "run --model player/solver --tasks jigsaw --mode direct,visual_cot --limit 3 --dry-run"
     done = sketchmark(*arguments.split(), cwd=tmp_path)
     assert done.returncode == 0

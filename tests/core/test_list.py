@@ -88,7 +88,7 @@ def test_tasks_of_ones_own_are_listed_under_their_folder(tmp_path: Path) -> None
     (folder / "my_maze.yaml").write_text("task: my_maze\ndataset_path: json\noutput_type: generate_until\n")
     for command in (("list", "tasks"), ("run", "--tasks", "list")):
         lines = say(*command, "--include", str(folder)).splitlines()
-        assert lines[lines.index("my_tasks (direct)") + 1].strip() == "my_maze"
+        assert lines[lines.index("my_tasks (direct, visual_cot, text_cot)") + 1].strip() == "my_maze"
 
 
 @pytest.mark.parametrize(

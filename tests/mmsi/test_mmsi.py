@@ -47,12 +47,13 @@ def one(tmp_path: Path) -> Path:
 
 def test_four_images_are_sent_in_both_stages(one: Path, tmp_path: Path) -> None:
     recorder = Recorder(make("random"))
-    sketchmark.run(recorder, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
+    run = sketchmark.run(recorder, "mmsi_msr_visual_cot", data=one, output_path=tmp_path / "run")
+    [(_, episode)] = run.folder.played("mmsi_msr.visual_cot")
     (drawing, drawn_from, _), (answering, answered_from, _) = recorder.requests
     assert (drawing, answering) == ("draw", "say")
     originals = [scene(place) for place in range(4)]
     assert drawn_from.pictures == originals
-    assert answered_from.pictures == [*originals, recorder.drawings[0]]
+    assert answered_from.pictures == [*originals, *episode.drawings]
 
 
 def test_the_annotators_thought_is_never_shown(one: Path, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path, change: dict[str, An
 
 
 def test_without_data_the_three_ways_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMissing, match=r"--data PATH.*SKETCHMARK_DATA.*sketchmark\[data\]"):
+    with pytest.raises(DataMissing, match=r"--data PATH.*SKETCHMARK_DATA.*the hub's"):
         list(Catalog().task("mmsi_bench").samples(data=tmp_path))
 
 

@@ -90,7 +90,7 @@ def test_it_opens_in_the_viewer(folder: RunFolder) -> None:
             return answer.json()
 
         (run,) = ask("runs")["runs"]
-        assert run["model"] == "player/sketcher" and run["episodes"] == 12 and len(run["gains"]) == 4
+        assert run["model"] == "player/sketcher" and run["episodes"] == 12 and len(run["standings"]) == 6
         assert len(ask("run?run=run")["curves"]) >= 1
         assert ask("samples?run=run&groups=steps%3D9")["total"] == 3
         assert ask("samples?run=run&text=precise+maze+solver")["total"] == 6

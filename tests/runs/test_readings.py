@@ -208,6 +208,6 @@ def _output(asked: list[str]) -> str:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(CliRunner().invoke, cli, asked).result()
+        done = thread.submit(CliRunner(env={"COLUMNS": "300"}).invoke, cli, asked).result()
     assert done.exit_code == 0, done.output
     return done.stdout

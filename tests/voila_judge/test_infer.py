@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.cli import root as cli
 from sketchmark.commands._voila_inference import Inference, infer
-from sketchmark.commands.voila import command
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
@@ -160,7 +160,7 @@ def test_the_command_takes_the_originals_arguments(asked: Inference) -> None:
     typed = ["infer", "--model_name", "player/solver", "--distraction", "no", "--device_map", "auto"]
     typed += ["--output_path", str(asked.output_path), "--csv", str(asked.csv), "--images", str(asked.images)]
     done = CliRunner().invoke(
-        command, [*typed, "--max_new_tokens", "2048", "--temperature", "0", "--limit", "2", "--quiet"]
+        cli, ["voila", *typed, "--max_new_tokens", "2048", "--temperature", "0", "--limit", "2", "--quiet"]
     )
     assert done.exit_code == 0, done.output
     assert f"results: {asked.output_path}" in done.output

@@ -46,7 +46,7 @@ def _models(catalog: Catalog) -> dict[str, str]:
 
 
 _MODELS = {
-    "player": "scripted: player/random, solver, sketcher, flawed or patient",
+    "player": "player/NAME: random, solver, sketcher, flawed, patient",
     "openai": "openai/NAME: OpenAI or a compatible server (base_url=…)",
     "azure": "azure/DEPLOYMENT: Azure OpenAI",
     "gemini": "gemini/NAME: Google Gemini, native text and image output",
