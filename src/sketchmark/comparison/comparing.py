@@ -15,6 +15,7 @@ from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.runs.format import condition
 from sketchmark.runs.gains import MODE_PAIRS, Pairs, Rows, pair
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
@@ -241,5 +242,5 @@ def _played(cell: ScoredCell) -> str:
 
 
 def _drawn(cell: ScoredCell) -> str:
-    """By code and by pixels are different abilities, and so different conditions."""
-    return f"{cell.mode} by {cell.about.draw_with}" if cell.about.draw_with else cell.mode
+    """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
+    return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode

@@ -88,16 +88,26 @@ class ChatEndpoint(Endpoint, ABC):
             raise CannotPlay(f"{self.name} does not say anything: it only draws")
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(self._speaker, context, options)
+        return await self._saying(lambda: self._wire.chat(request), read_chat, len(context.pictures), left_out)
+
+    async def _saying(
+        self,
+        ask: Callable[[], Awaitable[dict[str, Any]]],
+        read: Callable[[dict[str, Any]], ChatReply],
+        pictures: int,
+        left_out: layout.LeftOut,
+    ) -> Reply:
+        """A conversation that ends with words, by either API that has conversations."""
 
         async def attempt() -> Reply:
             try:
-                body = await self._wire.chat(request)
+                body = await ask()
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out)
-            reply = read_chat(body)
-            usage = Usage(reply.tokens_in, reply.tokens_out, pictures_in=len(context.pictures))
-            finish = finish_of_text(reply.finish, reply.text)
-            return Reply(reply.text, None, finish, usage, left_out, for_looking(body))
+            chat = read(body)
+            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures)
+            finish = finish_of_text(chat.finish, chat.text)
+            return Reply(chat.text, None, finish, usage, left_out, for_looking(body), native=chat.native)
 
         return await self._call(attempt)
 
@@ -120,7 +130,7 @@ class ChatEndpoint(Endpoint, ABC):
                 return refused_or_raise(error, left_out), ""
             chat = read(body)
             usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
-            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body))
+            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body), native=chat.native)
             return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
 
         return await self._fetch(*await self._call(attempt))
