@@ -21,7 +21,7 @@ _MOST_GROUPS = 12
 
 _WAYS = {
     SVG: "drawn by code (svg), not by pixels",
-    NATIVE_HISTORY: "with native history, a condition of its own: no control is played so",
+    NATIVE_HISTORY: "with native history, a condition of its own",
 }
 
 
