@@ -100,7 +100,8 @@ async def test_geminis_parts_go_back_with_their_signatures_as_the_sdk_sends_them
     signed = [base64.b64encode(name).decode() for name in (b"\xff\xfe said", b"drew", b"thought")]
     inline = {"inlineData": {"mimeType": "image/png", "data": in_base64(GLASS)}, "thoughtSignature": signed[1]}
     thoughts = [{"text": "Hm.", "thought": True}, {"text": "Aha.", "thought": True, "thoughtSignature": signed[2]}]
-    said = gemini_answer([thoughts[0], {"text": "Left.", "thoughtSignature": signed[0]}])
+    tool = {"functionCall": {"name": "look", "args": {}}, "thoughtSignature": signed[2]}
+    said = gemini_answer([thoughts[0], {"text": ""}, {"text": "Left.", "thoughtSignature": signed[0]}, tool])
     _, drawing, answer = await three_calls(far, model, said, gemini_answer([*thoughts, {"text": "There."}, inline]))
     assert drawing.picture == GLASS and in_base64(GLASS) not in drawing.native and answer.left_out == ()
     await model.close()
@@ -129,7 +130,9 @@ async def test_geminis_parts_go_back_with_their_signatures_as_the_sdk_sends_them
 async def test_of_drafts_no_bytes_are_kept_and_the_next_call_says_so(far: FarEnd) -> None:
     draft = {**CALL, "id": "ig_0", "result": in_base64(DRAWN)}
     model = openai(far)
-    _, drawing, answer = await three_calls(far, model, items(SAID), items(draft, LOOKED, CALL))
+    _, drawing, answer = await three_calls(
+        far, model, items(SAID), items({**LOOKED, "id": "rs_0"}, draft, LOOKED, CALL)
+    )
     assert drawing.picture == GLASS and in_base64(DRAWN) not in drawing.native
     assert answer.left_out == ("1 draft of earlier drawings: the drawings alone are kept",)
     assert [item.get("id") for item in far.seen[2].body["input"]] == [None, "msg_1", "rs_2", "ig_1", None]
@@ -144,6 +147,15 @@ async def test_of_drafts_no_bytes_are_kept_and_the_next_call_says_so(far: FarEnd
     assert answer.left_out == ("2 drafts of earlier drawings: the drawings alone are kept",)
     assert far.seen[2].pictures == [picture(1), GLASS]
     await other.close()
+
+
+async def test_thoughts_that_led_to_nothing_are_not_sent_back_alone(far: FarEnd) -> None:
+    error = {"code": "image_content_policy_violation", "message": "Not this."}
+    far.answer = {**items(THOUGHT), "error": error}
+    model = openai(far)
+    reply = await model.say(of("?"), Options())
+    assert (reply.finish, reply.text, reply.native) == ("refused", "Not this.", "")
+    await model.close()
 
 
 async def test_a_record_that_is_too_long_is_no_reply_and_is_not_asked_for_again(far: FarEnd) -> None:

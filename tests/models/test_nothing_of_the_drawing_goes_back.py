@@ -150,9 +150,15 @@ def _chat(said: str, shown: Picture | None) -> dict[str, Any]:
 def _response(said: str, shown: Picture | None, number: int) -> dict[str, Any]:
     """Items as OpenAI returns them, with fields that are empty, and with the ids of this very response."""
     signed = SIGNED if shown else SIGNED_SAYING
-    thought = {"type": "reasoning", "id": f"rs_{number}", "summary": [], "encrypted_content": signed, "status": None}
+    thought: dict[str, Any] = {
+        "type": "reasoning",
+        "id": f"rs_{number}",
+        "summary": [],
+        "encrypted_content": signed,
+        "status": None,
+    }
     block = {"type": "output_text", "text": said, "annotations": []}
-    message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+    message: dict[str, Any] = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
     message |= {"phase": "final_answer", "content": [block]}
     call = {"type": "image_generation_call", "id": f"ig_{number}", "status": "generating", "revised_prompt": WORDS}
     drawing = [{**call, "result": in_base64(shown), "size": "40x40", "error": None}] if shown else []

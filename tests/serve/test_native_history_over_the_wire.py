@@ -69,8 +69,10 @@ def test_it_is_a_condition_of_its_own_in_every_table(url: str, tmp_path: Path) -
     assert "in words, with native history" in told and "history=native" in told
     assert "visual_cot with native history" in native.report_file.read_text("utf-8")
     labels = [row.label for row in compare([native.path]).rows]
-    assert "visual_cot with native history − direct with native history" in labels
-    notes = [note for note in compare([native.path, plain.path]).notes if "conditions" in note]
+    assert "visual_cot − direct, with native history" in labels
+    both = compare([native.path, plain.path])
+    assert "plain − native, visual_cot − visual_cot with native history" in [row.label for row in both.rows]
+    notes = [note for note in both.notes if "conditions" in note]
     assert len(notes) == 3
     assert all("with native history, the other with plain history: two different" in note for note in notes)
 

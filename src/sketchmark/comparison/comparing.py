@@ -114,11 +114,7 @@ class _Work:
         after: ScoredCell,
         rows: Mapping[int, Rows],
     ) -> None:
-        label = (
-            f"{_drawn(after)} − {_drawn(before)}"
-            if kind == "modes"
-            else f"{after.run} − {before.run}, {_played(after)}"
-        )
+        label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
         pairs = pair(rows[id(before)], rows[id(after)], metric)
         if not pairs.pairs:
@@ -237,8 +233,19 @@ def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
     return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
 
 
-def _played(cell: ScoredCell) -> str:
-    return _drawn(cell) if cell.canvas == "own" else f"{_drawn(cell)} on {cell.canvas} canvas"
+def _modes(after: ScoredCell, before: ScoredCell) -> str:
+    """What both sides have in common is said once."""
+    if after.about.draw_with == before.about.draw_with != "":
+        return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
+    return f"{_drawn(after)} − {_drawn(before)}"
+
+
+def _played(after: ScoredCell, before: ScoredCell) -> str:
+    """What both runs played; by code or with native history it is not the same."""
+    drawn = _drawn(after)
+    if after.about.draw_with != before.about.draw_with:
+        drawn += f" − {_drawn(before)}"
+    return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
 
 
 def _drawn(cell: ScoredCell) -> str:

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 
 def record_of(parts: Sequence[types.Part], drawing: types.Part | None) -> str:
-    """A reply's parts without thoughts, unless those are signed. The drawing keeps empty `data`, where the picture is
-    put in again; other pictures keep none."""
+    """A reply's texts and pictures; thoughts and empty texts only where they are signed. The drawing keeps empty
+    `data`, where the picture is put in again; other pictures keep none."""
     kept: list[Piece] = []
     for part in parts:
-        if part.thought and not part.thought_signature:
+        if part.text is None and not part.inline_data:  # a call of a tool that nobody gave it
+            continue
+        if not part.thought_signature and (part.thought or part.text == ""):
             continue
         piece = part.model_copy(update={"inline_data": None}).model_dump(
             mode="json", exclude_none=True, by_alias=True

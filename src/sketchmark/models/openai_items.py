@@ -29,10 +29,13 @@ def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece
             if not (native and part.native):
                 found.append({"role": "assistant", "content": part.text})
                 continue
-            own = list(_own_items(part))
-            sent = [item for item in own if item.get("type") != CALL or "result" in item]
-            drafts += len(own) - len(sent)
-            found += sent
+            for item in _own_items(part):
+                if item.get("type") != CALL or "result" in item:
+                    found.append(item)
+                    continue
+                drafts += 1
+                while found and found[-1].get("type") == "reasoning":  # it is refused without what it led to
+                    found.pop()
     return found, drafts_left_out(drafts)
 
 
@@ -44,8 +47,11 @@ def _block(content: str | Picture, detail: str) -> Piece:
 
 def record_of(output: list[Piece]) -> str:
     """A response's output as it goes back. The drawing, which is the last call with bytes, keeps an empty `result`,
-    where the picture is put in again; other calls keep none. Fields without a value are for reading only."""
+    where the picture is put in again; other calls keep none. Fields without a value are for reading only. Of thoughts
+    that led to nothing there is no record."""
     drawing = next((item for item in reversed(output) if item.get("type") == CALL and item.get("result")), None)
+    if drawing is None and not any(item.get("type") == "message" for item in output):
+        return ""
     kept: list[Piece] = []
     for item in output:
         known = {name: value for name, value in item.items() if value is not None and name != "result"}
