@@ -29,6 +29,8 @@ from sketchmark.parts import Context, Picture
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PATIENCE = 5.0
 """Seconds for what a run can do without."""
+Ask = Callable[[], Awaitable[dict[str, Any]]]
+Read = Callable[[dict[str, Any]], ChatReply]
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
@@ -90,13 +92,7 @@ class ChatEndpoint(Endpoint, ABC):
         request = await self._chat_request(self._speaker, context, options)
         return await self._saying(lambda: self._wire.chat(request), read_chat, len(context.pictures), left_out)
 
-    async def _saying(
-        self,
-        ask: Callable[[], Awaitable[dict[str, Any]]],
-        read: Callable[[dict[str, Any]], ChatReply],
-        pictures: int,
-        left_out: layout.LeftOut,
-    ) -> Reply:
+    async def _saying(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
         """A conversation that ends with words, by either API that has conversations."""
 
         async def attempt() -> Reply:
@@ -114,13 +110,7 @@ class ChatEndpoint(Endpoint, ABC):
     async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
         return await self._drawing(lambda: self._wire.chat(request, LARGEST_DRAWING), read_chat, pictures, left_out)
 
-    async def _drawing(
-        self,
-        ask: Callable[[], Awaitable[dict[str, Any]]],
-        read: Callable[[dict[str, Any]], ChatReply],
-        pictures: int,
-        left_out: layout.LeftOut,
-    ) -> Reply:
+    async def _drawing(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
         """A conversation that ends with a drawing, by either API that has conversations."""
 
         async def attempt() -> tuple[Reply, str]:
