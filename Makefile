@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 COV ?= --cov --cov-report=
 PIP_INSTALL := pip install --disable-pip-version-check
 
-.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz soak bench bench-peers audit browser docs dist clean
+.PHONY: demo test test-quick check test-local test-ray test-litellm fuzz lmms-eval-tasks soak bench bench-peers audit browser docs dist clean
 
 $(VENV)/.base: pyproject.toml
 	@echo "Installing Sketchmark into $(VENV), which takes about a minute the first time"
@@ -73,6 +73,26 @@ test-litellm: .venv-litellm/.ready  # litellm pins another OpenAI SDK than our t
 
 fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minutes
 	.venv-fuzz/bin/python -m fuzz $(or $(SECONDS),30)
+
+LMMS := build/lmms-eval-tasks
+LMMS_MORE := 'lmms-eval[audio,gemini,metrics,reka,video-legacy]==0.7.3' FlagEmbedding apted azure-identity \
+	beautifulsoup4 bleurt-pytorch distance func_timeout immutabledict jieba langdetect latex2sympy2_extended numpy==2.4.6 \
+	opencc pandas==3.1.1 pylatexenc rouge-score shapely word2number
+
+.venv-lmms-more/.ready: MORE := $(LMMS_MORE)  # what its folders import besides
+.venv-lmms/.ready .venv-lmms-more/.ready: pyproject.toml  # torchvision's wheels want a torch for CUDA, and no task does
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0
+	$(@D)/bin/$(PIP_INSTALL) --quiet torch==2.13.0 lmms-eval==0.7.3 $(MORE) -e '.[data,templates,video,localdev]'
+	$(@D)/bin/pip uninstall --quiet --yes torchvision
+	touch $@
+
+lmms-eval-tasks: .venv-lmms/.ready .venv-lmms-more/.ready  # how many of lmms-eval's own folders play; takes an hour
+	mkdir -p $(LMMS)
+	.venv-lmms/bin/pytest tests/lmms_eval/test_provided.py -W default
+	.venv-lmms/bin/python -m bench.lmms_eval_tasks --json $(LMMS)/alone.json
+	.venv-lmms-more/bin/python -m bench.lmms_eval_tasks --again $(LMMS)/alone.json --json $(LMMS)/more.json
+	.venv-lmms/bin/python -m bench.lmms_eval_tasks.page $(LMMS)/alone.json $(LMMS)/more.json docs/lmms-eval-tasks.md
 
 soak: $(VENV)/.dev  # make soak EPISODES=2000 is a shorter one
 	$(BIN)/python -m bench.soak $(or $(EPISODES),20000)

@@ -16,6 +16,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
+from msgspec import structs
+
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.tables import data_path
@@ -27,8 +29,9 @@ from sketchmark.models.secrets import to_write_down
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.runs.asked import Asked
+from sketchmark.runs.growing import Grow, More
 from sketchmark.runs.options import Budget, Price, RunOptions
-from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.plan import Cell, Request, plan_and_left_out
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.ranges import refuse_out_of_range
 from sketchmark.runs.runner import run_plan
@@ -48,6 +51,12 @@ Arguments = str | Mapping[str, Any]
 """`"rows=8,max_steps=20"` as on the command line, or a mapping."""
 
 Folder = str | Path | None
+
+Prices = str | Path | Mapping[str, Mapping[str, float]] | None
+"""A price table, or the file of one."""
+
+Limit = int | float
+"""A count of samples, or a share of each task's (0.1)."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +79,19 @@ class PreparedRun:
         asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
         return [line for model in asked if isinstance(model, Several) for line in model.told()]
 
-    def play(self) -> RunFolder:
+    def play(self, grow: Grow | None = None) -> RunFolder:
         """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
-        episode would have fared better."""
+        episode would have fared better. `grow` is asked after that whether there shall be more samples."""
 
         async def play() -> RunFolder:
+            now: PreparedRun | None = self
             try:
-                with watcher(self.quiet) as looking:
-                    return await run_plan(self.request, self.cells, self.model, self.path, self.options, looking)
+                while now:
+                    with watcher(self.quiet) as looking:
+                        folder = await run_plan(now.request, now.cells, now.model, now.path, now.options, looking)
+                    more = grow(folder) if grow else None
+                    now = self._grown(more) if more else None
+                return folder
             finally:
                 for model in self._owned:
                     await model.close()
@@ -90,6 +104,14 @@ class PreparedRun:
         write_report(folder)
         return folder
 
+    def _grown(self, more: More) -> PreparedRun:
+        asked = self.request.asked and structs.replace(self.request.asked, limit=more.limit)
+        request = replace(self.request, limit=more.limit, asked=asked)
+        cells = [replace(cell, request=request) for cell in self.cells if cell.task.name in more.tasks]
+        return replace(
+            self, request=request, cells=cells, options=replace(self.options, fresh=False, retry_failed=False)
+        )
+
 
 def prepare(
     model: str | Model,
@@ -99,7 +121,7 @@ def prepare(
     canvas: Names = "own",
     draw: str | None = None,
     steps: str = "truth",
-    limit: int | None = None,
+    limit: Limit | None = None,
     seed: int = 0,
     output_path: Folder = None,
     model_args: Arguments = "",
@@ -122,7 +144,7 @@ def prepare(
     include: Sequence[str | Path] = (),
     trust_code: bool = False,
     strict_leaks: bool = False,
-    prices: Folder = None,
+    prices: Prices = None,
     max_cost: float | None = None,
     engine: str = "auto",
     ray_address: str | None = None,
@@ -210,7 +232,7 @@ def prepare(
         owned: tuple[Model, ...] = (model,)
     else:
         owned = ()
-    cells = plan(request, catalog, model)
+    cells, left_out = plan_and_left_out(request, catalog, model)
     playing.name = chosen(playing.name, name, cells)
     for cell in cells:
         for how in scorings:
@@ -231,7 +253,10 @@ def prepare(
         scored_beside=tuple(scorings[1:]),
         budget=budget,
         engine=playing,
-        warnings=tuple(warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks)),
+        warnings=(
+            *warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks),
+            *left_out,
+        ),
     )
     path = Path(output_path) if output_path else default_folder(name, request.shard)
     silent = not in_notebook() if quiet is None else quiet
@@ -345,7 +370,7 @@ def _checked(engine: Engine, *, by_name: bool) -> Engine:
     return engine if by_name else replace(engine, name="local")
 
 
-def _budget(prices: Folder, max_cost: float | None, model: str, judge: str) -> Budget:
+def _budget(prices: Prices, max_cost: float | None, model: str, judge: str) -> Budget:
     if max_cost is not None and not prices:
         raise BadInput("--max-cost needs to know prices", "add --prices FILE")
     return Budget(max_cost, _price(prices, model), judge_price=_price(prices, judge) if judge else None)
@@ -356,9 +381,9 @@ def _metered(judge: Model, budget: Budget) -> Model:
     return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
 
 
-def _price(prices: Folder, model: str) -> Price | None:
+def _price(prices: Prices, model: str) -> Price | None:
     if not prices:
         return None
     from sketchmark.models.prices import price_of
 
-    return price_of(Path(prices), model)
+    return price_of(prices, model)

@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from sketchmark.errors import CallFailed
-from sketchmark.parts import Picture
+from sketchmark.parts import Part, Picture, Sample
+from sketchmark.worlds import world_of
 
-CANVASES = ("own", "blank", "other", "oracle", "source")
+CANVASES = ("own", "blank", "other", "oracle", "corrupt", "caption", "source")
 """`source` is the code of a drawing instead of the picture, for a model that draws by code. It is not made of the
 picture, so the desk shows it."""
 
-Canvas = Callable[[Picture, int], Awaitable[Picture]]
-"""(the drawing, how many were drawn before it) -> the picture that goes into the context."""
+NEEDS = {
+    "oracle": "true pictures",
+    "corrupt": "pictures with one thing wrong",
+    "caption": "reader that puts drawings into words",
+}
+"""Canvas -> what a sample must have for it."""
+
+Canvas = Callable[[Picture, int], Awaitable[Picture | Part]]
+"""(the drawing, how many were drawn before it) -> what goes into the context in its place: a picture, or a part that
+says who wrote it."""
+
+
+def can_have(name: str, sample: Sample) -> bool:
+    """Whether a sample has what a canvas shows."""
+    if name == "oracle":
+        return sample.frames is not None
+    world = world_of(sample.target) if name in NEEDS else None
+    return name not in NEEDS or (world is not None and getattr(world, name) is not None)
 
 
 async def own(drawing: Picture, index: int) -> Picture:
@@ -26,11 +43,33 @@ async def blank(drawing: Picture, index: int) -> Picture:
     return Picture.from_image(Image.new("RGB", drawing.size, "white"))
 
 
-def oracle(frames: Sequence[Picture]) -> Canvas:
-    """The true picture: separates reading a drawing from making it. Past the last step the world stands still."""
+def instead(frames: Sequence[Picture]) -> Canvas:
+    """Other pictures in place of the drawings, step by step. Past the last step the world stands still.
+
+    `oracle` shows the true ones, which separates reading a drawing from making it; `corrupt` the true ones with one
+    thing wrong, which tells whether the model notices or follows what it is shown.
+    """
 
     async def show(drawing: Picture, index: int) -> Picture:
         return frames[min(index, len(frames) - 1)]
+
+    return show
+
+
+def missing(name: str) -> Canvas:
+    """For a sample that lacks what its task's first one has: not scored, rather than shown something else."""
+
+    async def show(drawing: Picture, index: int) -> Picture:
+        raise CallFailed("no_canvas", f"this sample has no {NEEDS[name]} for the {name} canvas")
+
+    return show
+
+
+def caption(in_words: Callable[[Picture], str]) -> Canvas:
+    """What our reader sees in the drawing, as a text of the task's: the drawing's content without the picture."""
+
+    async def show(drawing: Picture, index: int) -> Part:
+        return Part(in_words(drawing))
 
     return show
 

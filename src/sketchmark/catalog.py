@@ -23,7 +23,7 @@ from sketchmark.models.base import Model
 from sketchmark.models.by_code import DrawsByCode, taken_from
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
-from sketchmark.task_files.code import CodeNames, IncludedFiles, reach
+from sketchmark.task_files.code import CodeNames, IncludedFiles
 from sketchmark.task_files.reading import (
     MODES,
     holds_a_task,
@@ -71,8 +71,8 @@ class Alias(NamedTuple):
 
 ALIASES = {
     "openai_compatible": Alias("openai"),
-    "azure_trapi_visual_cot": Alias("azure", "gpt-4o", {"image_deployment": "gpt-image-1"}),
-    "nano_banana_visual_cot": Alias("gemini", "gemini-2.5-flash-image"),
+    "azure_trapi_visual_cot": Alias("azure", "gpt-6-luna", {"image_deployment": "gpt-image-2"}),
+    "nano_banana_visual_cot": Alias("gemini", "gemini-3.1-flash-image"),
     "bagel_visual_cot": Alias("bagel"),
     "qwen2_5_vl": Alias("hf"),
     "qwen2_vl": Alias("hf"),
@@ -107,21 +107,20 @@ class Catalog:
             self._include(path)
 
     def _include(self, path: Path) -> None:
-        """A .py file named by hand is run: the user named it. Python inside a folder runs only with --trust-code."""
+        """A .py file named by hand is run: the user named it. Of the Python inside a folder only what is asked for is
+        run, when it is asked for, and only with --trust-code."""
         if not path.exists():
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
-            self._models |= _models_in(self._code.run(path, by_hand=True))
+            self._models |= _models_in(self._code.run(path))
             return
         if path.is_file():
             self._include_task(path)
             return
         for file in filter(holds_a_task, yaml_files(path)):
             self._include_task(file)
-        if self._trust and (modules := sorted(path.glob("*.py"))):
-            reach(path)
-            for module in modules:
-                self._models |= _models_in(self._code.run(module, by_hand=False))
+        if self._trust:
+            self._code.trust(path)
 
     def _include_task(self, file: Path) -> None:
         self._files[file.stem.lower()] = file
@@ -141,6 +140,10 @@ class Catalog:
     def summary(self, name: str) -> dict[str, Any]:
         """What a listing needs, without importing what the task is made of."""
         config = read_config(self._files[name.lower()])
+        if is_lmms_eval(config):
+            from sketchmark.tasks import generic_drawing
+
+            config = {"modes": generic_drawing.modes(self._files[name.lower()].parent)}
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def family(self, name: str) -> str:
@@ -232,13 +235,15 @@ class Catalog:
         return self.task(name)
 
     def model_names(self) -> list[str]:
-        return sorted({*MODELS, *ALIASES, *self._models})
+        return sorted({*MODELS, *ALIASES, *self._models, *self._code.classes()})
 
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
         """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments."""
         provider, _, rest = name.partition("/")
         alias = ALIASES.get(provider, Alias(provider))
         provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
+        if provider not in {*MODELS, *self._models} and (defining := self._code.defining(provider.lower())):
+            self._models |= _models_in(defining)
         settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
         by_code = taken_from(settings, name)
         if provider in self._models:

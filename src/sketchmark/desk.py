@@ -82,7 +82,8 @@ class Desk:
             return
         seen = reply.text if self._shows_code else await self._canvas(reply.picture, index)
         native = reply.native if seen is reply.picture else ""  # it remembers the drawing, whatever is shown instead
-        self._record("draw", (*before, Part(seen, "model", native)), suffix, reply, seconds)
+        shown = seen if isinstance(seen, Part) else Part(seen, "model", native)
+        self._record("draw", (*before, shown), suffix, reply, seconds)
 
     async def draw_and_say(self, prompt: str) -> None:
         """One call for both, for a model that draws, looks and answers by itself. It is written down as the drawing

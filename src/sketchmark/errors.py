@@ -39,6 +39,14 @@ class DataMissing(BadInput):
     """A data set that cannot be found; the hint lists the ways to provide it."""
 
 
+class TotalsFailed(BadInput):
+    """Some of a task's own totals could not be made; `made` are the others, which nothing is wrong with."""
+
+    def __init__(self, message: str, made: dict[str, object]) -> None:
+        super().__init__(message)
+        self.made = made
+
+
 class MissingExtra(SketchmarkError):
     """A feature whose optional dependency is not there; the hint is the install command. Where it is installed and
     does not load, another install would not help, and what it said is told instead."""

@@ -322,7 +322,7 @@ class Task:
 
     @property
     def submission(self) -> SubmissionWriter | None:
-        return self._code.find(self.declared.submission) if self.declared.submission else None
+        return self._code.bound(self.declared.submission) if self.declared.submission else None
 
     @property
     def replies(self) -> RepliesReader | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sketchmark import canvas
-from sketchmark.errors import CallFailed
-from sketchmark.models.base import Reply
+from sketchmark.catalog import Catalog
+from sketchmark.errors import CallFailed, CannotPlay
+from sketchmark.models.base import Abilities, Reply
 from sketchmark.parts import Picture
+from sketchmark.runs.plan import Cell, Request, cells_of, check
 from sketchmark.runs.play import play
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered
@@ -16,7 +18,7 @@ FIRST = colour("navy")
 
 
 def test_the_canvases_are_known_by_these_names() -> None:
-    assert canvas.CANVASES == ("own", "blank", "other", "oracle", "source")
+    assert canvas.CANVASES == ("own", "blank", "other", "oracle", "corrupt", "caption", "source")
 
 
 async def test_ones_own_drawing_is_seen_as_it_is() -> None:
@@ -37,7 +39,7 @@ async def _donate(*drawings: Picture) -> list[Picture]:
 @pytest.mark.parametrize(("index", "seen"), [(0, "green"), (1, "yellow"), (2, "pink"), (3, "pink"), (9, "pink")])
 async def test_oracle_and_other_go_step_by_step_and_stay_with_the_last(index: int, seen: str) -> None:
     frames = [colour("green"), colour("yellow"), colour("pink")]
-    assert await canvas.oracle(frames)(colour("red"), index) == colour(seen)
+    assert await canvas.instead(frames)(colour("red"), index) == colour(seen)
     assert await canvas.other(lambda: _donate(*frames))(colour("red"), index) == colour(seen)
 
 
@@ -120,3 +122,41 @@ async def test_the_blank_canvas_reaches_the_model_and_is_written_down() -> None:
     episode = await play(model, here, next(here.samples()))
     assert model.calls[-1][1].pictures == [FIRST, colour("white", (1, 5))]
     assert episode.settings == {"mode": "mode", "canvas": "blank", "steps": "truth"}
+
+
+def _maze_cell(canvas_name: str) -> Cell:
+    request = Request("m", "maze", ("visual_cot",), (canvas_name,), limit=1, task_args={"rows": 4, "cols": 4})
+    (here,) = cells_of(request, Catalog())
+    return here
+
+
+async def test_a_caption_is_a_text_of_the_tasks_in_place_of_the_picture() -> None:
+    here = _maze_cell("caption")
+    sample = next(here.samples())
+    episode = await play(Recorder(drawing=numbered()), here, sample)
+    added = [part for turn in episode.turns if turn.act == "draw" for part in turn.added]
+    assert len(added) == sample.steps
+    assert all(part.by == "task" and "The drawing shows a board. Row 1: " in (part.text or "") for part in added)
+    assert all(context.pictures == [sample.pictures["initial"]] for _, context in episode.contexts())
+
+
+async def test_on_a_corrupt_canvas_nothing_of_the_models_own_drawing_goes_back() -> None:
+    here = _maze_cell("corrupt")
+    sample = next(here.samples())
+    episode = await play(Recorder(drawing=numbered()), here, sample)
+    seen = [part.content for turn in episode.turns if turn.act == "draw" for part in turn.added]
+    assert sample.frames and seen[:-1] == sample.frames()[:-1] and seen[-1] != sample.frames()[-1]
+    assert all(picture not in episode.drawings for _, context in episode.contexts() for picture in context.pictures)
+
+
+@pytest.mark.parametrize("name", ["oracle", "corrupt", "caption"])
+async def test_a_sample_that_lacks_what_its_canvas_shows_is_not_scored(name: str) -> None:
+    here = cell(canvas=name)
+    episode = await play(Recorder(drawing=numbered()), here, next(iter(here.samples())))
+    assert episode.failure and episode.failure.kind == "no_canvas" and not episode.failure.blames_model
+
+
+@pytest.mark.parametrize("name", ["oracle", "corrupt", "caption"])
+def test_a_canvas_that_a_task_cannot_have_is_refused_by_name(name: str) -> None:
+    with pytest.raises(CannotPlay, match=f"for the {name} canvas"):
+        check(cell(canvas=name), "m", Abilities(say=True, draw=True))

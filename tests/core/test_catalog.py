@@ -101,12 +101,21 @@ def test_a_model_of_ones_own_is_one_class_in_a_file_named_by_hand(tmp_path: Path
     assert model.abilities.say and not model.abilities.draw and model.name == "parrot"
 
 
-def test_python_inside_a_folder_runs_only_when_trusted(tmp_path: Path) -> None:
-    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
-    Catalog((tmp_path,))
-    assert not (tmp_path / "ran").exists()
-    Catalog((tmp_path,), trust_code=True)
-    assert (tmp_path / "ran").exists()
+def test_python_inside_a_folder_runs_only_when_trusted_and_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = f"open({str(tmp_path / 'ran-')!r} + __file__[-5:], 'w').close()\n"
+    (tmp_path / "up.py").write_text(f"{ran}class Parrots:\n    ...\n")
+    (tmp_path / "md.py").write_text(ran + MODEL)
+    with pytest.raises(UnknownName):
+        Catalog((tmp_path,)).model("parrot")
+    catalog = Catalog((tmp_path,), trust_code=True)
+    assert "parrot" in catalog.model_names() and "parrots" not in catalog.model_names()
+    catalog.task_names()
+    assert not list(tmp_path.glob("ran-*")) and not capsys.readouterr().err
+    assert catalog.model("parrot").abilities.say
+    assert [path.name for path in tmp_path.glob("ran-*")] == ["ran-md.py"]
+    assert f"running {tmp_path / 'md.py'} (--trust-code)" in capsys.readouterr().err
 
 
 def test_arguments_are_typed_as_people_write_them() -> None:
@@ -190,9 +199,9 @@ def test_names_in_use_elsewhere_work_with_the_arguments_people_give_them(monkeyp
     monkeypatch.setenv("GEMINI_API_KEY", "none")
     catalog = Catalog()
     azure = catalog.model("azure_trapi_visual_cot", {"save_intermediate": True})
-    assert azure.name == "azure/gpt-4o" and azure.abilities.draw
+    assert azure.name == "azure/gpt-6-luna" and azure.abilities.draw
     assert catalog.model("azure_trapi_visual_cot", {"deployment": "mine"}).name == "azure/mine"
-    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-2.5-flash-image"
+    assert catalog.model("nano_banana_visual_cot").name == "gemini/gemini-3.1-flash-image"
 
 
 @pytest.mark.parametrize("name", ["maze", "sliding", "jigsaw", "voila"])

@@ -91,6 +91,7 @@ def test_what_the_model_failed_is_a_result_and_no_failure_of_the_run(tmp_path: P
     asked = ("--include", "shy.py", "--model", "shy", "--tasks", "maze", "--limit=2", "--mode", "visual_cot")
     done = sketchmark("run", *asked, cwd=tmp_path)
     assert done.returncode == 0 and "no_picture 2 (by the model itself, scored as wrong)" in done.stderr
+    assert "not one drawing came; `sketchmark doctor --model " in done.stderr
     assert "run again" not in done.stderr and "--retry-failed" not in done.stderr
     assert "maze.visual_cot: 2 episodes, 0 failed" in done.stderr and "no_picture 2" in done.stdout
 
@@ -108,7 +109,7 @@ def test_an_episode_that_could_not_be_scored_makes_the_exit_code_1_until_it_is(t
     broken = sketchmark(*arguments, cwd=tmp_path)
     assert broken.returncode == 1 and "1 episodes could not be scored" in broken.stderr
     assert "scorer_failed 1, the first: a: ZeroDivisionError: division by zero" in broken.stderr
-    assert "(no score is shown: 1 scorer failure)" in broken.stdout
+    assert "one.direct: no score is shown: 1 scorer failure" in broken.stdout
     again = sketchmark("score", "runs/player-random", "--include", "own", "--trust-code", cwd=tmp_path)
     assert again.returncode == 1 and "no score is shown: 1 scorer failure" in again.stderr
     (folder / "one.py").write_text(

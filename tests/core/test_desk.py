@@ -47,7 +47,7 @@ async def test_a_blank_canvas_shows_white_paper_of_the_same_size_and_keeps_the_d
 async def test_an_oracle_canvas_shows_the_true_frame_and_stands_still_after_the_last() -> None:
     model = Recorder()
     frames = [colour("green"), colour("yellow")]
-    desk = Desk(model, canvas=canvas.oracle(frames))
+    desk = Desk(model, canvas=canvas.instead(frames))
     for _ in range(3):
         await desk.draw("x")
     assert desk.context.pictures == [frames[0], frames[1], frames[1]]

@@ -124,7 +124,7 @@ async def test_the_canvas_is_told_how_many_were_drawn_before_also_after_one_that
 
 
 async def test_what_is_seen_goes_into_the_context_and_what_was_drawn_into_the_record() -> None:
-    desk = Desk(Recorder(), canvas=canvas.oracle([colour("green")]))
+    desk = Desk(Recorder(), canvas=canvas.instead([colour("green")]))
     await desk.draw("x")
     assert desk.context.pictures == [colour("green")] and desk.context.parts[0].by == "model"
     reply = desk.turns[0].reply

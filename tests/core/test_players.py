@@ -66,7 +66,7 @@ def test_random_is_within_its_interval_of_chance_on_jigsaw(tmp_path: Path) -> No
     assert low is not None and high is not None and low <= 0.5 <= high
 
 
-@pytest.mark.parametrize("player", ["random", "solver", "sketcher"])
+@pytest.mark.parametrize("player", ["random", "solver", "sketcher", "flawed"])
 async def test_a_player_never_sees_the_target(player: str) -> None:
     """Swap what is true of the sample, and every word and drawing stays the same."""
     catalog = Catalog()

@@ -23,6 +23,7 @@ FACE = """
 """
 
 INNER = {
+    "sketchmark.suites": "several models from Python (docs/several-models.md)",
     "sketchmark.stats": "a library of its own (docs/statistics.md)",
     "sketchmark.serve": "a server of its own (docs/serve.md)",
     "sketchmark.worlds": "puzzles without a model (docs/voila.md)",

@@ -17,10 +17,9 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput, BadPicture, SketchmarkError
+from sketchmark.errors import BadInput, BadPicture, DataMissing, SketchmarkError
 from sketchmark.files import tables
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks import lmms_eval
 from tests.core.helpers import colour
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"
@@ -57,7 +56,6 @@ def _played(tmp_path: Path, lines: str, data: Path | None = None) -> list[sketch
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"{lines}\n{PLAIN}", "utf-8")
     read_config.cache_clear()
-    lmms_eval._with_data.cache_clear()
     return list(Catalog((file,)).task("theirs").samples(data=data))
 
 
@@ -173,6 +171,42 @@ def test_data_lies_beside_the_task_file_or_under_data(tmp_path: Path) -> None:
         assert len(_played(tmp_path, lines, data=tmp_path / "else")) == 1
         with pytest.raises(BadInput, match="is not there"):
             _played(tmp_path, lines)
+
+
+HUB = "dataset_path: owner/name\ndataset_name: main"
+
+
+@pytest.mark.parametrize(
+    "place", ["x.jsonl", "test.jsonl", "main/test.jsonl", "owner/name/main/test.jsonl", "name/main-test.jsonl"]
+)
+def test_data_is_a_file_or_a_folder_as_for_every_other_task(tmp_path: Path, place: str) -> None:
+    file = tmp_path / "data" / place
+    file.parent.mkdir(parents=True)
+    file.write_text(ROWS)
+    data = file if place == "x.jsonl" else tmp_path / "data"
+    lines = "dataset_path: owner/name" if place == "test.jsonl" else HUB
+    assert len(_played(tmp_path, lines, data=data)) == 1
+
+
+def test_data_may_be_what_datasets_saved(tmp_path: Path) -> None:
+    made = datasets.Dataset.from_list([json.loads(ROWS)])
+    datasets.DatasetDict({"test": made}).save_to_disk(tmp_path / "data" / "owner" / "name")
+    assert len(_played(tmp_path, HUB, data=tmp_path / "data")) == 1
+
+
+def test_a_file_that_the_task_names_is_found_anywhere_below_data(tmp_path: Path) -> None:
+    (tmp_path / "data/very/deep").mkdir(parents=True)
+    (tmp_path / "data/very/deep/rows.jsonl").write_text(ROWS)
+    lines = "dataset_path: json\ndataset_kwargs: {data_files: {test: some/rows.jsonl}}"
+    assert len(_played(tmp_path, lines, data=tmp_path / "data")) == 1
+
+
+def test_data_that_was_named_and_does_not_hold_it_is_no_reason_to_ask_the_hub(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with pytest.raises(DataMissing, match=r"data holds no main/test-\*\.parquet \(give --data"):
+        _played(tmp_path, HUB, data=tmp_path / "data")
+    with pytest.raises(DataMissing, match="nowhere does not exist"):
+        _played(tmp_path, HUB, data=tmp_path / "nowhere")
 
 
 def test_pictures_of_rows_come_undecoded_from_the_file_or_by_a_path_beside_it(tmp_path: Path) -> None:

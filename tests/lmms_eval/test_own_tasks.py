@@ -16,8 +16,7 @@ from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.store import RunFolder
-
-SHADES = Path(__file__).parent / "shades"
+from sketchmark.task import TaskOptions
 
 
 class Eye(Model):
@@ -36,11 +35,6 @@ class Eye(Model):
     async def draw(self, context: Context, options: Options) -> Reply:
         self.asked.append(("draw", [part.content for part in context], options))
         return Reply(picture=context.pictures[0])
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(SHADES, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def run(folder: Path, tasks: str, model: Model, out: Path) -> RunFolder:
@@ -120,22 +114,6 @@ def test_a_score_that_only_its_own_aggregation_makes_is_in_the_table(
     assert "1.000" in line
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        ("def doc_to_text(doc):\n    return doc['no such column']\n", "doc_to_text of document 0 of .* KeyError"),
-        ("def doc_to_visual(doc):\n    raise ValueError('no picture')\n", "doc_to_visual .* ValueError: no picture"),
-    ],
-)
-def test_an_error_in_a_users_function_is_one_line_that_names_it(
-    folder: Path, tmp_path: Path, broken: str, message: str
-) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{broken}")
-    with pytest.raises(BadInput, match=message):
-        run(folder, "shades", Eye(), tmp_path / "out")
-
-
 def test_a_task_file_that_includes_itself_or_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("include: b.yaml\n")
     (tmp_path / "b.yaml").write_text("include: a.yaml\n")
@@ -155,36 +133,16 @@ def test_groups_are_known_by_their_file_and_by_the_label_in_their_tasks(folder: 
     ]
 
 
-def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path, tmp_path: Path) -> None:
-    with (folder / "utils.py").open("a", encoding="utf-8") as file:
-        file.write("\n\ndef worst_shade(results):\n    return 1 / 0\n")
-    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
-    assert cell.metrics["right"].n == 4 and cell.aggregate == {}
-    assert cell.problem.startswith("its own totals failed: the aggregation of by_shade")
-    assert cell.problem.endswith("ZeroDivisionError: division by zero")
-
-
-def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
-    code = (folder / "utils.py").read_text("utf-8")
-    (folder / "utils.py").write_text(
-        code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
-    )
-    out = run(folder, "shades", Eye(), tmp_path / "out")
-    cell = out.results().tasks["shades.direct"]
-    assert (cell.n, cell.episodes, cell.metrics) == (3, 4, {})
-    assert cell.failures == {"scorer_failed": 1}
-    assert cell.reasons["scorer_failed"].endswith("KeyError: 'nothing'")
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("output_type: loglikelihood", "is of type loglikelihood"),
         ("num_fewshot: 5", "few-shot"),
-        ("filter_list: [{name: x, filter: [{function: regex}]}]", "filters answers by 'regex'"),
+        ("filter_list: [{name: x, filter: [{function: guess}]}]", "filters answers by 'guess'"),
+        ("repeats: 3\nfilter_list: [{filter: [{function: majority_vote}]}]", "scores 3 replies"),
         ("metric_list: [{metric: exact_match, aggregation: median}]", "aggregates by 'median'"),
         ("metric_list: [{metric: bleu}]", "needs process_results"),
-        ("doc_to_text: '{% if x %}{{number}}'", "more than a template"),
+        ("doc_to_text: '{% if x %}{{number}}'", "template"),
         ("doc_to_text: '{{nowhere}}'", "has no column 'nowhere'"),
         ("dataset_path: gone/away", "cannot load gone/away"),
     ],
@@ -211,3 +169,76 @@ def test_the_command_line_includes_a_folder_and_says_plainly_when_trust_is_missi
     played = subprocess.run([sys.executable, "-m", "sketchmark", *arguments, "--trust-code"], capture_output=True)
     assert played.returncode == 0, played.stderr
     assert set(RunFolder(tmp_path / "out").results().tasks) == {"shades.direct", "shades_visual_cot.visual_cot"}
+
+
+def test_answers_go_through_the_files_filters(folder: Path, tmp_path: Path) -> None:
+    (folder / "filtered.yaml").write_text(
+        "include: shades_plain.yaml\ntask: filtered\n"
+        "filter_list:\n"
+        "  - {name: first, filter: [{function: regex, regex_pattern: '(Dark|Light)'}, {function: take_first}]}\n"
+        "  - {name: own, filter: [{function: !function utils.Never, word: never}]}\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as code:
+        code.write(
+            "\n\nfrom lmms_eval.filters.extraction import RegexFilter\n"
+            "class Never(RegexFilter):\n"
+            "    def __init__(self, word):\n        self.word = word\n"
+            "    def apply(self, resps, docs):\n        return [self.word + str(docs[0]['number']) for _ in resps]\n"
+        )
+    cell = run(folder, "filtered", Eye(), tmp_path / "out").results().tasks["filtered.direct"]
+    assert {name: metric.mean for name, metric in cell.metrics.items()} == {
+        "exact_match": 1.0,
+        "exact_match,own": 0.0,
+    }
+
+
+def test_functions_of_an_included_file_lie_beside_that_file(folder: Path, tmp_path: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "harder.yaml").write_text("include: ../shades_direct.yaml\ntask: harder\n", "utf-8")
+    shutil.copy(folder / "shades.jsonl", folder / "more")
+    assert (
+        run(folder, "harder", Eye(), tmp_path / "out").results().tasks["harder.direct"].metrics["right"].mean == 1.0
+    )
+
+
+def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Path) -> None:
+    plain = (
+        (folder / "shades_plain.yaml").read_text("utf-8").replace("doc_to_visual: !function utils.doc_to_visual", "")
+    )
+    text = plain.replace('"Image {{number}}: {{question}}"', "'{{question|upper}} {% if number > 1 %}!{% endif %}'")
+    (folder / "shaped.yaml").write_text(text.replace("shades_plain", "shaped"), "utf-8")
+    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+        Catalog((folder,)).task("shaped")
+    asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
+    assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "filter_list: [{filter: [{function: regex, regex_pattern: '(a+)+b'}]}]",
+        "metric_list: [{metric: exact_match, regexes_to_ignore: ['(a+)+b']}]",
+    ],
+)
+def test_a_pattern_of_a_strangers_file_is_code_too(tmp_path: Path, line: str) -> None:
+    (tmp_path / "sly.yaml").write_text(
+        "dataset_path: x.jsonl\ntest_split: test\ndoc_to_text: question\n"
+        f"{line if 'metric_list' in line else line + chr(10) + 'metric_list: [{metric: exact_match}]'}\n"
+    )
+    with pytest.raises(BadInput, match=r"runs Python of its own \(regex"):
+        Catalog((tmp_path,)).task("sly")
+    Catalog((tmp_path,), trust_code=True).task("sly")
+
+
+def test_a_target_may_depend_on_the_model(folder: Path, tmp_path: Path) -> None:
+    (folder / "worded.yaml").write_text(
+        "include: shades_plain.yaml\ntask: worded\ndoc_to_target: !function utils.worded\n"
+        "model_specific_target_kwargs: {default: plain, terse: short}\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as code:
+        code.write("\n\ndef worded(doc, how):\n    return f'{how} {doc[\"shade\"]}'\n")
+    for name, answer in (("eye", "plain dark"), ("terse/small", "short dark")):
+        task = Catalog((folder,), trust_code=True).task("worded", TaskOptions(model=name))
+        assert next(task.samples()).target["answer"] == answer

@@ -12,6 +12,7 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
+from sketchmark.files import tables
 from sketchmark.parts import Picture, Sample
 from sketchmark.tasks.published_files import Files, literal
 from tests.medical import fixtures
@@ -211,6 +212,7 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_without_the_hub_client_the_three_ways_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.setattr(tables, "is_installed", lambda extra: False)
     with pytest.raises(DataMissing, match=r"no data for BoKelvin/SLAKE here \(give --data PATH, or set"):
         list(Catalog().task("slake").samples())
 

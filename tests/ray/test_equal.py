@@ -31,6 +31,27 @@ def test_episodes_scores_and_numbers_are_those_of_the_local_engine(cluster: Any,
     assert_same(tmp_path / "ray", tmp_path / "local")
 
 
+def test_calls_that_are_made_on_the_cluster_are_seen_here(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sketchmark import api
+    from sketchmark.runs.calls import Calls
+    from sketchmark.runs.progress import Silent
+
+    class Onlooker(Silent):
+        looks_on = True
+        told = ""
+
+        def calls(self, so_far: Calls) -> None:
+            self.told = so_far.told()
+
+    looking = Onlooker()
+    monkeypatch.setattr(api, "watcher", lambda quiet: looking)
+    folder = on_ray(cluster, "player/sketcher", "maze", output_path=tmp_path, mode="visual_cot", limit=3)
+    calls = folder.results().tasks["maze.visual_cot"].usage["calls"]
+    assert looking.told.startswith(f"{calls} calls, 0 under way") and calls > 9
+
+
 def test_included_code_and_rows_of_a_data_set_reach_the_workers(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

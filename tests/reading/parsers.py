@@ -10,12 +10,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from sketchmark.models import combined_prompt, failures, openai_replies, secrets
+from PIL import Image
+
+from sketchmark.doctor import saying as doctor_saying
+from sketchmark.models import (
+    combined_prompt,
+    failures,
+    openai_replies,
+    secrets,
+    server_words,
+    svg_in_text,
+    wrong_address,
+)
 from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
-from sketchmark.models.players import chance
+from sketchmark.models.players import chance, patient
 from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Sample, of, well_formed
+from sketchmark.parts import Picture, Sample, of, well_formed
 from sketchmark.protocols import says_done
 from sketchmark.runs import estimate, leaks, store
 from sketchmark.scoring import (
@@ -38,13 +49,18 @@ from sketchmark.scoring import text_metrics as metrics
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat_request import ChatRequest
-from sketchmark.svg import checking
+from sketchmark.svg import checking, showing
 from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import lmms_eval, published_files, same_meaning
+from sketchmark.tasks import published_files, same_meaning
+from sketchmark.tasks.lmms_eval import playing as lmms_playing
+from sketchmark.tasks.lmms_eval import templates
+from sketchmark.tasks.lmms_eval.provided import filters as lmms_filters
+from sketchmark.tasks.lmms_eval.provided import metrics as provided_metrics
+from sketchmark.tasks.lmms_eval.provided import reasoning
 from sketchmark.tasks.medical import choice_sets, open_judge
 from sketchmark.tasks.medical.medevalkit import judges, vqa
 from sketchmark.tasks.mmmu import official
@@ -61,7 +77,7 @@ from sketchmark.tasks.unig2u import planning as g2u_planning
 from sketchmark.tasks.unig2u import published as g2u_published
 from sketchmark.tasks.voila import judge, judge_scores, rules
 from sketchmark.tasks.worlds import answers as world_answers
-from sketchmark.terminal import telling
+from sketchmark.terminal import tables, telling
 from sketchmark.worlds import jigsaw_world, playing
 from sketchmark.worlds.voila import checker, statement
 from tests.episodes import episode
@@ -71,8 +87,12 @@ Read = Callable[[str], object]
 _OPTIONS = ("chest wall", "left lung", "heart", "no finding")
 _LETTERED = dict(zip("ABCD", _OPTIONS, strict=True))
 _SHOWN = [f"{letter}. {text}" for letter, text in _LETTERED.items()]
+_CHOICES = {"choices": list(_OPTIONS), "question": "Where?\n" + "\n".join(_SHOWN)}
 _CHAT = ChatRequest(of("x"), Options(), draws=False, beside=False, stream=True, stream_usage=False)
 _REPORT = "The heart is normal. No effusion."
+
+
+_PICTURE = Picture.from_image(Image.new("RGB", (1, 1)))
 
 
 def _template(text: str) -> str:
@@ -80,9 +100,7 @@ def _template(text: str) -> str:
 
 
 def _columns(text: str) -> object:
-    opened = lmms_eval._Opened.__new__(lmms_eval._Opened)
-    opened.config = {"doc_to_text": text}
-    return opened.text("doc_to_text", {"x": "y", "a": "b"}, {}, "row")
+    return templates.is_plain(text) and templates.filled(text, {"x": "y", "a": "b"}, "row")
 
 
 def _yaml(text: str) -> object:
@@ -91,12 +109,23 @@ def _yaml(text: str) -> object:
         return yaml_text.load(Path(file.name))
 
 
+def _shown(text: str) -> object:
+    svg = f"<svg><image id='{text}' href='picture:1'/></svg>"
+    return showing.with_pictures(svg, checking.check(svg, 1), [_PICTURE])
+
+
 PARSERS: Mapping[str, Read] = {
     "scoring.choices: one": lambda text: choices.read_choice(text, _OPTIONS),
     "scoring.final_answer": final_answer.said,
     "parts": well_formed,
     "models.secrets": secrets.redact,
     "terminal.telling": telling.shown,
+    "terminal.tables": lambda text: tables.wrapped(text, 80),
+    "models.server_words": server_words.words_in,
+    "models.server_words: a page": lambda text: server_words.words_in(f"<{text}"),
+    "models.wrong_address": lambda text: wrong_address.mistake_in_path("http://127.0.0.1/v1/x", text),
+    "doctor.saying": lambda text: doctor_saying.NUMBER.findall(text),
+    "models.players.patient": lambda text: patient.answer(of(text)),
     "scoring.thinking": thinking.without_thinking,
     "scoring.numbers": numbers.read_number,
     "scoring.numbers: one": numbers.number,
@@ -137,7 +166,10 @@ PARSERS: Mapping[str, Read] = {
     "tasks.mmsi.published: official": lambda text: mmsi_published.letter(text, "official"),
     "tasks.mmsi.published: lenient": lambda text: mmsi_published.letter(text, "lenient"),
     "scoring.judging": judging.first_json_object,
+    "models.svg_in_text": svg_in_text.svg_in,
+    "models.svg_in_text: in a tag": lambda text: svg_in_text.svg_in(f"<svg {text}></svg>"),
     "svg.checking": checking.check,
+    "svg.showing": _shown,
     "svg.checking: style": lambda text: checking.check(f"<svg><style>{text}</style></svg>"),
     "svg.checking: size": lambda text: checking._check_canvas({"width": text, "viewBox": text}),
     "tasks.uni_mmmu.geometry": geometry._final,
@@ -150,8 +182,17 @@ PARSERS: Mapping[str, Read] = {
     "tasks.uni_mmmu.values: label": lambda text: values.label_of(text, "row"),
     "tasks.published_files: literal": published_files.literal,
     "tasks.published_files: json": lambda text: published_files.json_value(text, "file"),
-    "tasks.lmms_eval: columns": _columns,
-    "tasks.lmms_eval: exact": lambda text: lmms_eval._exact(text, "x", {"ignore_punctuation": True}),
+    "tasks.lmms_eval.templates: columns": _columns,
+    "tasks.lmms_eval.provided.metrics: exact": lambda text: provided_metrics.exact_match_hf_evaluate(
+        [text], ["x"], ignore_punctuation=True
+    ),
+    "tasks.lmms_eval.provided.metrics: anls": lambda text: provided_metrics.anls(["x"], [text]),
+    "tasks.lmms_eval.playing: cut": lambda text: lmms_playing._cut({"generation_kwargs": {"until": ["\n\n"]}}, text),
+    "tasks.lmms_eval.provided.filters": lambda text: [
+        list(lmms_filters.MultiChoiceRegexFilter(r"(\([A-Z]\))", ignore_case=True).apply([[text]], [_CHOICES])),
+        list(lmms_filters.SimpleMultiChoiceRegexFilter().apply([[text]], [_CHOICES])),
+    ],
+    "tasks.lmms_eval.provided.reasoning": lambda text: reasoning.strip_reasoning_tags(text, reasoning.BEFORE_SCORING),
     "tasks.worlds.answers: choice": world_answers.choice,
     "tasks.worlds.answers: moves": world_answers.moves,
     "worlds.playing": lambda text: (playing.wanted(of(text)), playing._MOVE.search(text)),
@@ -202,6 +243,7 @@ WITHOUT: Mapping[str, str] = {
     "extras": "reads what this package says of itself",
     "models.http_client": "JSON of a whole reply, no pattern; tests/models has it broken",
     "models.openai_chat": "a day, compared whole",
+    "models.generation": _USERS,
     "runs.shards": _USERS,
     "scoring.guessing": "one letter at a time",
     "tasks.unig2u.data": "a picture's name, one kind of character at a time",
@@ -209,6 +251,7 @@ WITHOUT: Mapping[str, str] = {
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,
     "export.lmms_eval": _OURS,
+    "tasks.lmms_eval.task_code": "a copy of JSON that was written a moment ago",
     "files.hub": "a name of bounded length",
     "files.names": _OURS,
     "files.pictures": "a name of bounded length",

@@ -52,6 +52,7 @@ def home(page: Page) -> str:
 
 def test_a_run_is_opened_from_the_leaderboard(page: Page) -> None:
     expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
+    expect(page.get_by_role("table").get_by_text("n 60", exact=True).first).to_be_visible()
     assert "token" not in page.url
     keep(page, "viewer-runs")
     page.get_by_role("link", name="player/test alpha").click()

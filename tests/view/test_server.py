@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from sketchmark.comparison.leaderboard import leaderboard
+from sketchmark.files.plain import plain
 from sketchmark.view import pictures, query
 from sketchmark.view.app import make_app
 from sketchmark.view.running import serving
@@ -88,6 +90,12 @@ def test_the_front_end_holds_no_inline_script_and_never_writes_markup() -> None:
         source = module.read_text("utf-8")
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
             assert way not in source, f"{module.name} uses {way}"
+
+
+def test_the_leaderboard_shows_what_the_terminal_prints(client: TestClient, runs: Path) -> None:
+    shown = {row["run"]: row["standings"] for row in ask(client, "runs")["runs"]}
+    printed = {row.run: plain(row.standings) for row in leaderboard(runs).rows}
+    assert shown == printed and {one["n"] for one in shown["alpha"]} == {60}
 
 
 def test_samples_are_filtered_by_every_field(client: TestClient) -> None:

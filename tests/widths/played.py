@@ -11,7 +11,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.tasks import worlds
 from tests.episodes import moves_answer
-from tests.uni_mmmu import published
+from tests.uni_mmmu import published, published_rest
 from tests.voila_judge.making import questions, right_answers, write_answers
 
 LONG = "a_maze_of_a_lab_that_likes_its_names_long_and_whole"
@@ -68,5 +68,6 @@ def play(root: Path) -> None:
         data=published.parquet_folder(root / "data"),
         output_path=root / "published",
     )
+    published_rest.science(root / "science")
     (root / "voila").mkdir()
     write_answers(root / "voila" / "results.json", right_answers(questions(root / "voila")))

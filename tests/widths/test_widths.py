@@ -41,7 +41,7 @@ CASES = {
     "dry_run": f"run --model player/sketcher --tasks maze,{LONG} --mode direct,visual_cot --canvas own,blank "
     "--limit 8 --dry-run --include RUNS/mine --output_path RUNS/no",
     "dry_run_with_judge_and_prices": "run --model player/solver --judge player/random --mode direct,visual_cot "
-    "--tasks uni_mmmu_jigsaw100,maze --limit 8 --data RUNS/data --prices RUNS/prices.yaml --dry-run "
+    "--tasks uni_mmmu_science,maze --limit 8 --data RUNS/science --prices RUNS/prices.yaml --dry-run "
     "--output_path RUNS/no",
     "demo": "demo --limit 2 --output_path RUNS/demo",
     "compare_within_a_run": "compare RUNS/sketcher --power 0.05",

@@ -30,7 +30,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return _exit_code(folder, prepared)
+    return exit_code(folder, prepared)
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -57,7 +57,7 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
 
 
-def _exit_code(folder: RunFolder, run: PreparedRun) -> int:
+def exit_code(folder: RunFolder, run: PreparedRun) -> int:
     budget = run.options.budget
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
     if budget.used_up:
@@ -76,12 +76,18 @@ def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
     """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
     itself failed is a result, and told as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
+    played, limit = 0, folder.limit(cell.name)
     for line in folder.episodes(cell.name):
-        if line.failure and (cell.request.limit is None or line.index < cell.request.limit):
-            kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
+        if limit is None or line.index < limit:
+            played += 1
+            if line.failure:
+                kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
     for kind, found in kinds.items():
         sample, first = found[0]
         what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
+    if played and len(kinds.get("no_picture", [])) == played:
+        asked = f"sketchmark doctor --model {cell.request.model}"
+        tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]

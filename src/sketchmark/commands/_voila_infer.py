@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from sketchmark.commands._output import output_option
 from sketchmark.terminal import show_progress, tell
 
 
 @click.command("infer")
-@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-4o), or a hub id or path: hf/…")
+@click.option("--model_name", required=True, help="A Sketchmark model (openai/gpt-6-luna), or a hub id or path: hf/…")
 @click.option(
     "--dataset_name", default="nlylmz/VOILA", show_default=True, help="On the hub, or a folder with CSV and pictures."
 )
@@ -29,9 +30,7 @@ from sketchmark.terminal import show_progress, tell
     help="The CSV's pictures [default: Test_Images beside it].",
 )
 @click.option("--distraction", required=True, type=click.Choice(["yes", "no"]), help="VOILA-WD or VOILA-ND.")
-@click.option(
-    "--output_path", default="results.json", show_default=True, type=click.Path(path_type=Path, dir_okay=False)
-)
+@output_option("The results file.", folder=False, default="results.json", show_default=True)
 @click.option("--max_new_tokens", default=3048, show_default=True, type=click.IntRange(1))
 @click.option("--temperature", default=0.5, show_default=True, type=click.FloatRange(0))
 @click.option("--device_map", default="auto", show_default=True, help="For hub models.")
@@ -46,8 +45,8 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
     \b
     The run folder is kept beside the file (results.json.run). The same command again resumes where it stopped and
     plays again what failed.
-      sketchmark voila infer --model_name openai/gpt-4o --distraction yes
-      sketchmark voila infer --model_name openai/gpt-4o --distraction yes --data my_voila
+      sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes
+      sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes --data my_voila
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
     """
     from sketchmark.catalog import parse_arguments

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._output import output_option
 from sketchmark.terminal import tell, tell_all
 
 
 @click.command("card")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--output-path", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write there instead of printing."
-)
+@output_option("Write there instead of printing.", folder=False)
 def command(run: Path, output_path: Path | None) -> None:
     """Print a reproduction card of RUN in Markdown: the model and its version as the server reports it, protocol,
     prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it.

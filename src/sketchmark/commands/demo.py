@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._output import output_option
+
 
 @click.command()
 @click.option("--limit", type=click.IntRange(2), default=16, show_default=True, help="Samples of each world.")
-@click.option("--output-path", "-o", type=click.Path(path_type=Path), default=Path("runs/demo"), show_default=True)
+@output_option("Folder of the demo's runs.", default=Path("runs/demo"), show_default=True)
 def command(limit: int, output_path: Path) -> int:
     """Three scripted players show what a run looks like and what the controls are for.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.argument("words", nargs=-1, metavar="[WORD ...]")
 @click.option("--json", "as_json", is_flag=True, help="All that is known of them, as JSON.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks or models of your own.")
-@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(what: str, words: tuple[str, ...], as_json: bool, include: tuple[Path, ...], trust_code: bool) -> int:
     """List tasks, models or worlds; with a WORD those that hold it in their name or fit it as a pattern.
 
@@ -46,7 +46,7 @@ def _models(catalog: Catalog) -> dict[str, str]:
 
 
 _MODELS = {
-    "player": "scripted: player/random, …/solver, …/sketcher, …/patient",
+    "player": "scripted: player/random, solver, sketcher, flawed or patient",
     "openai": "openai/NAME: OpenAI or a compatible server (base_url=…)",
     "azure": "azure/DEPLOYMENT: Azure OpenAI",
     "gemini": "gemini/NAME: Google Gemini, native text and image output",

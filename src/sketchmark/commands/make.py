@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from sketchmark.commands._output import NAMES
 from sketchmark.commands._worlds import WorldGroup, grid_option
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
@@ -24,7 +25,7 @@ def _build(world: World) -> click.Command | None:
         click.Option(
             ["--seed"], default=0, show_default=True, type=click.IntRange(min=0), help="Same seed, same set."
         ),
-        click.Option(["--out"], required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder."),
+        click.Option([*NAMES], required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder."),
         click.Option(
             ["--format", "form"],
             type=click.Choice(["jsonl", "parquet", "folder"]),
@@ -54,7 +55,7 @@ def _make(
     making: Making,
     count: int,
     seed: int,
-    out: Path,
+    output_path: Path,
     form: str,
     grid: tuple[int, int] | None = None,
     **arguments: Any,
@@ -64,7 +65,7 @@ def _make(
     for argument in making.arguments:  # a folder that was not named
         if arguments[argument.name] is None:
             arguments[argument.name] = argument.default
-    _write(world.name, making, making.samples(seed=seed, data=None, **arguments), count, out, form)
+    _write(world.name, making, making.samples(seed=seed, data=None, **arguments), count, output_path, form)
 
 
 def _write(name: str, making: Making, samples: Iterator[Sample], count: int, out: Path, form: str) -> None:

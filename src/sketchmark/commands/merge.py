@@ -6,23 +6,19 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._output import output_option
 from sketchmark.terminal import show_progress, tell
 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option(
-    *("--out", "--output-path", "-o"),
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The run folder to make; it must not be there yet.",
-)
+@output_option("The run folder to make; it must not be there yet.", required=True)
 @click.option("--partial", is_flag=True, help="Merge what is there although samples are missing.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
 @click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(
-    runs: tuple[Path, ...], out: Path, partial: bool, include: tuple[Path, ...], trust_code: bool, quiet: bool
+    runs: tuple[Path, ...], output_path: Path, partial: bool, include: tuple[Path, ...], trust_code: bool, quiet: bool
 ) -> int:
     """Put the parts of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) together into one run folder.
 
@@ -58,19 +54,19 @@ def command(
             tell(line, err=True)
 
     try:
-        with new_folder(out) as made:
+        with new_folder(output_path) as made:
             failed = asyncio.run(merge(folders, made, catalog.played, say, partial=partial))
             write_report(made)
     except NotWhole as error:
         for gap in error.gaps:
             tell(gap, err=True)
         raise
-    folder = RunFolder(out)
+    folder = RunFolder(output_path)
     results = folder.results()
     if not quiet:
-        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {out})")
-        tell(f"run folder: {out}")
-        tell(f"report:     {out / 'report.html'}")
+        print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})")
+        tell(f"run folder: {output_path}")
+        tell(f"report:     {output_path / 'report.html'}")
     unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard tries once more")
     if failed:
         tell(

@@ -7,10 +7,18 @@ from typing import Any
 
 import click
 
+from sketchmark.commands._options import is_given, limit, log_level, refused
+from sketchmark.commands._output import output_option
+
 
 @click.command()
-@click.option("--model", "-m", help="provider/name or an alias; see `sketchmark list models`.")
-@click.option("--tasks", "-t", required=True, help="Tasks, groups or patterns ('mmmu*') with commas, or `list`.")
+@click.argument("run_file", required=False, type=click.Path(path_type=Path))
+@click.option("--model", "-m", help="provider/name or an alias, several with commas; see `sketchmark list models`.")
+@click.option(
+    "--tasks",
+    "-t",
+    help="Tasks, groups, patterns ('mmmu*') or files of questions, with commas; `list` lists them.",
+)
 @click.option(
     "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
 )
@@ -18,7 +26,7 @@ import click
     "--canvas",
     default="own",
     show_default=True,
-    help="What the model sees of its drawing: own, blank, other, oracle, source; several with commas.",
+    help="What the model sees of its drawing: own, blank, other, oracle, corrupt, caption, source; several; all.",
 )
 @click.option(
     "--draw",
@@ -28,10 +36,15 @@ import click
 @click.option(
     "--steps", default="truth", show_default=True, help="Who ends a stepwise episode: truth (as published) or model."
 )
-@click.option("--limit", type=click.IntRange(1), help="Only the first N samples of each task, also in the numbers.")
+@click.option(
+    "--limit",
+    callback=limit,
+    metavar="N|SHARE",
+    help="Only the first N samples of each task, or a share of them (0.1), also in the numbers.",
+)
 @click.option("--shard", default="", help="A part of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
-@click.option("--output-path", "-o", type=click.Path(path_type=Path), help="Run folder [default: runs/MODEL].")
+@output_option("Run folder, or the folder of several models' runs [default: runs/MODEL, runs/RUN_FILE].")
 @click.option("--model-args", default="", help="key=value,key=value for the model.")
 @click.option("--task-args", default="", help="key=value,… for the tasks' data (rows=8,max_steps=20).")
 @click.option("--gen-kwargs", default="", help="key=value,… over the tasks' generation settings.")
@@ -69,7 +82,9 @@ import click
     help="Tasks or models of your own: a YAML or Python file, or a folder.",
 )
 @click.option(
-    "--trust-code", is_flag=True, help="Run Python found inside --include folders. It can do anything you can."
+    "--trust-code",
+    is_flag=True,
+    help="Run Python that a task in an --include folder names. It can do anything you can.",
 )
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
@@ -91,15 +106,31 @@ import click
 )
 @click.option("--num-gpus", type=click.FloatRange(0), default=0, help="GPUs of each replica (--engine ray).")
 @click.option("--log-samples", is_flag=True, help="Accepted for lmms-eval users; samples are always logged.")
+@click.option(
+    "--log-samples-suffix",
+    hidden=True,
+    expose_value=False,
+    callback=refused("samples are logged in the run folder: --output_path names it"),
+)
+@click.option(
+    "--verbosity",
+    type=click.Choice(["CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"], case_sensitive=False),
+    expose_value=False,
+    callback=log_level,
+    help="Which log records of libraries are shown [default: WARNING].",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
-def command(**options: Any) -> int:
-    """Play TASKS with a MODEL, write the run folder, print the table.
+@click.pass_context
+def command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
+    """Play TASKS with a MODEL, write the run folder, print the table; or play the models of a RUN_FILE.
 
     \b
     The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
     for reasons other than the model's is played again.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
-      sketchmark run --model openai/gpt-4o --tasks mmsi --mode direct,visual_cot --model-args draw_model=gpt-image-1
+      sketchmark run --model openai/gpt-6-luna --tasks mmsi --mode direct,visual_cot
+      sketchmark run --model player/random,player/solver --tasks maze --limit 20
+      sketchmark run suite.yaml --dry-run
       sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
     --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
     Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is
@@ -107,7 +138,7 @@ def command(**options: Any) -> int:
     because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
     row), 3 at the cost limit, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from sketchmark.commands._run import run_and_print
+    from sketchmark.commands._several import asked_for
 
     if options["tasks"] == "list":
         from sketchmark.catalog import Catalog
@@ -115,7 +146,5 @@ def command(**options: Any) -> int:
 
         print_tasks(find_tasks(Catalog(options["include"], options["trust_code"])))
         return 0
-    if not options["model"]:
-        raise click.UsageError("Missing option '--model' / '-m'.")
     options.pop("log_samples")
-    return run_and_print(**options)
+    return asked_for(run_file, options, {name for name in options if is_given(context, name)})

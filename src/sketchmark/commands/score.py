@@ -21,7 +21,7 @@ from sketchmark.terminal import tell
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json and every reply that is read differently.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
-@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
     run: Path, scoring: str, judge: str, judge_args: str, as_json: bool, include: tuple[Path, ...], trust_code: bool
 ) -> int:
@@ -31,7 +31,7 @@ def command(
     \b
     sketchmark score runs/my-run --scoring official
     sketchmark score runs/my-run --scoring strict,code-fork
-    sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-4o
+    sketchmark score runs/my-run --scoring ra-al --judge openai/gpt-6-luna
     ra-al asks of stored drawings whether they follow the reasoning (RA) and whether the answer follows them (AL),
     by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """

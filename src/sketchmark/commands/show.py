@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--save", type=click.Path(path_type=Path), help="Write the sample's pictures into this folder.")
 @click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks of your own.")
-@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],
     trust_code: bool,

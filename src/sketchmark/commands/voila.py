@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from sketchmark.commands import _voila_infer, _voila_score
+from sketchmark.commands._output import NAMES
 from sketchmark.terminal import tell, tell_all
 
 _YES_NO = click.Choice(["yes", "no"])
@@ -26,6 +27,7 @@ command.add_command(_voila_score.command)
 @command.command("make")
 @click.option(
     "--csv_output",
+    *NAMES[:-1],
     "target",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sketchmark.canvas import CANVASES
 from sketchmark.comparison.findings import CanvasScore, CanvasTable
+from sketchmark.comparison.verdicts import verdict
 from sketchmark.comparison.wording import points, span
 from sketchmark.runs.gains import Rows, pair
 from sketchmark.runs.scored import ScoredCell, trouble
-from sketchmark.stats import Difference, Verdict, holm, interval
-
-ORDER = ("own", "blank", "other", "oracle", "source")
+from sketchmark.stats import Difference, holm, interval
 
 
 def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
     """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
-    ordered = {name: cells[name] for name in ORDER if name in cells}
+    ordered = {name: cells[name] for name in CANVASES if name in cells}
     own = ordered.get("own")
     against = {
         name: pair(rows, own[1], metric).difference() if own and name != "own" else None
@@ -39,7 +39,7 @@ def _sentence(scores: list[CanvasScore]) -> str:
     if "own" not in by_name:
         return "The model's own drawings were not played: nothing to hold the controls against."
     said = [
-        _tell(_TELL[name], score.own_minus_this, score.verdict)
+        _tell(_TELL[name], score.own_minus_this, score.p_holm)
         for name, score in by_name.items()
         if score.own_minus_this is not None and score.own_minus_this.n
     ]
@@ -80,19 +80,25 @@ _TELL = {
         undecided="Whether it is the picture or the code that helps is not settled (own − source {span}).",
         alike="The picture adds hardly anything to the code it was drawn by (own − source {span}).",
     ),
+    "corrupt": _Control(
+        better="It can be led astray: with one thing wrong in the true pictures it loses {size}.",
+        worse="Its own drawings do worse than true pictures with one thing wrong, by {size}.",
+        undecided="Whether one wrong thing leads it astray is not settled (own − corrupt {span}).",
+        alike="True pictures with one thing wrong do about as well as its own drawings (own − corrupt {span}).",
+    ),
+    "caption": _Control(
+        better="The picture says more than its content in words: with a caption it loses {size}.",
+        worse="Its drawing in words does better than the picture itself, by {size}.",
+        undecided="Whether the picture says more than its content in words is not settled (own − caption {span}).",
+        alike="The drawing's content in words does about as well as the picture (own − caption {span}).",
+    ),
 }
 _NEAR_ZERO = 0.1
 
 
-def _tell(control: _Control, found: Difference, verdict: Verdict) -> str:
-    """To say "about as well", all of the interval must be near zero: a wide one has not settled anything."""
-    if verdict != "unclear":
-        words = control.better if verdict == "better" else control.worse
-    elif found.low is None or found.high is None or max(abs(found.low), abs(found.high)) > _NEAR_ZERO:
-        words = control.undecided
-    else:
-        words = control.alike
-    return words.format(size=_size(found), span=span(found))
+def _tell(control: _Control, found: Difference, p: float | None) -> str:
+    words = {"more": control.better, "less": control.worse, "open": control.undecided, "none": control.alike}
+    return words[verdict(found, p, _NEAR_ZERO)].format(size=_size(found), span=span(found))
 
 
 def _size(found: Difference) -> str:

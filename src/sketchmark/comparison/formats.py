@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
@@ -15,21 +16,40 @@ from sketchmark.stats.independent import Apart, share_of
 from sketchmark.terminal import shown
 
 
+class Tabular(Protocol):
+    """What a table is to a format."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def rows(self) -> Sequence[tuple[str, ...]]: ...
+    @property
+    def texts(self) -> int: ...
+    @property
+    def below(self) -> tuple[str, ...]: ...
+
+
 def to_json(comparison: Comparison) -> str:
     return json.dumps(as_json(comparison), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def to_markdown(comparison: Comparison) -> str:
+    return markdown(tables(comparison), comparison.notes)
+
+
+def markdown(tables: Iterable[Tabular], notes: Sequence[str]) -> str:
     blocks = []
-    for table in tables(comparison):
+    for table in tables:
         lines = [f"### {markdown_text(table.title)}", ""]
         lines.append(_line(table.columns))
         lines.append("|" + "---|" * table.texts + "---:|" * (len(table.columns) - table.texts))
         lines += [_line(row) for row in table.rows]
         lines += [f"\n{markdown_text(text)}" for text in table.below]
         blocks.append("\n".join(lines))
-    if comparison.notes:
-        blocks.append("\n".join(["### Notes", "", *(f"* {markdown_text(note)}" for note in comparison.notes)]))
+    if notes:
+        blocks.append("\n".join(["### Notes", "", *(f"* {markdown_text(note)}" for note in notes)]))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -58,9 +78,13 @@ _LATEX = {
 
 
 def to_latex(comparison: Comparison) -> str:
+    return latex(tables(comparison), comparison.notes)
+
+
+def latex(tables: Iterable[Tabular], notes: Sequence[str]) -> str:
     r"""One `table` each; the document needs `\usepackage{booktabs}`."""
     blocks = ["% needs \\usepackage{booktabs}"]
-    for table in tables(comparison):
+    for table in tables:
         blocks.append(
             "\n".join(
                 [
@@ -77,7 +101,7 @@ def to_latex(comparison: Comparison) -> str:
                 ]
             )
         )
-    blocks += [f"% {_flat_text(note)}" for note in comparison.notes]
+    blocks += [f"% {_flat_text(note)}" for note in notes]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -118,7 +142,7 @@ def to_csv(comparison: Comparison) -> str:
         numbers = [getattr(before, name, "") for name in _SCORE] + [getattr(after, name, "") for name in _SCORE]
         numbers += [getattr(difference, name, "") for name in _DIFFERENCE]
         judged = "" if p_holm is None or difference is None else verdict(difference.mean, p_holm)
-        writer.writerow([*map(_no_formula, labels), *numbers, p_holm, judged])
+        writer.writerow([*map(no_formula, labels), *numbers, p_holm, judged])
     return text.getvalue()
 
 
@@ -155,7 +179,7 @@ def _flat(comparison: Comparison) -> Iterator[Flat]:
             yield labels, score, figure.yours, figure.apart, None
 
 
-def _no_formula(text: str) -> str:
+def no_formula(text: str) -> str:
     """A spreadsheet would run a category named `=HYPERLINK(...)`."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 

@@ -8,7 +8,7 @@ from sketchmark.doctor.bedside import ABOUT, Bedside
 from sketchmark.doctor.findings import Seen
 from sketchmark.worlds.cards import number_card
 
-_NUMBER = re.compile(r"\d+")
+NUMBER = re.compile(r"\d+")
 _SHORT = 16
 _ORDER = ("48", "17", "92", "35")
 
@@ -35,7 +35,7 @@ async def reads(bed: Bedside) -> Seen:
     reply = await bed.say(
         number_card(number), f"{ABOUT} Which number does the picture show? Reply with its digits alone."
     )
-    if number in _NUMBER.findall(reply.text):
+    if number in NUMBER.findall(reply.text):
         return Seen("yes", f"read {number}")
     means = "it answers without seeing: scores say nothing about pictures"
     return Seen("no", f"shown {number}, said {_quoted(reply.text)}", means)
@@ -46,7 +46,7 @@ async def sees_all(bed: Bedside) -> Seen:
         f"{ABOUT} Four pictures. Which number does each show, in their order? Reply with the four numbers alone."
     )
     reply = await bed.say(*map(number_card, _ORDER), question)
-    found = [number for number in _NUMBER.findall(reply.text) if number in _ORDER]
+    found = [number for number in NUMBER.findall(reply.text) if number in _ORDER]
     if found == list(_ORDER):
         return Seen("yes", f"read {' '.join(found)}")
     seen = list(dict.fromkeys(found))
@@ -66,7 +66,7 @@ async def follows_places(bed: Bedside) -> Seen:
         "The picture above is called lima.",
         "Which number does the picture called lima show? Reply with its digits alone.",
     )
-    found = _NUMBER.findall(reply.text)
+    found = NUMBER.findall(reply.text)
     if found == ["81"]:
         return Seen("yes", "knew which name belongs to which picture")
     means = "captions, steps and image indices may be taken for another picture's"

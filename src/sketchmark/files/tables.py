@@ -63,7 +63,7 @@ def rows(
         return file_rows(data)
     if not data.is_dir():
         raise DataMissing(f"{data} does not exist", ways(hub, files))
-    if saved := next((folder for folder in _bases(data, hub, config) if is_saved(folder)), None):
+    if saved := next((folder for folder in bases(data, hub, config) if is_saved(folder)), None):
         return _from_saved(saved, split)
     found = files_in(data, hub, config, split, files)
     if not found:
@@ -128,7 +128,7 @@ def without_hub(hub: str, files: str | None = None) -> SketchmarkError:
     return DataMissing(f"there is no data for {hub} here", ways(hub, files))
 
 
-def _bases(data: Path, hub: str, config: str | None) -> list[Path]:
+def bases(data: Path, hub: str, config: str | None) -> list[Path]:
     """Where a repository may lie in a folder: the folder itself, `Owner/Name`, or `Name`, each with its config."""
     bases = [data, data / hub, data / hub.rpartition("/")[2]]
     if config:
@@ -142,7 +142,7 @@ def files_in(data: Path, hub: str, config: str | None, split: str, files: str | 
         name = files.rpartition("/")[2]
         if found := sorted(data.glob(files)) or sorted(data.rglob(name), key=lambda path: (len(path.parts), path)):
             return found if "*" in name else found[:1]
-    for base in _bases(data, hub, config):
+    for base in bases(data, hub, config):
         for pattern in _layouts(None if base.name == config else config, split):
             if found := [path for path in sorted(base.glob(pattern)) if not _other_split(path.name, split)]:
                 return found

@@ -41,6 +41,14 @@ class Arguments:
             raise self._bad(name, value, "a number above 0")
         return value
 
+    def chance(self, name: str, default: float) -> float:
+        value = self.number(name)
+        if value is None:
+            return default
+        if not 0 <= value <= 1:
+            raise self._bad(name, value, "a chance from 0 to 1")
+        return value
+
     def whole(self, name: str, default: int, least: int = 0) -> int:
         value = self.number(name)
         if value is None:

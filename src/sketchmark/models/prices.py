@@ -1,6 +1,6 @@
 """What calls cost, by a price table the user gives. None comes with Sketchmark: a stale price is a wrong one.
 
-openai/gpt-4o:
+openai/gpt-6-luna:
   input: 2.50      # per million tokens in
   output: 10.00    # per million tokens out
 openai/gpt-image-2:
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from sketchmark.errors import BadInput
 
@@ -35,24 +36,33 @@ class Price:
 _KEYS = [field.name for field in fields(Price)]
 
 
-def price_of(path: Path | str, model: str) -> Price:
-    """The model's entry in the table, which must have one: an unknown price is not a price of nothing."""
+def price_of(prices: Path | str | Mapping[str, Any], model: str) -> Price:
+    """The model's entry in a table or in the file of one, which must have it: an unknown price is not a price of
+    nothing."""
+    if isinstance(prices, Mapping):
+        where, table = "price table", prices
+    else:
+        where, table = f"price table {prices}", _read(Path(prices))
+    if model not in table:
+        raise BadInput(f"{where} has no entry {model!r}", f"it has: {', '.join(map(str, table))}")
+    entry = table[model]
+    if not isinstance(entry, dict) or set(entry) - set(_KEYS):
+        raise BadInput(f"{where}: {model} is {entry!r}", f"it takes: {', '.join(_KEYS)}")
+    for key, value in entry.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise BadInput(f"{where}: {model}: {key} is {value!r}, not a price")
+    return Price(**entry)
+
+
+def _read(path: Path) -> dict[Any, Any]:
     import yaml
 
     try:
-        table = yaml.safe_load(Path(path).read_text("utf-8"))
+        table = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadInput(f"cannot read price table {path}: {error}") from error
     if not isinstance(table, dict):
         raise BadInput(
             f"price table {path} is not a mapping of model names", f"a line each: NAME: {{{', '.join(_KEYS)}}}"
         )
-    if model not in table:
-        raise BadInput(f"price table {path} has no entry {model!r}", f"it has: {', '.join(map(str, table))}")
-    entry = table[model]
-    if not isinstance(entry, dict) or set(entry) - set(_KEYS):
-        raise BadInput(f"price table {path}: {model} is {entry!r}", f"it takes: {', '.join(_KEYS)}")
-    for key, value in entry.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise BadInput(f"price table {path}: {model}: {key} is {value!r}, not a price")
-    return Price(**entry)
+    return table

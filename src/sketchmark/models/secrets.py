@@ -171,7 +171,7 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
         name: _addresses(value) if isinstance(value, str) and "://" in value else value
         for name, value in settings.items()
     }
-    for name in _keys_in(written):
+    for name in keys_in(written):
         raise BadInput(
             f"{name}=… is a key or looks like one, and would be written down for others to see",
             "put it in the environment, where the model reads it; if it is no key, give the setting another name",
@@ -190,13 +190,14 @@ def shown(value: object) -> str:
     return redact(_KEY_FORM.sub(HIDDEN, str(value)))
 
 
-def _keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+def keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+    """Where a setting is a key, by its name or by its value: `model_args.api_key`."""
     for name, value in settings.items():
         where = f"{inside}{name}"
         if isinstance(value, Mapping):
-            yield from _keys_in(value, f"{where}.")
+            yield from keys_in(value, f"{where}.")
         elif isinstance(value, list | tuple):
-            yield from _keys_in({str(i): item for i, item in enumerate(value)}, f"{where}.")
+            yield from keys_in({str(i): item for i, item in enumerate(value)}, f"{where}.")
         elif shown(value) != str(value) or (_is_secret_name(str(name)) and _may_be_key(value)):
             yield where
 

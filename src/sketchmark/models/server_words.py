@@ -13,9 +13,9 @@ _WHERE = ("error", "detail", "message", "msg", "error_description", "error_msg",
 
 _DEEPEST = 5
 _MOST = 3
-_LONGEST_PAGE = 20_000
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
-_UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_LONGEST_PAGE = 5_000
+_TAG = re.compile(r"<[^<>]*>?")
+_UNSEEN = (("<script", "</script"), ("<style", "</style"), ("<!--", "-->"))
 
 
 def told(status: int, body: Any) -> str:
@@ -48,9 +48,25 @@ def _with_place(words: str, body: Mapping[Any, Any]) -> str:
 
 
 def _out_of_page(page: str) -> str:
+    """The title of a proxy's error page, or what is to be read on it."""
     page = page[:_LONGEST_PAGE]
-    title = _TITLE.search(page)
-    return html.unescape(" ".join((title[1] if title else _UNSEEN.sub(" ", page)).split()))
+    start = page.lower().find("<title")
+    if start >= 0:
+        page = page[start:].partition("</title")[0]
+    for opening, closing in _UNSEEN:
+        page = _without(page, opening, closing)
+    return html.unescape(" ".join(_TAG.sub(" ", page).split()))
+
+
+def _without(page: str, opening: str, closing: str) -> str:
+    """All but what stands between the two; what is never closed goes on to the end. Each character is looked at once:
+    a page may be made to be read for ever."""
+    kept, place, lowered = [], 0, page.lower()
+    while (start := lowered.find(opening, place)) >= 0:
+        kept.append(page[place:start])
+        end = lowered.find(closing, start)
+        place = len(page) if end < 0 else end + len(closing)
+    return " ".join([*kept, page[place:]])
 
 
 def _phrase(status: int) -> str:

@@ -10,6 +10,7 @@ from sketchmark.report.markup import Html, as_table, join, tag
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
 from sketchmark.terminal import one_line
+from sketchmark.terminal.columns import in_columns
 
 
 @dataclass(frozen=True)
@@ -62,20 +63,7 @@ def as_html(results: Results) -> Html:
 
 
 def _text(table: Shown) -> str:
-    from rich.cells import cell_len
-
-    rows = [tuple(map(one_line, row)) for row in (table.columns, *table.rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-
-    def line(row: tuple[str, ...]) -> str:
-        gaps = [" " * (width - cell_len(cell)) for width, cell in zip(widths, row, strict=True)]
-        cells = [
-            cell + gap if at < table.texts else gap + cell
-            for at, (cell, gap) in enumerate(zip(row, gaps, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    return "\n".join([one_line(table.title), *map(line, rows)])
+    return "\n".join([one_line(table.title), *in_columns((table.columns, *table.rows), table.texts)])
 
 
 def _scores(name: str, cell: CellSummary) -> Iterator[tuple[str, ...]]:

@@ -19,14 +19,23 @@ _NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 """Inside HTML it says nothing, and a file without any address in it is easier to trust."""
 
 
-def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[Point]], *, signed: bool = False) -> Html:
-    """Bars with their intervals; `signed` for differences, whose scale follows the data."""
+def bars(
+    title: str,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[Point]],
+    *,
+    signed: bool = False,
+    slanted: bool = False,
+) -> Html:
+    """Bars with their intervals; `signed` for differences, whose scale follows the data; `slanted` for many labels,
+    which are cut otherwise."""
     import pygal
 
     ends = [100 * end for values in series.values() for point in values if point for end in point.ci95 if end]
     low = min(0, 25 * math.floor(min(ends, default=0) / 25)) if signed else 0
     high = max(25, 25 * math.ceil(max(ends, default=0) / 25)) if signed else 100
-    chart = pygal.Bar(**_look(len(series), low, high))
+    whole = {"x_label_rotation": 30, "truncate_label": -1, "height": 400} if slanted else {}
+    chart = pygal.Bar(**(_look(len(series), low, high) | whole))
     return _figure(chart, title, labels, series)
 
 

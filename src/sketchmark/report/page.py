@@ -9,6 +9,7 @@ from importlib.resources import files
 from sketchmark.comparison import CanvasTable, Comparison, TableRow
 from sketchmark.files.plain import plain
 from sketchmark.report import charts
+from sketchmark.report.audited import audited
 from sketchmark.report.beside import alignment, published
 from sketchmark.report.evidence import compared
 from sketchmark.report.gallery import gallery
@@ -48,6 +49,7 @@ def page(run: RunIndex) -> str:
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
+        "Where is it won or lost?": audited(run.folder),
         "Right drawing, right answer?": _drawn(run, found),
         "Does the answer follow the drawing?": alignment(summary.summed_up(run)),
         "What others published": published(found.published),

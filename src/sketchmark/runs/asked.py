@@ -34,8 +34,8 @@ class Asked(Struct, kw_only=True, omit_defaults=True, frozen=True):
     prompts: str = ""
     """`--prompts`."""
 
-    limit: int | None = None
-    """`--limit`."""
+    limit: int | float | None = None
+    """`--limit`: a count, or a share of each task's samples (`limits` has what it came to)."""
 
     seed: int = 0
     """`--seed`."""

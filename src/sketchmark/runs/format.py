@@ -77,7 +77,8 @@ class CellAbout(Struct):
     """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
 
     canvas: str = "own"
-    """What the model is shown of its drawings: `own`, `blank`, `other`, `oracle` or `source`."""
+    """What the model is shown of its drawings: `own`, `blank`, `other`, `oracle`, `corrupt`,
+    `caption` or `source`."""
 
     draw_with: str = ""
     """`svg`: it draws by code that it writes. `native history`: it is sent its own turns back as its provider

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES
+from sketchmark.canvas import CANVASES, NEEDS, can_have
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.by_code import SVG
+from sketchmark.models.generation import refuse_near_misses
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
@@ -21,6 +23,7 @@ from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,11 @@ class Request:
     tasks: str
     modes: tuple[str, ...] = ()
     canvases: tuple[str, ...] = ("own",)
+    """`all`, alone: every one that the task and the model allow."""
     steps: str = "truth"
     prompts: str = ""
-    limit: int | None = None
+    limit: int | float | None = None
+    """A count of samples, or a share of each task's."""
     seed: int = 0
     data: Path | None = None
     model_args: dict[str, Any] = field(default_factory=dict)
@@ -61,6 +66,13 @@ class Cell:
     """How long its first episode takes beside others': heavier cells are played first."""
     generated: bool = False
     """Its samples are made by their ids, and not before they are needed."""
+    counted: int | None = None
+    """Where a share of data that are read was asked for: how many samples that is."""
+
+    @property
+    def limit(self) -> int | None:
+        """How many of its samples are asked for; None: all."""
+        return self.counted or _count(self.request.limit, self.task.declared.default_limit)
 
     @property
     def shard(self) -> Shard:
@@ -81,7 +93,7 @@ class Cell:
     def drafts(self) -> Iterator[Draft]:
         """The cell's items, with ids that are unique: two items of one name would be one episode."""
         seen: set[str] = set()
-        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.request.limit):
+        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
                 raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
             if draft.id in seen:
@@ -134,13 +146,47 @@ class Cell:
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
-    return [check(cell, request.model, model.abilities) for cell in cells_of(request, catalog)]
+    return plan_and_left_out(request, catalog, model)[0]
+
+
+def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
+    """The cells, and of `--canvas all` those that cannot be played, with the reason."""
+    refuse_near_misses(request.generation)
+    cells, left_out, sizes = [], [], dict[str, int]()
+    for cell in cells_of(request, catalog):
+        try:
+            cells.append(check(_counted_out(cell, sizes), request.model, model.abilities))
+        except CannotPlay as error:
+            if request.canvases != (ALL,) or cell.canvas == "own":
+                raise
+            left_out.append(f"{cell.name} is left out: {error}")
+    return cells, left_out
+
+
+def _counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
+    """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
+    if cell.limit is not None or cell.request.limit is None:
+        return cell
+    if cell.task.name not in sizes:
+        sizes[cell.task.name] = sum(1 for _ in cell.drafts())
+    return replace(cell, counted=_count(cell.request.limit, sizes[cell.task.name]))
+
+
+def _count(limit: int | float | None, of: int | None) -> int | None:
+    """A limit as a count; None: none was asked for, or the share is of a number that nobody knows yet."""
+    if limit is None or (isinstance(limit, int) and limit > 0):
+        return limit
+    if not 0 < limit < 1:
+        raise BadInput(f"--limit {limit} is neither a count nor a share", "write 20 for 20 samples, 0.1 for a tenth")
+    # 0.07 of 100 is 7, and 7.000000000000001 in binary
+    return None if of is None else max(1, ceil(round(limit * of, 6)))
 
 
 def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
     """The cells by their names, without a look at their data."""
     _known("steps", request.steps, STEPS)
-    for canvas in request.canvases:
+    canvases = CANVASES if request.canvases == (ALL,) else request.canvases
+    for canvas in canvases:
         _known("canvas", canvas, CANVASES)
     _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
     choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
@@ -150,9 +196,9 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
         for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
-            for canvas in (request.canvases if draws else ()) or ("own",):
+            for canvas in (canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
-                if draws and len(request.canvases) > 1 and canvas != "own":
+                if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
                 if cells.setdefault(name, cell).task.config != task.config:
@@ -188,11 +234,12 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    if cell.canvas == "oracle" and first.frames is None:
+    if not can_have(cell.canvas, first):
         raise CannotPlay(
-            f"task {cell.task.name!r} has no true pictures for the oracle canvas", "use own, blank or other"
+            f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
+            "use own, blank or other",
         )
-    if cell.canvas == "other" and cell.request.limit == 1:
+    if cell.canvas == "other" and cell.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
     prompts = cell.mode.fill(first, cell.steps)
     shown = sum(not isinstance(part, str) for part in prompts.parts())

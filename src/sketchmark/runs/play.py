@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from sketchmark import canvas as canvases
 from sketchmark.desk import Desk
@@ -14,6 +15,7 @@ from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkEr
 from sketchmark.models.base import Model
 from sketchmark.parts import Picture, Sample
 from sketchmark.runs.plan import Cell
+from sketchmark.worlds import world_of
 
 
 async def play(
@@ -62,10 +64,15 @@ def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canva
     if cell.canvas == "blank":
         return canvases.blank
     if cell.canvas == "oracle" and sample.frames:
-        return canvases.oracle(sample.frames())
+        return canvases.instead(sample.frames())
+    world = world_of(sample.target) if cell.canvas in ("corrupt", "caption") else None
+    if cell.canvas == "corrupt" and world and world.corrupt and (frames := world.corrupt(sample)):
+        return canvases.instead(frames)
+    if cell.canvas == "caption" and world and world.caption:
+        return canvases.caption(partial(world.caption, sample))
     if cell.canvas == "other":
         return canvases.other(donated)
-    return canvases.own
+    return canvases.missing(cell.canvas) if cell.canvas in canvases.NEEDS else canvases.own
 
 
 class _Clock:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from sketchmark.errors import BadInput
 
 _LEAST = {"concurrency": 1, "max_requests_per_minute": 1, "max_cost": 0, "replicas": 1, "num_gpus": 0}
-_ABOVE = {"limit": 0, "time_limit": 0}
+_ABOVE = {"time_limit": 0}
 
 
 def refuse_out_of_range(**given: object) -> None:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from sketchmark.errors import TotalsFailed
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import ScoreNumbers, ScoreRow
 from sketchmark.runs.grading import one_line
@@ -43,7 +44,8 @@ def summed_up(
             summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
             json.dumps(summary.aggregate, allow_nan=False, default=str)  # a total that is no number is none
         except Exception as error:  # the task's code: anything may come
-            summary.aggregate, summary.problem = {}, f"its own totals failed: {one_line(error)}"
+            summary.aggregate = error.made if isinstance(error, TotalsFailed) else {}
+            summary.problem = f"its own totals failed: {one_line(error)}"
     return summary
 
 

@@ -108,8 +108,7 @@ def _prepare(
                 "use another --output_path, or --fresh to start over",
             )
     limits = {name: limit for name, limit in (about.limits if about else {}).items() if name not in descriptions}
-    if request.limit is not None:
-        limits |= dict.fromkeys(descriptions, request.limit)
+    limits |= {cell.name: cell.limit for cell in cells if cell.limit is not None}
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,

@@ -53,7 +53,7 @@ def chosen(name: str, model: str, cells: list[Cell]) -> str:
         return name
     from sketchmark.engines.processes import cores
 
-    answers = sum(cell.weight * (cell.request.limit or cell.task.declared.default_limit or 0) for cell in cells)
+    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
     computes = model.startswith("player/") and all(cell.generated for cell in cells)
     return "processes" if computes and cores() > 1 and answers >= _PAYS else "local"
 

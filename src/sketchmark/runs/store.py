@@ -47,7 +47,7 @@ NUMBERS = LineReader(ScoredSample, "a score row")
 _RESULTS = LineReader(Results, "the results of a run")
 _VERSION = msgspec.json.Decoder(_Version)
 _ABOUT = msgspec.json.Decoder(RunAbout)
-_CELL = re.compile(r"[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)+(~[a-z\-]+)?")
+_CELL = re.compile(r"[A-Za-z0-9_+\-]+(\.[A-Za-z0-9_+\-]+)+(~[a-z\-]+)?")
 
 
 class RunFolder:

@@ -36,7 +36,7 @@ class Progress:
     @property
     def most(self) -> int | None:
         """How far into the cell's samples a run may go."""
-        return self.cell.request.limit or self.cell.task.declared.default_limit
+        return self.cell.limit or self.cell.task.declared.default_limit
 
     @property
     def total(self) -> int | None:

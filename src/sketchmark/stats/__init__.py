@@ -6,6 +6,7 @@ Everything here is plain numbers in, plain numbers out: nothing knows about runs
 
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.stats.paired import (
+    CLEAR,
     Difference,
     Verdict,
     holm,
@@ -18,6 +19,7 @@ from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
 from sketchmark.stats.trend import Trend, trend
 
 __all__ = [
+    "CLEAR",
     "Difference",
     "Interval",
     "Pilot",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
@@ -33,25 +33,34 @@ _PLAIN = (str, int, bool, NoneType)
 
 T = TypeVar("T", bound=Struct)
 
+Path = tuple[object, ...]
+"""The keys and places that lead to a value."""
 
-def checked(config: object, kind: type[T], where: str, known: Iterable[str] = ()) -> T:
-    """`config` as `kind`. `known` are keys of other kinds of file, for suggestions only."""
+
+def checked(
+    config: object,
+    kind: type[T],
+    where: str,
+    known: Iterable[str] = (),
+    line_of: Callable[[Path], int] | None = None,
+) -> T:
+    """`config` as `kind`. `known` are keys of other kinds of file, for suggestions only; `line_of` names the line of
+    what is wrong, where all of it stands in one file."""
     try:
         _check(config, kind, (), tuple(known))
         return msgspec.convert(config, kind)
     except _Wrong as wrong:
-        raise BadInput(f"{where}: {wrong}", wrong.hint) from None
+        line = f", line {line_of(wrong.path)}" if line_of else ""
+        raise BadInput(f"{where}{line}: {wrong}", wrong.hint) from None
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {_told((), error)}") from None
 
 
 class _Wrong(Exception):
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, path: Path, hint: str = "") -> None:
         super().__init__(message)
+        self.path = path
         self.hint = hint
-
-
-Path = tuple[object, ...]
 
 
 def _check(value: Any, kind: Any, path: Path, known: tuple[str, ...] = ()) -> None:
@@ -79,7 +88,7 @@ def _check(value: Any, kind: Any, path: Path, known: tuple[str, ...] = ()) -> No
     if "shape" in extra:
         _check_struct(value, extra["shape"], path, ())
     if "pattern" in extra and not re.fullmatch(extra["pattern"], value):
-        raise _Wrong(f"{shown(path)} must be written as {extra['written as']}")
+        raise _Wrong(f"{shown(path)} must be written as {extra['written as']}", path)
 
 
 @cache
@@ -97,6 +106,7 @@ def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: Path, know
             close = get_close_matches(str(key), [*keys, *known], n=1, cutoff=0.5)
             raise _Wrong(
                 f"unknown key {shown((*path, key))}",
+                (*path, key),
                 f"did you mean {close[0]}?" if close else f"known: {', '.join(keys)}",
             )
     _convert(value, kind, path)
@@ -107,27 +117,30 @@ def _check_plain(value: Any, path: Path) -> None:
     if isinstance(value, dict):
         for key, one in value.items():
             if not isinstance(key, str):
-                raise _Wrong(f"the name {shown((*path, key))} must be a text", "write it in quotes")
+                raise _Wrong(f"the name {shown((*path, key))} must be a text", (*path, key), "write it in quotes")
             _check_plain(one, (*path, key))
     elif isinstance(value, list):
         for number, one in enumerate(value):
             _check_plain(one, (*path, number))
     elif not isinstance(value, _PLAIN) and not (isinstance(value, float) and math.isfinite(value)):
-        raise _Wrong(f"{shown(path)} must be a text or a number, not {type(value).__name__}", "write it in quotes")
+        raise _Wrong(
+            f"{shown(path)} must be a text or a number, not {type(value).__name__}", path, "write it in quotes"
+        )
 
 
 def _check_name(key: Any, kind: Any, path: Path) -> None:
     try:
         _check(key, kind, path)
     except _Wrong as wrong:
-        raise _Wrong(f"the name {wrong}", "write it in quotes" if not isinstance(key, str) else "") from None
+        hint = "write it in quotes" if not isinstance(key, str) else ""
+        raise _Wrong(f"the name {wrong}", path, hint) from None
 
 
 def _convert(value: Any, kind: Any, path: Path) -> None:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _Wrong(_told(path, error)) from None
+        raise _Wrong(_told(path, error), path) from None
 
 
 def _unwrapped(kind: Any) -> tuple[Any, dict[str, Any]]:

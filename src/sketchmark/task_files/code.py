@@ -7,18 +7,20 @@ and of ours it gets only what a task brings for task files: not the modules and 
 
 from __future__ import annotations
 
+import ast
 import functools
-import hashlib
 import importlib
 import importlib.util
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.task_files.functions import blamed
+from sketchmark.task_files.importing import Imports
 from sketchmark.task_files.schema import TaskFile
+from sketchmark.terminal import tell
 
 _OURS = "sketchmark.tasks."
 _OFFERED = (_OURS, "sketchmark.protocols")
@@ -30,27 +32,55 @@ _WHERE = "module:name, inside sketchmark.tasks or importable; code beside an inc
 
 
 class IncludedFiles:
-    """The Python files that were run because the user said so, found by the name they have on disk."""
+    """The Python files that the user included, found by the name they have on disk. One that was named by hand is run
+    at once; one in a trusted folder is run when a task names it, or a model is asked for that it defines."""
 
     def __init__(self) -> None:
         self._modules: dict[Path, ModuleType] = {}
-        self._by_hand: set[Path] = set()
+        self._by_hand: dict[Path, None] = {}
+        self._imports: dict[Path, Imports] = {}
+        self._waiting: list[Path] = []
 
-    def run(self, path: Path, *, by_hand: bool) -> ModuleType:
-        try:
-            module = run_file(path)
-        except Exception as error:  # the user's code: anything may come
-            raise BadInput(f"--include {path} cannot be loaded: {type(error).__name__}: {error}") from error
-        self._modules[path.resolve()] = module
-        if by_hand:
-            self._by_hand.add(path.resolve())
-        return module
+    def run(self, path: Path) -> ModuleType:
+        """A file that was named by hand."""
+        self._by_hand[path.resolve()] = None
+        return self._run(path)
+
+    def trust(self, folder: Path) -> None:
+        """Runs nothing yet."""
+        self._waiting += sorted(folder.glob("*.py"))
 
     def named(self, stem: str, beside: Path | None, *, by_hand: bool) -> ModuleType | None:
         """The file of that name; of several the one beside the task file, else the last."""
-        found = [path for path in self._modules if path.stem == stem and (path in self._by_hand or not by_hand)]
+        waiting = [] if by_hand else [path.resolve() for path in self._waiting]
+        found = [path for path in (*self._by_hand, *waiting) if path.stem == stem]
         near = [path for path in found if beside is not None and path.parent == beside.resolve()]
-        return self._modules[(near or found)[-1]] if found else None
+        return self._run((near or found)[-1]) if found else None
+
+    def classes(self) -> dict[str, Path]:
+        """Classes in trusted folders that call themselves models, by their names in lower case: read, not run."""
+        return {
+            name.lower(): path
+            for path in self._waiting
+            for name, bases in _classes_in(path)
+            if any(base.endswith("Model") for base in bases)
+        }
+
+    def defining(self, name: str) -> ModuleType | None:
+        """The file of a trusted folder that defines a class of that name, in whatever case."""
+        for path in self._waiting:
+            if any(name == one.lower() for one, _ in _classes_in(path)):
+                return self._run(path)
+        return None
+
+    def _run(self, path: Path) -> ModuleType:
+        path = path.resolve()
+        if path not in self._modules:
+            if path not in self._by_hand:
+                tell(f"running {path} (--trust-code)", err=True)
+            with blamed(f"--include {path}", "cannot be loaded"):
+                self._modules[path] = self._imports.setdefault(path.parent, Imports(path.parent)).run(path)
+        return self._modules[path]
 
 
 class CodeNames:
@@ -121,32 +151,17 @@ def named_in(file: TaskFile) -> list[str]:
     return [name for name in named if name]
 
 
-def run_file(path: Path) -> ModuleType:
-    """Run a Python file under a module name of its own: a file called openai.py must not stand in for the SDK, and
-    two folders may both have a utils.py."""
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
-    name = f"sketchmark_included_{path.stem}_{digest}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BadInput(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    before = sys.modules.get(name)
-    sys.modules[name] = module
+def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
+    """(name, its bases as they are written) of every class at the top of a file."""
     try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        if before is None:
-            del sys.modules[name]
-        else:
-            sys.modules[name] = before
-        raise
-    return module
-
-
-def reach(folder: Path) -> None:
-    """Let the Python files of a trusted folder import each other. Last on the path: they replace nobody's module."""
-    if str(folder.resolve()) not in sys.path:
-        sys.path.append(str(folder.resolve()))
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [
+        (node.name, [ast.unparse(base) for base in node.bases])
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def _is_ours(module: str) -> bool:

@@ -19,10 +19,11 @@ class Function(
 
 
 class Filter(Struct, frozen=True, kw_only=True):
-    function: str | None = None
+    function: str | Function | None = None
 
 
 class Filters(Struct, frozen=True, kw_only=True):
+    name: str | None = None
     filter: list[Filter] = []
 
 
@@ -52,6 +53,10 @@ class LmmsEvalFile(Struct, frozen=True, kw_only=True):
     doc_to_target: str | int | Function | None = None
     process_docs: Function | None = None
     process_results: Function | None = None
+    description: str | None = None
+    cluster_key: str | None = None
+    repeats: int | None = None
+    full_docs: bool | None = None
     metric_list: list[Any] | None = None
     filter_list: list[Filters] | None = None
     generation_kwargs: Sampling | None = None

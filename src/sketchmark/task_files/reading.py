@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from msgspec import Struct
 from sketchmark.errors import BadInput
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.foreign import LmmsEvalFile, LmmsEvalGroup
+from sketchmark.task_files.functions import named_from
 from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
 from sketchmark.task_files.yaml_text import load
 
@@ -87,6 +89,8 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
     if len(seen) > _MOST_FILES:
         raise BadInput(f"task file {seen[0]} includes more than {_MOST_FILES} files")
     config = load(path)
+    if above and (there := os.path.relpath(path.parent.resolve(), above[0].parent)) != ".":
+        config = named_from(config, there, path.parent)
     includes = config.pop("include", [])
     names = [includes] if isinstance(includes, str) else includes
     if not isinstance(names, list) or not all(isinstance(name, str) and "\0" not in name for name in names):

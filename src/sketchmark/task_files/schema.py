@@ -159,7 +159,7 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     headline: Annotated[str, Meta(description="The score that tables and comparisons show first.")] = ""
     breakdown: Annotated[list[str], Meta(description="The sample's groups that results are broken down by.")] = []
     submission: Annotated[
-        Code | None, Meta(description="(episodes, folder) -> the files of a benchmark that scores elsewhere.")
+        Code | Call | None, Meta(description="(episodes, folder) -> the files of a benchmark that scores elsewhere.")
     ] = None
     replies: Annotated[
         Code | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,28 +18,46 @@ MOST_VALUES = 20_000
 MOST_DEEP = 40
 
 
-def load(path: Path) -> dict[Any, Any]:
+def load(path: Path, what: str = "task file") -> dict[Any, Any]:
     """The mapping in a YAML file. Whatever is wrong with it is one line that names the file."""
     import yaml
 
     try:
         if not path.is_file():
-            raise BadInput(f"cannot read task file {path}: no such file")
+            raise BadInput(f"cannot read {what} {path}: no such file")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise BadInput(f"task file {path} is larger than {MOST_BYTES // 1_000_000} MB")
+            raise BadInput(f"{what} {path} is larger than {MOST_BYTES // 1_000_000} MB")
         text = data.decode("utf-8-sig")
         if trouble := _trouble(text):
-            raise BadInput(f"task file {path} {trouble}")
+            raise BadInput(f"{what} {path} {trouble}")
         config = yaml.load(text, Loader=_loader())
     except BadInput:
         raise
     except Exception as error:  # besides YAMLError, YAML's constructors raise whatever int() and date() do
-        raise BadInput(f"cannot read task file {path}: {' '.join(str(error).split())[:300]}") from error
+        raise BadInput(f"cannot read {what} {path}: {' '.join(str(error).split())[:300]}") from error
     if not isinstance(config, dict):
-        raise BadInput(f"task file {path} is not a mapping")
+        raise BadInput(f"{what} {path} is not a mapping")
     return config
+
+
+def line_of(path: Path, keys: Sequence[object]) -> int:
+    """In which line of a file that `load` has read the value under `keys` stands, or the nearest around it."""
+    import yaml
+
+    node = yaml.compose(path.read_text("utf-8-sig"), Loader=_loader())
+    line = 0
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((name, value) for name, value in node.value if name.value == str(key)), None)
+            at, node = found or (None, None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            at = node = node.value[key]
+        else:
+            break
+        line = at.start_mark.line if at is not None and at.start_mark else line
+    return int(line) + 1
 
 
 @dataclass

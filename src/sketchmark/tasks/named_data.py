@@ -1,5 +1,5 @@
-"""The data set that a task file of lmms-eval's shape names: a file or folder beside it or under `--data`, or a data
-set of the hub, and nothing else.
+"""The data set that a task file of lmms-eval's shape names: a file or folder beside it, or a data set of the hub, or
+what the user names with `--data` in place of that, as for every other task; and nothing else.
 
 The file may be a stranger's. So variables and `~` stay as they are written, no address is followed, no folder is read
 by rules of its own, and only builders that parse (`pandas` would unpickle, `sql` connect) are known.
@@ -23,16 +23,19 @@ _BUILDERS = {
     ".arrow": "arrow",
     ".txt": "text",
 }
-_OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "load_from_disk")
+_OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "skipinitialspace", "load_from_disk")
 _NOT_FOR_LOADING = (
+    "From_YouTube",
     "cache_dir",
     "create_link",
     "force_download",
     "force_unzip",
     "local_files_only",
+    "max_retries",
     "num_proc",
     "token",
     "trust_remote_code",
+    "verification_mode",
     "video",
 )
 """Instructions to lmms-eval's downloader, and permissions that are the user's to give."""
@@ -47,6 +50,7 @@ class NamedData:
 
     def __init__(self, config: Mapping[str, Any], folder: Path, data: Path | None) -> None:
         self._config = config
+        self._data = data
         self._roots = [folder, *([data] if data is not None and data.is_dir() else [])]
         self.root = folder
         self._from_hub = False
@@ -78,9 +82,14 @@ class NamedData:
         options = _known(self._config.get("dataset_kwargs") or {})
         named = options.pop("data_files", None)
         saved = options.pop("load_from_disk", False)
+        if self._data is not None and (mine := self._under_data(path, name, split, named)):
+            return self._loaded(datasets, mine, split)
         if path in _BUILDERS.values():
             return datasets.load_dataset(path, data_files=self._files(named, split), split=split, **options)
         local = self._local(path)
+        if local is None and self._data is not None:
+            what = ", ".join(_names(named)) or f"{name or 'data'}/{split}-*.parquet"
+            raise DataMissing(f"{self._data} holds no {what}", tables.ways(path))
         if local is None and not saved and tables.is_hub_id(path) and not Path(path).exists():
             self._from_hub = True
             for one in _names([named, options.get("data_dir")]):
@@ -89,15 +98,41 @@ class NamedData:
             return datasets.load_dataset(path, name, split=split, **options)
         if local is None:
             raise BadInput(f"dataset_path {path!r} is not there", _NOTHING_ELSE)
-        if saved or tables.is_saved(local):
-            loaded = datasets.load_from_disk(str(local))
-            return loaded[split] if isinstance(loaded, dict) else loaded
-        files = [str(local)]
-        if local.is_dir():
-            files = [str(file) for file in tables.files_in(local, path, name, split, None)]
-        if not files or Path(files[0]).suffix not in _BUILDERS:
-            raise BadInput(f"dataset_path {path!r} holds no {split} as {', '.join(_BUILDERS)}", _NOTHING_ELSE)
-        return datasets.load_dataset(_BUILDERS[Path(files[0]).suffix], data_files={split: files}, split=split)
+        return self._loaded(datasets, [local], split)
+
+    def _under_data(self, path: str, name: str | None, split: str, named: Any) -> list[Path]:
+        """Where the user's own copy lies: `--data` is a file, or a folder as `sketchmark.files.tables.rows` says."""
+        data = self._data
+        if data is None or not data.exists():
+            raise DataMissing(f"{data} does not exist", tables.ways(path))
+        self.root = data.parent if data.is_file() else data
+        if data.is_file():
+            return [data]
+        if saved := next((one for one in tables.bases(data, path, name) if tables.is_saved(one)), None):
+            return [saved]
+        files = named.get(split) if isinstance(named, Mapping) else named
+        listed = [one for one in _names(files) if ".." not in Path(one).parts and not Path(one).is_absolute()]
+        found = [file for one in listed for file in tables.files_in(data, path, name, split, one)]
+        return found or ([] if listed else tables.files_in(data, path, name, split, None))
+
+    def _loaded(self, datasets: Any, places: list[Path], split: str) -> Any:
+        """Files of one kind, or a folder that holds such files or that `datasets` saved."""
+        first = places[0]
+        if first.is_dir() and tables.is_saved(first):
+            loaded = datasets.load_from_disk(str(first))
+            if not isinstance(loaded, dict):
+                return loaded
+            if split not in loaded and len(loaded) > 1:
+                raise DataMissing(f"{first} has no split {split!r}", f"it has: {', '.join(loaded)}")
+            return loaded[split] if split in loaded else next(iter(loaded.values()))
+        name = self._config.get("dataset_name")
+        files = (
+            tables.files_in(first, str(self._config["dataset_path"]), name, split, None) if first.is_dir() else places
+        )
+        kind = _BUILDERS.get(files[0].suffix) if files else None
+        if kind is None:
+            raise BadInput(f"{first} holds no {split} as {', '.join(_BUILDERS)}", _NOTHING_ELSE)
+        return datasets.load_dataset(kind, data_files={split: [str(file) for file in files]}, split=split)
 
     def _files(self, named: Any, split: str) -> dict[str, list[str]]:
         """Each split's files, as paths that lead nowhere else."""

@@ -116,7 +116,7 @@ class _Fitting:
         texts = self.table.texts
         indent = _INDENT if headings else ""
         if headings:
-            yield Text(_heading(self.columns[:headings]), "bold")
+            yield from self._heading(self.columns[:headings])
         yield Text(indent + self._line(part, self.columns), "bold")
         yield Text("─" * min(self.width, self._wide(headings, part)))
         spaced = not headings and texts > 1 and len({row[0] for row in self.rows}) < len(self.rows)
@@ -124,12 +124,17 @@ class _Fitting:
         for number, row in enumerate(self.rows):
             same = 0 if above is None else _shared(above, row[:texts])
             if headings and same < headings:
-                yield Text(_heading(row[:headings]), "bold")
+                yield from self._heading(row[:headings])
             elif spaced and above and not same:
                 yield Text()
             cells = ["" if headings <= at < min(same, texts - 1) else cell for at, cell in enumerate(row)]
             yield Text(indent + self._line(part, cells), self.table.styles.get(number, ""))
             above = row[:texts]
+
+    def _heading(self, names: Iterable[str]) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield from (Text(line, "bold") for line in wrapped(" · ".join(filter(None, names)), self.width))
 
     def _line(self, part: Sequence[int], cells: Sequence[str]) -> str:
         padded = []
@@ -151,10 +156,6 @@ def _shared(above: Sequence[str], names: Sequence[str]) -> int:
     return next(differs, len(names))
 
 
-def _heading(names: Iterable[str]) -> str:
-    return " · ".join(name for name in names if name)
-
-
 def tell_wrapped(text: str) -> None:
     """A sentence of ours on as many lines as it needs."""
     from sketchmark.terminal.console import columns
@@ -167,8 +168,9 @@ _TOGETHER = re.compile(r"\[[^\[\]]{1,60}\]|\d (?=%|points)")
 _FIXED_SPACE = "\N{NO-BREAK SPACE}"
 
 
-def wrapped(sentence: str, width: int) -> list[str]:
-    """The lines of a sentence; an interval, and a number with its unit, stay on one."""
+def wrapped(sentence: str, width: int, first: str = "") -> list[str]:
+    """The lines of a sentence, behind `first`; an interval, and a number with its unit, stay on one."""
     held = _TOGETHER.sub(lambda found: found[0].replace(" ", _FIXED_SPACE), one_line(sentence))
-    lines = textwrap.wrap(held, width, break_on_hyphens=False)
+    after = " " * len(first)
+    lines = textwrap.wrap(held, width, initial_indent=first, subsequent_indent=after, break_on_hyphens=False)
     return [line.replace(_FIXED_SPACE, " ") for line in lines]

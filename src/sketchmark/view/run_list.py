@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.runs.index import RunIndex
+from sketchmark.runs.shelf import run_folders
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal import one_line
 
 Row = TypeVar("Row")
-
-DEPTH = 3
 
 
 def in_words(error: Exception) -> str:
@@ -39,7 +37,7 @@ class RunList:
 
     def look(self) -> list[RunIndex]:
         """Every readable run, brought up to date. One broken folder is named in `troubles` and hides no other."""
-        self._paths = {path.relative_to(self.root).as_posix(): path for path in self._folders(self.root, DEPTH)}
+        self._paths = {path.relative_to(self.root).as_posix(): path for path in run_folders(self.root)}
         self._runs = {key: run for key, run in self._runs.items() if key in self._paths}
         self.troubles = {}
         found = []
@@ -80,17 +78,3 @@ class RunList:
             return self._refreshed(key)
         except Exception as error:
             raise BadInput(in_words(error)) from error
-
-    def _folders(self, folder: Path, depth: int) -> Iterator[Path]:
-        if os.path.lexists(folder / "run.json"):  # also what only looks like one: then it is named
-            yield folder
-            return
-        if depth == 0:
-            return
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
-            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
-                yield from self._folders(Path(entry.path), depth - 1)

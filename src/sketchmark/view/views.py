@@ -15,6 +15,7 @@ from sketchmark.parts import Picture
 from sketchmark.runs import readings, summary
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.record import drawn_names, input_names, said
+from sketchmark.runs.standings import standings
 from sketchmark.view import differences
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
@@ -62,7 +63,13 @@ class Views:
         run = self._run(asked)
         with self._lock:
             charts = self._recent.get(run, "charts", lambda: _charts(run))
-            return {**_run_row(run), **charts, "about": plain(run.about), "has_report": _report_of(run) is not None}
+            return {
+                **_run_row(run),
+                **charts,
+                "gains": plain(summary.gains(run)),
+                "about": plain(run.about),
+                "has_report": _report_of(run) is not None,
+            }
 
     def _hits(self, run: RunIndex, asked: Asked) -> list[Hit]:
         query = Query.of(asked)
@@ -209,19 +216,18 @@ def _run_row(run: RunIndex) -> dict[str, Any]:
         "version": run.version,
         "episodes": sum(len(cell.episodes) for cell in run.cells.values()),
         "cells": [_cell_row(cell) for cell in run.cells.values()],
-        "gains": plain(summary.gains(run)),
     }
 
 
 def _standing(run: RunIndex) -> dict[str, Any]:
-    """A row of the list with what others published for its headline scores, which the leaderboard has columns for."""
+    """A row of the list with what the leaderboard shows: its standings, and what others published for the same."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
         for name, cell in summary.summed_up(run).items()
         for figure in cell.published
         if figure.score == run.cells[name].headline
     ]
-    return {**_run_row(run), "published": figures}
+    return {**_run_row(run), "standings": plain(standings(run)), "published": figures}
 
 
 def _cell_row(cell: CellIndex) -> dict[str, Any]:

@@ -35,17 +35,18 @@ def every_world() -> Iterator[World]:
     return map(world, WORLDS)
 
 
-def board_of(target: Mapping[str, Any]) -> tuple[Board, int, int] | None:
-    """The board that a sample's pictures show, with its rows and columns; None: no board that can be read.
-
-    A target that names its world is believed. The others (published sets, and run folders on disk, which must keep
-    working) belong to the first world that claims them.
-    """
+def world_of(target: Mapping[str, Any]) -> World | None:
+    """Whose sample it is. A target that names its world is believed. The others (published sets, and run folders on
+    disk, which must keep working) belong to the first world that claims them."""
     named = target.get("world")
     if named is None:
-        found = next((each for each in every_world() if each.claims(target)), None)
-    else:
-        found = world(named) if isinstance(named, str) and named in WORLDS else None
+        return next((each for each in every_world() if each.claims(target)), None)
+    return world(named) if isinstance(named, str) and named in WORLDS else None
+
+
+def board_of(target: Mapping[str, Any]) -> tuple[Board, int, int] | None:
+    """The board that a sample's pictures show, with its rows and columns; None: no board that can be read."""
+    found = world_of(target)
     if found is None or found.board is None:
         return None
     try:

@@ -42,6 +42,13 @@ class Play:
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
         """What `player/sketcher` draws; where its hand is `shaky`, something else than it meant."""
 
+    def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
+        """What `player/flawed` answers at the end: what the drawings show (None: nothing of this puzzle), or else
+        what is true; either of them `wrong` in one thing."""
+
+    def misdraw(self, context: Context) -> Picture | None:
+        """What `player/flawed` draws in an episode in which one thing is to be drawn wrongly."""
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -83,6 +90,12 @@ class BoardReading:
 
     grid: list[list[Label]]
     places: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
+
+
+def in_words(seen: BoardReading, name: Callable[[Label], str]) -> str:
+    """A board that was read, for the canvas `caption`."""
+    rows = (f"Row {number}: {', '.join(map(name, row))}." for number, row in enumerate(seen.grid, 1))
+    return " ".join(("The drawing shows a board.", *rows))
 
 
 def _rows_and_cols(rows: int, cols: int) -> dict[str, int]:
@@ -130,3 +143,7 @@ class World:
     claims: Callable[[Mapping[str, Any]], bool] = _never
     """Whether a target that names no world is of this one. New worlds need none: their targets have the world's name
     as `world`."""
+    corrupt: Callable[[Sample], list[Picture]] | None = None
+    """The true pictures of a sample with one thing wrong, for the canvas of this name; none where nothing can be."""
+    caption: Callable[[Sample, Picture], str] | None = None
+    """What a drawing shows, in words, for the canvas of this name."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from sketchmark.parts import Context, Picture, Sample
 from sketchmark.worlds import jigsaw, writing
@@ -41,8 +42,7 @@ class JigsawPlay(Play):
         pieces = _pieces(context)
         if pieces is None:
             return None
-        costs = [jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:]]
-        better = costs.index(min(costs))
+        better = _better_fitting(pieces)
         if wanted(context) == "describe":
             return f"The seams {'run on' if _asked_candidate(context) == better else 'break'} at the inner edges."
         return tagged_choice(better, "its seams run on across both inner edges")
@@ -59,16 +59,24 @@ class JigsawPlay(Play):
             return None
         if wanted(context) == "describe":
             return "I see both patches, but I cannot picture them in place."
-        labels = [labelled(context, f"COMPLETED WITH CANDIDATE {i}:") for i in (0, 1)]
-        completed = [picture for picture in labels if picture and _belongs(picture, pieces[0])]
-        if len(completed) == 2:
-            costs = [jigsaw.seam_cost(picture) for picture in completed]
-            return tagged_choice(costs.index(min(costs)), "in my drawing its seams run on")
+        better = _better_drawn(context, pieces[0])
+        if better is not None:
+            return tagged_choice(better, "in my drawing its seams run on")
         coin = Random(int(pieces[1].identity[:12], 16) + seed)
         return tagged_choice(coin.randrange(2), "at a glance both fit")
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
         return self._completed(context, other=shaky)
+
+    def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
+        pieces = _pieces(context)
+        if pieces is None:
+            return None
+        better = _better_drawn(context, pieces[0]) if by_drawings else _better_fitting(pieces)
+        return None if better is None else tagged_choice(1 - better if wrong else better, "it seems to fit")
+
+    def misdraw(self, context: Context) -> Picture | None:
+        return self._completed(context, other=True)
 
     def _completed(self, context: Context, other: bool) -> Picture | None:
         """The reference with the candidate that is asked for, or with the other one."""
@@ -85,9 +93,42 @@ def _pieces(context: Context) -> tuple[Picture, Picture, Picture] | None:
     return reference, candidates[0], candidates[1]
 
 
+def _better_fitting(pieces: tuple[Picture, Picture, Picture]) -> int:
+    costs = [jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:]]
+    return costs.index(min(costs))
+
+
+def _better_drawn(context: Context, reference: Picture) -> int | None:
+    drawn = [labelled(context, f"COMPLETED WITH CANDIDATE {i}:") for i in (0, 1)]
+    return better_shown([picture for picture in drawn if picture], reference)
+
+
 def _asked_candidate(context: Context) -> int:
     found = re.search(r"Candidate (\d)", context.texts[-1])
     return int(found[1]) if found and found[1] in "01" else 0
+
+
+def _corrupt(sample: Sample) -> list[Picture]:
+    """Each panel is filled with the other candidate, so that the wrong one seems to fit."""
+    return sample.frames()[::-1] if sample.frames and "ref" in sample.pictures else []
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    if not _belongs(drawing, writing.picture_of(sample, "ref")):
+        return "The drawing does not show the panel with one cell filled in."
+    step = jigsaw.seam_cost(drawing)
+    return (
+        "The drawing shows the panel with its bottom-right cell filled in. Across the two inner edges of that cell "
+        f"the colors change by {step:.1f} of 255 on average."
+    )
+
+
+def better_shown(completed: Sequence[Picture], reference: Picture) -> int | None:
+    """Which of two completions runs on more smoothly; None unless both show this panel."""
+    if len(completed) != 2 or not all(_belongs(picture, reference) for picture in completed):
+        return None
+    costs = [jigsaw.seam_cost(picture) for picture in completed]
+    return costs.index(min(costs))
 
 
 def _belongs(completed: Picture, reference: Picture) -> bool:
@@ -99,6 +140,10 @@ def _belongs(completed: Picture, reference: Picture) -> bool:
     half = reference.size[1] // 2
     mine, its = (picture.values[:half].astype(np.int16) for picture in (completed, reference))
     return bool(np.abs(mine - its).mean() < 8)
+
+
+def _claims(target: Mapping[str, Any]) -> bool:
+    return set(target) == {"label"} and target["label"] in (0, 1)
 
 
 @contextmanager
@@ -141,4 +186,7 @@ WORLD = World(
         column_type="int64",
         folder=_folder,
     ),
+    claims=_claims,
+    corrupt=_corrupt,
+    caption=_caption,
 )

@@ -10,9 +10,11 @@ from typing import Any
 
 from sketchmark.parts import Picture, Sample
 from sketchmark.worlds import maze, writing
-from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World
+from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World, in_words
 from sketchmark.worlds.maze_play import MazePlay
 from sketchmark.worlds.seeding import numbered_drafts
+
+_PLAY = MazePlay()
 
 
 def samples(
@@ -36,6 +38,10 @@ def samples(
 def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
     seen = maze.read(picture, rows, cols)
     return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    return in_words(_read(drawing, sample.target["rows"], sample.target["cols"]), _name)
 
 
 def _name(label: Label) -> str:
@@ -65,7 +71,7 @@ WORLD = World(
     name="maze",
     about=maze.__doc__ or "",
     told_by=("maze solver",),
-    play=MazePlay(),
+    play=_PLAY,
     making=Making(
         about="Mazes with exactly one shortest way.",
         samples=samples,
@@ -85,4 +91,6 @@ WORLD = World(
         name=_name,
     ),
     claims=_claims,
+    corrupt=_PLAY.corrupted,
+    caption=_caption,
 )

@@ -14,13 +14,14 @@ from itertools import pairwise
 from random import Random
 from typing import Generic, Literal, TypeVar
 
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part, Picture, Sample
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.description import Play
 
 State = TypeVar("State")
 Wanted = Literal["plan", "describe", "final"]
 
+_BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
 _MOVE = re.compile(r"\b(up|down|left|right)\b", re.IGNORECASE)
 
 
@@ -137,6 +138,43 @@ class StepByStep(ABC, Play, Generic[State]):
         """The moves with which the sketcher ends its answer, from where it sees no further."""
         return []
 
+    def corrupted(self, sample: Sample) -> list[Picture]:
+        """The true frames but for the last, which shows another move than the true one; none at all where there was
+        no other move. The moves that the frames show are therefore right up to the last."""
+        initial, moves = sample.pictures["initial"], sample.target["moves"]
+        state = self.begin(Shown(initial, None, ())) if isinstance(initial, Picture) else None
+        if state is None or not moves:
+            return []
+        *right, last = moves
+        frames = []
+        for move in right:
+            state = self.after(state, move)
+            frames.append(self.render(state))
+        wrong = self.astray(state, last, right[-1] if right else "", Random(sample.id))
+        return [] if wrong is None else [*frames, self.render(wrong)]
+
+    def astray(self, state: State, move: str, before: str, rng: Random) -> State | None:
+        """Where another move leads than `move`; back only where there is no other way, None where there is not even
+        that."""
+        ends = {other: self.after(state, other) for other in MOVES if other != move}
+        wrong = {other: end for other, end in ends.items() if end != state}
+        onward = [end for other, end in wrong.items() if other != _BACK.get(before)]
+        choices = onward or list(wrong.values())
+        return rng.choice(choices) if choices else None
+
+    def moves_in(self, state: State, pictures: Iterable[Picture]) -> list[str] | None:
+        """The moves that lead from picture to picture; None where one of them shows no next state."""
+        moves = []
+        for picture in pictures:
+            if self.shows(picture, state):
+                continue
+            move = next((move for move in MOVES if self.shows(picture, self.after(state, move))), None)
+            if move is None:
+                return None
+            moves.append(move)
+            state = self.after(state, move)
+        return moves
+
     def answer(self, context: Context) -> str | None:
         shown, state = self._begin(context)
         if shown is None or state is None:
@@ -174,6 +212,25 @@ class StepByStep(ABC, Play, Generic[State]):
         now = self._followed(first, shown)[1]
         planned = shown.plans[-1] if shown.plans else "up"
         return self.render(self.after(now, rng.choice(self.slips(now)) if shaky else planned))
+
+    def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
+        """A wrong one lacks the last move, which is never the truth, whatever the drawings show."""
+        shown, state = self._begin(context)
+        if shown is None or state is None:
+            return None
+        moves = self.moves_in(state, shown.drawings) if by_drawings else self.solve(state)
+        return tagged_moves(moves[:-1] if wrong else moves) if moves else None
+
+    def misdraw(self, context: Context) -> Picture | None:
+        """All right but for the last drawing, which shows another move than the planned one."""
+        shown, first = self._begin(context)
+        if shown is None or first is None:
+            return None
+        *right, last = shown.plans or [""]
+        state, ends = self._after_all(first, right), len(shown.plans) >= len(self.solve(first))
+        dice = Random(shown.initial.identity)
+        wrong = self.astray(state, last, right[-1] if right else "", dice) if ends else None
+        return self.render(self.after(state, last) if wrong is None else wrong)
 
     def _begin(self, context: Context) -> tuple[Shown | None, State | None]:
         shown = puzzle_in(context)

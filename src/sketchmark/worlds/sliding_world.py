@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture, Sample
 from sketchmark.worlds import sliding, writing
-from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World
+from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World, in_words
 from sketchmark.worlds.playing import Shown, StepByStep
 from sketchmark.worlds.seeding import numbered_drafts
 from sketchmark.worlds.sliding import State
@@ -89,6 +89,9 @@ class SlidingPlay(StepByStep[Sliding]):
         return moves
 
 
+_PLAY = SlidingPlay()
+
+
 def _read_tiles(picture: Picture) -> State | None:
     for n in (3, 2, 4, 5):
         state = sliding.to_state(sliding.read(picture, n))
@@ -109,6 +112,10 @@ def _size_of(target: Mapping[str, Any]) -> tuple[int, int]:
 
 def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
     return BoardReading(sliding.read(picture, _sized(rows, cols)["n"]))
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    return in_words(_read(drawing, *_size_of(sample.target)), _name)
 
 
 def _edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
@@ -150,7 +157,7 @@ WORLD = World(
     name="sliding",
     about=sliding.__doc__ or "",
     told_by=("sliding puzzle solver",),
-    play=SlidingPlay(),
+    play=_PLAY,
     making=Making(
         about="Sliding puzzles of exact depth, 2x2 to 5x5, all with one goal.",
         samples=samples,
@@ -172,4 +179,6 @@ WORLD = World(
         size_of=_size_of,
     ),
     claims=_claims,
+    corrupt=_PLAY.corrupted,
+    caption=_caption,
 )

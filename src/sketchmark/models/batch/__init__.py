@@ -1,6 +1,7 @@
 """OpenAI's Batch API: many requests in one job that may take a day, and survives whoever waits for it.
 
-results = await run_job(connect("openai/gpt-4o", {}), requests, JobFiles.named(Path("batch"), Path("results")), print)
+files = JobFiles.named(Path("batch"), Path("results"))
+results = await run_job(connect("openai/gpt-6-luna", {}), requests, files, print)
 """
 
 from sketchmark.models.batch.connection import Connection, connect

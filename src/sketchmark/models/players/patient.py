@@ -21,7 +21,7 @@ _COLOUR = re.compile(rf"\b({'|'.join(COLOURS)})\b")
 _KIND = re.compile(rf"\b({'|'.join(KINDS)})\b")
 _CALLED = re.compile(r"called (\w+)")
 _WORD = re.compile(r"the word (\w+)")
-_UP_TO = re.compile(r"from 1 to (\d+)")
+_UP_TO = re.compile(r"from 1 to (\d{1,4})\b")
 
 
 class Patient(Model):
@@ -32,7 +32,7 @@ class Patient(Model):
         return {"name": self.name}
 
     async def say(self, context: Context, options: Options) -> Reply:
-        words = _answer(context).split(" ")
+        words = answer(context).split(" ")
         most = options.max_new_tokens or len(words)
         usage = Usage(tokens_out=min(most, len(words)), pictures_in=len(context.pictures))
         return Reply(" ".join(words[:most]), finish="length" if most < len(words) else "stop", usage=usage)
@@ -42,7 +42,7 @@ class Patient(Model):
         return Reply(picture=_drawing(context, options), usage=usage)
 
 
-def _answer(context: Context) -> str:
+def answer(context: Context) -> str:
     question = context.texts[-1] if context.texts else ""
     if found := _WORD.search(question):
         return found[1]

@@ -19,9 +19,11 @@ from sketchmark.episode import Episode
 from sketchmark.parts import Picture, Sample
 from sketchmark.scoring import frames, tagged
 from sketchmark.task import Grading, Scores
-from sketchmark.tasks.worlds import answers
+from sketchmark.tasks.worlds import answers, following
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
+from sketchmark.worlds.maze_play import MazePlay
+from sketchmark.worlds.sliding_world import SlidingPlay
 
 DREAMSIM = "+dreamsim"
 OFFICIAL, STRICT = "official", "strict"
@@ -59,6 +61,7 @@ def maze(sample: Sample, episode: Episode, grading: Grading) -> Scores:
             "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
+    values |= following.moves(MazePlay(), sample, episode, answer)
     if official and seen.start is None:
         notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
         values = {name: value if name in _OURS else None for name, value in values.items()}
@@ -94,6 +97,7 @@ def sliding(sample: Sample, episode: Episode, grading: Grading) -> Scores:
             "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
+    values |= following.moves(SlidingPlay(), sample, episode, answer)
     return Scores(_with_truth(values, truth, notes), notes, unparsed=answer is None)
 
 
@@ -107,6 +111,7 @@ def jigsaw(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     label = int(sample.target["label"])
     values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
     notes: dict[str, Any] = {"answer": answer, "expected": label}
+    values |= following.choice(sample, episode, answer)
     if tagged.echoes_template(episode.answer):
         notes["echo"] = "the prompt's own template was repeated"
     if episode.draw_attempts:

@@ -177,7 +177,7 @@ function canvases(cells) {
     (task) => drawing.filter((cell) => cell.task === task).length > 1,
   );
   if (!tasks.length) return null;
-  const order = ["own", "blank", "other", "oracle", "source"];
+  const order = ["own", "blank", "other", "oracle", "corrupt", "caption", "source"];
   const figures = tasks.map((task) =>
     bars(
       `${task}: score by canvas`,
@@ -191,7 +191,7 @@ function canvases(cells) {
     "section",
     {},
     el("h2", {}, "Does it use what it drew?"),
-    el("p", { class: "quiet" }, "own: it sees its drawing · blank: white paper · other: another sample’s drawing · oracle: the true picture · source: the code it drew by"),
+    el("p", { class: "quiet" }, "own: it sees its drawing · blank: white paper · other: another sample’s drawing · oracle: the true picture · corrupt: the true picture with one thing wrong · caption: what a reader sees in its drawing, in words · source: the code it drew by"),
     el("div", { class: "charts" }, figures),
   );
 }

@@ -81,8 +81,8 @@ function brokenRuns(troubles) {
 
 /** One row per run, one column per task: direct → visual_cot, and the gain. */
 function leaderboard(runs, sort, go) {
-  const tasks = [...new Set(runs.flatMap((run) => run.cells.map((cell) => cell.task)))];
-  const best = (run, task) => Math.max(-1, ...cells(run, task).map((cell) => score(cell)?.mean ?? -1));
+  const tasks = [...new Set(runs.flatMap((run) => run.standings.map((one) => one.task)))];
+  const best = (run, task) => Math.max(-1, ...standings(run, task).map((one) => one.score?.mean ?? -1));
   const by = tasks.includes(sort) ? sort : tasks[0];
   const ordered = [...runs].sort((a, b) => best(b, by) - best(a, by));
   const chosen = new Set();
@@ -100,7 +100,7 @@ function leaderboard(runs, sort, go) {
         button.disabled = chosen.size !== 2;
       },
     });
-  const scorings = scoredBy(runs.flatMap((run) => run.cells));
+  const scorings = scoredBy(runs.flatMap((run) => run.standings));
   const mixed = scorings.includes(",");
   const columns = [
     "Run",
@@ -146,22 +146,21 @@ function publishedRows(runs, tasks) {
   ]);
 }
 
-const cells = (run, task) => run.cells.filter((cell) => cell.task === task && cell.canvas === "own");
-const score = (cell) => cell.metrics[cell.headline];
+const standings = (run, task) => run.standings.filter((one) => one.task === task && one.canvas === "own");
 
 function standing(run, task, mixed) {
-  const shown = cells(run, task).filter((cell) => score(cell) || cell.problem);
+  const shown = standings(run, task).filter((one) => one.score || one.problem);
   if (!shown.length) return el("span", { class: "quiet" }, "–");
-  return shown.map((cell) => {
-    if (!score(cell)) return el("div", { class: "standing" }, el("span", { class: "quiet" }, `${cell.mode} ${noScore(cell)}`));
-    const gain = run.gains.find((one) => one.task === task && one.mode === cell.mode && one.canvas === "own");
+  return shown.map((one) => {
+    if (!one.score) return el("div", { class: "standing" }, el("span", { class: "quiet" }, `${one.mode} ${noScore(one)}`));
     return el(
       "div",
       { class: "standing" },
-      el("span", { class: "quiet" }, mixed ? `${cell.mode}, ${cell.scoring}` : cell.mode),
-      el("a", { href: address("/samples", { run: run.run, task, mode: cell.mode }) }, `${percent(score(cell).mean)}`),
-      el("span", { class: "quiet" }, bracket(score(cell).ci95)),
-      gain ? pill(points(gain.gain), verdict(gain)) : null,
+      el("span", { class: "quiet" }, mixed ? `${one.mode}, ${one.scoring}` : one.mode),
+      el("a", { href: address("/samples", { run: run.run, task, mode: one.mode }) }, `${percent(one.score.mean)}`),
+      el("span", { class: "quiet" }, bracket(one.score.ci95)),
+      one.gain ? pill(points(one.gain.gain), verdict(one.gain)) : null,
+      el("span", { class: "quiet" }, `n ${one.n}`),
     );
   });
 }

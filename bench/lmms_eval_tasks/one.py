@@ -1,0 +1,130 @@
+"""One task of lmms-eval, in a process of its own: loaded, given rows, played."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import sketchmark
+from bench.lmms_eval_tasks.attempt import Attempt, Sound
+from bench.lmms_eval_tasks.documents import Inventor
+from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
+from bench.lmms_eval_tasks.known_rows import known_rows
+from bench.lmms_eval_tasks.surroundings import other_sets, surround
+from sketchmark.catalog import Catalog
+from sketchmark.errors import SketchmarkError
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.runs.results_format import CellSummary
+from sketchmark.task_files.reading import read_config
+from sketchmark.tasks.lmms_eval.config import metrics
+from sketchmark.tasks.lmms_eval.task_code import TaskCode
+
+
+class Says(Model):
+    """Gives one answer to everything."""
+
+    def __init__(self, name: str, answer: str) -> None:
+        super().__init__(name)
+        self.answer = answer
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return Reply(text=self.answer)
+
+
+def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
+    """What is known so far always stands in the file `told`: the process may be ended at any time."""
+
+    def tell(state: str, kind: str, reason: object = "") -> None:
+        words = " ".join(str(reason).replace(str(task_file.parent), "").replace(str(home), "~").split())[:300]
+        Finding(state, kind, words, task_file.name).write(told)
+
+    known = known_rows().get(folder, {})
+    surround(home, known)
+    inventor = Inventor(known)
+    other_sets(inventor)
+    config = read_config(task_file)
+    try:
+        Catalog((task_file,), trust_code=True).task(str(config["task"]))
+        code = TaskCode(task_file)
+        code.check()
+    except SketchmarkError as error:
+        return tell(FAILS, _kind(str(error)), error)
+    tell(LOADS, "not done in time", "looking for rows")
+    attempt = Attempt(code)
+    try:
+        failed = inventor.search(attempt.whole, task_file.parent)
+        if failed is not None:
+            words = f"{type(failed).__name__}: {failed} {_place(failed, task_file.parent)}"
+            return tell(LOADS, _kind(words), words)
+        tell(LOADS, "not done in time", "being played")
+        cell = _played(attempt, config, task_file, home)
+    except (SketchmarkError, Sound) as error:
+        return tell(LOADS, _kind(str(error)), error)
+    names = [str(metric["metric"]) for metric in metrics(config)]
+    given = [name for name in names if name in cell.metrics or cell.aggregate.get(name, "nan") != "nan"]
+    if cell.problem or cell.failures or not cell.n:
+        words = f"{cell.problem} {cell.reasons} {cell.failures}"
+        return tell(LOADS, _kind(words), words)
+    if not given:
+        return tell(LOADS, "no metric of its list gets a value", ", ".join(names))
+    return tell(PLAYS, "", f"n={cell.n}: {', '.join(given)}")
+
+
+def _played(attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
+    """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
+    import datasets  # type: ignore[import-untyped]
+
+    keys = ("test_split", "validation_split", "training_split")
+    split = next((str(config[key]) for key in keys if config.get(key)), "test")
+    made = datasets.Dataset.from_list(attempt.rows())
+    datasets.DatasetDict({re.sub(r"\W.*", "", split) or "test": made}).save_to_disk(str(home / "data"))
+    folder = sketchmark.run(
+        Says(attempt.model, attempt.answer),
+        str(config["task"]),
+        include=(task_file,),
+        trust_code=True,
+        data=home / "data",
+        output_path=home / "run",
+        no_cache=True,
+    )
+    [cell] = folder.results.tasks.values()
+    return cell
+
+
+def _place(error: BaseException, code: Path) -> str:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(code) in frame.filename]
+    return f"({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+
+
+_KINDS = [
+    (r"is to be listened to", "sound"),
+    (r"few-shot", "few-shot examples"),
+    (r"scores \d+ replies", "several replies to a question"),
+    (r"there is no module (\w+)", "a module that is not installed: {}"),
+    (r"metric '(\w+)' needs process_results", "metric {} without process_results"),
+    (r"aggregates by '(\w+)'", "aggregation {}"),
+    (r"has no (doc_to_text|metric_list|dataset_path)", "no {}"),
+    (r"(?i)offline|couldn't reach|cannot find the requested files|ConnectionError", "looks at the hub"),
+    (r"Resource .* not found", "data of nltk that is not here"),
+    (r"No module named '(\w+)", "a module that is not installed: {}"),
+    (r"cannot import name .* from '(\w+)", "another version of {}"),
+    (r"cannot be loaded", "its own code fails when it is imported"),
+    (r"dataset_kwargs", "dataset_kwargs that are not known"),
+    (r"no such function", "names a function that is not there"),
+    (r"NameError", "its own code uses a name that is not there"),
+    (r"FileNotFoundError|trusted media", "files that come with its data and are no rows"),
+    (r"AssertionError: \(", "its own aggregation wants the whole data set"),
+    (r"KeyError: '(pre|post)_prompt'", "its own file lacks a prompt that its code wants"),
+    (r"include", "includes a file that is not there"),
+]
+
+
+def _kind(message: str) -> str:
+    for pattern, kind in _KINDS:
+        if found := re.search(pattern, message):
+            return kind.format(*found.groups()) if found.groups() else kind
+    return "no made-up rows fit its code"

@@ -1,0 +1,95 @@
+"""The count as a section of docs/lmms-eval-tasks.md.
+
+    python -m bench.lmms_eval_tasks.page ALONE.json MORE.json docs/lmms-eval-tasks.md
+
+Both files are what `bench.lmms_eval_tasks --json` wrote: with lmms-eval alone installed, and with the packages that
+its folders import besides.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from bench.lmms_eval_tasks.finding import FAILS, PLAYS, Finding
+from bench.lmms_eval_tasks.known_rows import known_rows
+
+HEADING = "## How many of lmms-eval's own folders play\n"
+SOUND = "sound"
+
+Findings = dict[str, Finding]
+
+
+def read(file: Path) -> Findings:
+    return {name: Finding(**one) for name, one in json.loads(file.read_text()).items()}
+
+
+def write(found: Findings, file: Path) -> None:
+    file.write_text(json.dumps({name: one.as_dict() for name, one in found.items()}, indent=1))
+
+
+def counts(by_label: dict[str, Findings]) -> str:
+    """How many load and play, as Markdown."""
+    lines = ["| | folders | load | play |", "|---|---:|---:|---:|"]
+    for label, found in by_label.items():
+        if found:
+            loads = sum(one.state != FAILS for one in found.values())
+            plays = sum(one.state == PLAYS for one in found.values())
+            lines.append(f"| {label} | {len(found)} | {_share(loads, found)} | {_share(plays, found)} |")
+    return "\n".join(lines)
+
+
+def reasons(found: Findings) -> str:
+    """Those that do not play, by what they stop at."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for name, one in sorted(found.items()):
+        if one.state != PLAYS:
+            kinds.setdefault((one.state, one.kind), []).append(name)
+    lines = ["| | stops at | folders | which |", "|---|---|---:|---|"]
+    for (state, kind), names in sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0])):
+        lines.append(f"| {state} | {kind} | {len(names)} | {', '.join(f'`{name}`' for name in names)} |")
+    return "\n".join(lines)
+
+
+def without_sound(found: Findings, known: Findings | None = None) -> Findings:
+    """Those that are not to be listened to, which is known only of those that load."""
+    heard = {name for name, one in (known or found).items() if one.kind == SOUND}
+    return {name: one for name, one in found.items() if name not in heard}
+
+
+def section(alone: Findings, more: Findings) -> str:
+    table = counts(
+        {
+            "lmms-eval 0.7.3 installed": alone,
+            "… and what its folders import besides": more,
+            "… without those that are to be listened to": without_sound(more),
+        }
+    )
+    return f"""{HEADING}
+Of every folder that has a task of the type `generate_until` one is taken, and played on made-up rows of its schema
+(`make lmms-eval-tasks`; how: `bench/lmms_eval_tasks`). *Loads* means that its file is understood and all functions
+that it names are there; *plays*, that a run ends and gives a metric of its list a value. Nobody has the data here:
+the rows are guessed from the code that reads them, and for {len(known_rows())} folders, where that fails,
+some columns were written by hand after reading that code. So it says that the code runs, and nothing of real rows.
+
+{table}
+
+Those that do not play in the second row, and why:
+
+{reasons(more)}
+"""
+
+
+def _share(number: int, of: Findings) -> str:
+    return f"{number} ({number / len(of):.1%})"
+
+
+def main() -> None:
+    alone, more, page = map(Path, sys.argv[1:])
+    before, _, _ = page.read_text().partition(HEADING)
+    page.write_text(before + section(read(alone), read(more)))
+
+
+if __name__ == "__main__":
+    main()

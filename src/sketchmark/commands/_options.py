@@ -1,0 +1,44 @@
+"""Options of `sketchmark run` that need more than a click type."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import click
+
+from sketchmark.errors import BadInput
+
+
+def limit(context: click.Context, option: click.Parameter, value: str | None) -> int | float | None:
+    """`20` is a count; a number between 0 and 1 is a share."""
+    if value is None:
+        return None
+    try:
+        number: int | float = int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        number = 0
+    if (number >= 1 and isinstance(number, int)) or 0 < number < 1:
+        return number
+    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are played"
+    raise click.BadParameter(told, context, option)
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    """On the command line, and not by default."""
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def log_level(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value:
+        logging.getLogger().setLevel(value)
+
+
+def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    """For options of other tools that have no meaning here: what to type instead."""
+
+    def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise BadInput(f"there is no {option.opts[0]} here", instead)
+
+    return refuse

@@ -1,0 +1,36 @@
+"""The generation settings that some model knows, and names that are nearly one of them.
+
+A setting that a model does not know is meant for another one and is left out; a misspelt one would be left out of
+all, and nobody would see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from sketchmark.errors import BadInput
+
+KNOWN = (
+    *("max_new_tokens", "temperature", "seed"),  # every model
+    *("top_p", "top_k", "min_p", "repetition_penalty", "no_repeat_ngram_size"),  # local weights
+    *("frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format"),  # chat endpoints
+    *("size", "quality", "background", "input_fidelity", "output_format", "width", "height"),  # image endpoints
+    *("aspect_ratio", "image_size"),  # Gemini
+    *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
+    *("num_timesteps", "num_inference_steps", "max_think_tokens", "max_think_token_n", "think", "negative_prompt"),
+    *("text_temperature", "do_sample"),  # BAGEL
+    *("until", "num_beams"),  # lmms-eval's task files
+)
+"""By who knows them."""
+
+_ELSEWHERE = dict.fromkeys(("max_tokens", "max_gen_toks", "max_completion_tokens"), "max_new_tokens")
+
+
+def refuse_near_misses(settings: Mapping[str, Any]) -> None:
+    """A name that nobody here knows may be meant for a model of one's own, unless it is nearly a known one."""
+    for name in settings:
+        close = [_ELSEWHERE[name]] if name in _ELSEWHERE else get_close_matches(name, KNOWN, n=1, cutoff=0.8)
+        if close and name not in KNOWN:
+            raise BadInput(f"--gen_kwargs: no generation setting is named {name}", f"did you mean {close[0]}?")

@@ -1,0 +1,191 @@
+"""A run file, checked before anything of it is played. It may come from somebody else: what it can read lies in its
+own folder, what it can write in the folder of the command line, and it runs no code and holds no key."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sketchmark.api import prepare
+from sketchmark.errors import BadInput
+from sketchmark.models.secrets import keys_in
+from sketchmark.suites.schema import Asked, ModelEntry, RunFile, TaskEntry
+from sketchmark.suites.suite import Entry, Start, Suite, folder_name, refuse_shared_folders
+from sketchmark.task_files.checking import checked, shown
+from sketchmark.task_files.yaml_text import line_of, load
+
+_RUN_CODE = ("code", "trust_remote_code")
+"""Arguments of models that have code run which lies beside their weights."""
+
+_GIVE = "give --{} on the command line"
+_TRUST = f"{_GIVE.format('trust-code')}, if you trust it"
+
+_MERGED = ("task_args", "gen_kwargs")
+
+Keys = tuple[object, ...]
+
+
+def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool = False, **over: Any) -> Suite:
+    """The suite of a run file. `over` are options that go over what it says, as `sketchmark.run` takes them."""
+    if path.suffix not in (".yaml", ".yml"):
+        raise BadInput(f"{path} is no run file", "a run file is YAML; tasks are named with --tasks")
+    config = load(path, "run file")
+    where = f"run file {path}"
+    lines = _Lines(path)
+    if "models" not in config and {"source", "modes", "dataset_path", "scorers"} & config.keys():
+        raise BadInput(f"{path} is a task file", f"play it with --include {path} --tasks {path.stem}")
+    for key in keys_in({str(name): value for name, value in config.items()}):
+        raise BadInput(
+            f"{where}{lines.told(_keys(key))}: {shown(_keys(key))} is a key or looks like one",
+            "keys stand in the environment, never in a run file: api_key_env: NAME names the variable",
+        )
+    for keys, block in _blocks(config):
+        _refuse_options(where, lines, keys, block)
+    found = checked(config, RunFile, where, line_of=lines)
+    file = _File(path, found, where, lines, trust_code)
+    return file.suite(output_path, over)
+
+
+class _Lines:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, keys: Keys) -> int:
+        return line_of(self._path, keys)
+
+    def told(self, keys: Keys) -> str:
+        return f", line {self(keys)}"
+
+
+def _keys(dotted: str) -> Keys:
+    return tuple(int(key) if key.isdecimal() else key for key in dotted.split("."))
+
+
+def _blocks(config: Mapping[Any, Any]) -> Iterator[tuple[Keys, Mapping[Any, Any]]]:
+    """The mappings that hold options: the file, and its entries."""
+    yield (), config
+    for key in ("models", "tasks"):
+        listed = config.get(key)
+        for place, one in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(one, Mapping):
+                yield (key, place), one
+
+
+def _refuse_options(where: str, lines: _Lines, keys: Keys, block: Mapping[Any, Any]) -> None:
+    """Options of the command that are no keys: they are for the person who starts it."""
+    known = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
+    for name in block:
+        if name in inspect.signature(prepare).parameters and name not in known:
+            raise BadInput(
+                f"{where}{lines.told((*keys, name))}: {shown((*keys, name))} is not for a run file to say",
+                f"give it on the command line: --{str(name).replace('_', '-')}",
+            )
+
+
+class _File:
+    """A run file that is of the right shape, made into starts."""
+
+    def __init__(self, path: Path, file: RunFile, where: str, lines: _Lines, trust_code: bool) -> None:
+        self._folder, self._file, self._where, self._lines = path.parent, file, where, lines
+        self._stem = path.stem
+        self._trust = trust_code
+
+    def suite(self, output_path: Path | None, over: Mapping[str, Any]) -> Suite:
+        file = self._file
+        whole = {
+            **self._asked(file, ()),
+            "seed": file.seed,
+            "judge": file.judge,
+            "judge_args": self._harmless(file.judge_args, ("judge_args",)),
+            "concurrency": file.concurrency,
+            "include": [*map(self._included, _listed(file.include)), *over.get("include", ())],
+            "prices": self._below(file.prices, ("prices",)) if isinstance(file.prices, str) else file.prices,
+            "trust_code": self._trust,
+        }
+        max_cost = over.get("max_cost", file.max_cost)
+        over = {name: value for name, value in over.items() if name not in ("max_cost", "include")}
+        tasks = self._tasks()
+        models = [one if isinstance(one, ModelEntry) else ModelEntry(model=one) for one in file.models]
+        entries = []
+        for place, model in enumerate(models):
+            own = _given(model, ("model", "name"))
+            own["model_args"] = self._harmless(model.model_args, ("models", place, "model_args"))
+            starts = tuple(
+                Start(names, _laid_over(_laid_over(_laid_over(whole, asked), own), over)) for names, asked in tasks
+            )
+            name = folder_name(model.name or model.model, over.get("shard", ""))
+            entries.append(Entry(name, model.model, starts))
+        refuse_shared_folders(entries, f"give one of them a `name:` of its own in {self._where}")
+        parent = output_path or Path("runs") / folder_name(self._stem)
+        return Suite(parent, tuple(entries), over.get("prices", whole["prices"]), max_cost)
+
+    def _tasks(self) -> list[tuple[str, dict[str, Any]]]:
+        """Names, with what is asked of them alone. Those without settings of their own are one start."""
+        listed = [self._file.tasks] if isinstance(self._file.tasks, str) else self._file.tasks
+        plain: list[str] = []
+        found: list[tuple[str, dict[str, Any]]] = []
+        for place, one in enumerate(listed):
+            keys = ("tasks", place)
+            if isinstance(one, str):
+                plain += self._named(one, keys)
+            else:
+                found.append((",".join(self._named(one.task, (*keys, "task"))), self._asked(one, keys)))
+        return [*([(",".join(plain), {})] if plain else []), *found]
+
+    def _named(self, names: str | list[str], keys: Keys) -> list[str]:
+        """Where a task is named by a file, that is found from where the run file lies, as all others are."""
+        return [
+            str(self._below(name, keys, "put it beside the run file")) if "/" in name or Path(name).suffix else name
+            for name in map(str.strip, _listed(names))
+        ]
+
+    def _asked(self, block: Asked, keys: Keys) -> dict[str, Any]:
+        asked = _given(block, ("models", "tasks", "task", *_OF_THE_FILE))
+        if block.data is not None:
+            asked["data"] = self._below(block.data, (*keys, "data"))
+        for name, value in block.task_args.items():
+            if isinstance(value, str) and (value[:1] in ("/", "~") or ".." in Path(value).parts):
+                self._refuse((*keys, "task_args", name), "leads out of its folder", _GIVE.format("task-args"))
+        return asked
+
+    def _included(self, name: str) -> Path:
+        if name.endswith(".py") and not self._trust:
+            self._refuse(("include",), "names code", _TRUST)
+        return self._below(name, ("include",))
+
+    def _below(self, name: str, keys: Keys, hint: str = "") -> Path:
+        """A file or folder that a run file names, from where it lies: of this machine it reaches its own folder."""
+        path = self._folder / name
+        inside = "\0" not in name and path.resolve().is_relative_to(self._folder.resolve())
+        if not inside or any(part.startswith(".") for part in Path(name).parts):
+            self._refuse(keys, "leads out of its folder", hint or _GIVE.format(keys[-1]))
+        return path
+
+    def _harmless(self, arguments: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
+        for name in _RUN_CODE:
+            if arguments.get(name) and not self._trust:
+                self._refuse((*keys, name), "has code run", _TRUST)
+        return dict(arguments)
+
+    def _refuse(self, keys: Keys, why: str, hint: str) -> NoReturn:
+        raise BadInput(f"{self._where}{self._lines.told(keys)}: {shown(keys)} {why}", hint)
+
+
+_OF_THE_FILE = ("seed", "judge", "judge_args", "concurrency", "include", "prices", "max_cost")
+
+
+def _given(block: Asked | ModelEntry, without: Iterable[str]) -> dict[str, Any]:
+    values = {name: getattr(block, name) for name in block.__struct_fields__ if name not in without}
+    return {name: value for name, value in values.items() if value not in (None, {})}
+
+
+def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """The nearer word goes; of arguments, argument by argument."""
+    merged = {name: {**under.get(name, {}), **over[name]} for name in _MERGED if isinstance(over.get(name), Mapping)}
+    return {name: value for name, value in {**under, **over, **merged}.items() if value is not None}
+
+
+def _listed(names: str | list[str]) -> list[str]:
+    return names.split(",") if isinstance(names, str) else names

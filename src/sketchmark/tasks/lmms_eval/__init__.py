@@ -1,0 +1,14 @@
+"""Task files of lmms-eval's shape, played as they are: people bring their own tasks.
+
+What such a file may say: docs/benchmarks/lmms-eval-tasks.md, "Task files".
+
+What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
+when the user said so, and only once the task is played. Keys that would change a score and are not understood are
+refused, never ignored.
+"""
+
+from sketchmark.tasks.lmms_eval.adopting import adopt
+from sketchmark.tasks.lmms_eval.aggregating import influences, submission, totals
+from sketchmark.tasks.lmms_eval.playing import documents, score
+
+__all__ = ["adopt", "documents", "influences", "score", "submission", "totals"]

@@ -1,0 +1,97 @@
+"""From a file of lmms-eval's shape to a task of ours. Nothing that the file names is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sketchmark.errors import BadInput
+from sketchmark.task_files.functions import FUNCTION
+from sketchmark.task_files.reading import read_config
+from sketchmark.tasks import generic_drawing
+from sketchmark.tasks.lmms_eval.config import functions, generation, mapping, metrics, pipelines, reduced_by_function
+from sketchmark.tasks.lmms_eval.opened import trust
+from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
+from sketchmark.tasks.lmms_eval.templates import is_plain
+
+_OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
+_TEMPLATES = ("doc_to_text", "doc_to_target", "description")
+_PATTERNS = ("regex_pattern", "regexes_to_ignore")
+"""What stands there is run on replies, and can run for ever."""
+
+_SCORED_HERE = ("exact_match", "anls")
+
+
+def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
+    """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
+    config = read_config(path)
+    _check(path, config)
+    code = functions(config)
+    code += [key for key in _TEMPLATES if isinstance(config.get(key), str) and not is_plain(config[key])]
+    code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
+    if code and not trusted:
+        raise BadInput(
+            f"task file {path} runs Python of its own ({', '.join(code[:4])})",
+            "add --trust-code if you trust it: it can do anything you can",
+        )
+    trust(path)
+    here = {"task_file": str(path)}
+    adopted: dict[str, Any] = {
+        "about": f"A task file of lmms-eval's shape: {path.name}.",
+        "source": {"use": "lmms_eval:documents", **here, "model": model},
+        "generation": generation(config, model),
+        "modes": generic_drawing.modes(path.parent),
+        "scorers": [{"use": "lmms_eval:score", **here}],
+        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
+        "headline": str(metrics(config)[0]["metric"]),
+    }
+    if reduced_by_function(config):
+        adopted["settle"] = {"use": "lmms_eval:influences", **here}
+        adopted["aggregate"] = {"use": "lmms_eval:totals", **here}
+        adopted["submission"] = {"use": "lmms_eval:submission", **here}
+    return adopted
+
+
+def _check(path: Path, config: Mapping[str, Any]) -> None:
+    kind = config.get("output_type", "generate_until")
+    if kind not in _OUTPUT_TYPES:
+        raise BadInput(f"task file {path} is of type {kind}", f"only {' and '.join(_OUTPUT_TYPES)} can be played")
+    for key in ("dataset_path", "doc_to_text", "metric_list"):
+        if not config.get(key):
+            raise BadInput(f"task file {path} has no {key}")
+    if not metrics(config):
+        raise BadInput(f"task file {path}: metric_list names no metric")
+    if config.get("num_fewshot"):
+        raise BadInput(f"task file {path} asks for few-shot examples (num_fewshot)", "they cannot be played")
+    _check_filters(path, config)
+    for metric in metrics(config):
+        aggregation = metric.get("aggregation", "mean")
+        if aggregation not in ("mean", "bypass", None) and FUNCTION not in mapping(aggregation):
+            raise BadInput(f"task file {path} aggregates by {aggregation!r}", "mean, or a !function")
+        if "process_results" not in config and metric["metric"] not in _SCORED_HERE:
+            raise BadInput(
+                f"task file {path}: metric {metric['metric']!r} needs process_results",
+                f"or {' or '.join(_SCORED_HERE)}",
+            )
+
+
+def _steps(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [step for steps in pipelines(config).values() for step in steps]
+
+
+def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
+    several = int(config.get("repeats") or 1)
+    for steps in pipelines(config).values():
+        for step in steps:
+            named = step.get("function")
+            if FUNCTION not in mapping(named) and named not in FILTERS:
+                raise BadInput(
+                    f"task file {path} filters answers by {named!r}", f"known: {', '.join(FILTERS)}, or a !function"
+                )
+        first = steps[0].get("function") if steps else ""
+        if several > 1 and first != "take_first" and not (first == "take_first_k" and steps[0].get("k") == 1):
+            raise BadInput(
+                f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
+                "only tasks that score one reply can be played",
+            )

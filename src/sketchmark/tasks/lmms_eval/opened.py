@@ -1,0 +1,133 @@
+"""A task file of lmms-eval's shape with its data and its functions at hand."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+from weakref import finalize
+
+from sketchmark.errors import BadInput
+from sketchmark.files.tables import data_path
+from sketchmark.parts import Picture
+from sketchmark.task_files.functions import blamed
+from sketchmark.tasks.lmms_eval.config import Config, pipelines
+from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
+from sketchmark.tasks.lmms_eval.visuals import pictures
+from sketchmark.tasks.named_data import NamedData
+from sketchmark.terminal import tell
+
+_TRUSTED: set[Path] = set()
+"""Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
+
+_DATA: dict[Path, Path | None] = {}
+"""The `--data` that a file's documents were last read with: its scorers need them too, and are not told."""
+
+_OPENED: dict[tuple[Path, Path | None], Opened] = {}
+
+
+def trust(path: Path) -> None:
+    """From now on the file may be opened, and is opened anew: its author may have changed it since."""
+    _TRUSTED.add(path.resolve())
+    for known in [known for known in _OPENED if known[0] == path]:
+        del _OPENED[known]
+
+
+def opened(path: Path) -> Opened:
+    if path.resolve() not in _TRUSTED:
+        raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
+    known = (path, _DATA.get(path) or data_path(None))
+    if known not in _OPENED:
+        _OPENED[known] = Opened(*known)
+    return _OPENED[known]
+
+
+def opened_with(path: Path, data: Path | None) -> Opened:
+    _DATA[path] = data
+    return opened(path)
+
+
+class _Total(NamedTuple):
+    """What an aggregation made of which results, and the files that it wrote."""
+
+    results: list[Any]
+    made: Any
+    written: list[Path]
+
+
+class Opened(TaskCode):
+    """What is asked of such a file: its documents, and of each its text, pictures, target and results."""
+
+    def __init__(self, path: Path, data: Path | None) -> None:
+        super().__init__(path)
+        self._results: dict[tuple[int, str], dict[str, Any]] = {}
+        self._totals: dict[str, _Total] = {}
+        if self.names:
+            files = ", ".join(self.files)
+            tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
+            self.check()
+        self.data = NamedData(self.config, path.parent, data)
+        self.docs = self.data.documents
+        if "process_docs" in self.config:
+            with blamed(f"process_docs of {path}"):
+                self.docs = self.function("process_docs")(self.docs)
+
+    def documents(self) -> Iterable[Document]:
+        """For functions as `datasets` decodes them, else as they are in the files."""
+        return self.docs if self.names else self.data.rows()
+
+    def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture]:
+        entry = self.config.get("doc_to_visual")
+        if entry is None:
+            return []
+        if isinstance(entry, Mapping):
+            found, root = self.called("doc_to_visual", doc, settings, where), None
+        elif str(entry) in doc:
+            found, root = doc[str(entry)], self.data.root
+        else:
+            raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
+        return list(pictures(found, where, root, frames))
+
+    def results(self, number: int, answer: str) -> dict[str, Any]:
+        """What `process_results` says of an answer; it is asked once, since it may ask a judge."""
+        if (number, answer) not in self._results:
+            self._results[number, answer] = self.processed(
+                answer, self.docs[number], self.docs, self._name_of(number)
+            )
+        return self._results[number, answer]
+
+    def replies(self, number: int, answer: str) -> dict[str, list[Any]]:
+        """The answer as each pipeline leaves it."""
+        steps = [step for one in pipelines(self.config).values() for step in one]
+        needs_document = any(step.get("function") != "take_first" for step in steps)
+        return self.filtered(answer, self.docs[number] if needs_document else {}, self._name_of(number))
+
+    def total(self, metric: Config, results: list[Any]) -> Any:
+        """The file's own aggregation of all results; what it raised is raised. Whoever asks for the same again is
+        told the same: it may ask a judge."""
+        made = self._total(metric, results).made
+        if isinstance(made, BaseException):
+            raise made
+        return made
+
+    def written(self, metric: Config, results: list[Any]) -> list[Path]:
+        """The files that it wrote meanwhile, here for as long as this object is."""
+        return self._total(metric, results).written
+
+    def _total(self, metric: Config, results: list[Any]) -> _Total:
+        name = str(metric["metric"])
+        if name not in self._totals or self._totals[name].results != results:
+            folder = Path(mkdtemp())
+            finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            try:
+                made = self.reduce(metric, results, folder)
+            except (Exception, SystemExit) as error:  # the user's code: anything may come
+                made = error
+            written = sorted(path for path in folder.rglob("*") if path.is_file())
+            self._totals[name] = _Total(results, made, written)
+        return self._totals[name]
+
+    def _name_of(self, number: int) -> str:
+        return f"document {number} of {self.path}"

@@ -1,0 +1,103 @@
+"""Samples of such a file, and the scores of their episodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sketchmark.episode import Episode
+from sketchmark.models import combined_prompt
+from sketchmark.parts import Sample
+from sketchmark.task import Grading, Scores
+from sketchmark.tasks import generic_drawing
+from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific, target_setting
+from sketchmark.tasks.lmms_eval.opened import Opened, opened, opened_with
+from sketchmark.tasks.lmms_eval.provided.metrics import anls, exact_match_hf_evaluate
+from sketchmark.tasks.lmms_eval.provided.reasoning import BEFORE_SCORING, strip_reasoning_tags
+
+_OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
+
+
+def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", frames: int = 8) -> Iterator[Sample]:
+    """The file says itself what its data is; it lies beside the file, under `data`, or on the hub. Of a video
+    `frames` pictures are shown."""
+    task = opened_with(Path(task_file), data)
+    settings = specific(task.config, model)
+    targets = target_setting(task.config, model)
+    for number, doc in enumerate(task.documents()):
+        yield _sample(task, number, doc, settings, targets, frames)
+
+
+def _sample(
+    task: Opened,
+    number: int,
+    doc: Mapping[str, Any],
+    settings: Config | None,
+    targets: Any,
+    frames: int,
+) -> Sample:
+    where = f"document {number} of {task.path}"
+    text = task.text("doc_to_text", doc, settings, where)
+    generation_prompt, question = combined_prompt.split(text) or ((settings or {}).get("generation_prompt"), text)
+    if task.config.get("description"):
+        question = task.text("description", doc, settings, where) + question
+    fields = {"question": question}
+    if generation_prompt:
+        fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
+        fields["variant"] = generic_drawing.OWN_PROMPT
+    target: dict[str, Any] = {"doc": number}
+    if "doc_to_target" in task.config:
+        target["answer"] = task.target(doc, targets, where)
+    cluster = doc.get(str(task.config.get("cluster_key", "")))
+    return Sample(
+        id=f"{number:06d}",
+        pictures={"visuals": task.visuals(doc, settings, where, frames)},
+        fields=fields,
+        target=target,
+        groups={} if cluster is None else {"cluster": str(cluster)},
+    )
+
+
+def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
+    """The file's own `process_results`, or its metrics against `doc_to_target`."""
+    task = opened(Path(task_file))
+    answer, number = _cut(task.config, episode.answer), int(sample.target["doc"])
+    if "process_results" in task.config:
+        found = task.results(number, answer)
+    else:
+        found = {
+            f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))
+            for suffix, replies in task.replies(number, answer).items()
+            for metric in metrics(task.config)
+        }
+    values = {name: _number(value) for name, value in found.items()}
+    results = json.loads(json.dumps(found, default=str))
+    return Scores({name: value for name, value in values.items() if value is not None}, {"results": results})
+
+
+def _cut(config: Config, answer: str) -> str:
+    """As lmms-eval hands it on: up to where the file says that it ends, without reasoning, without spaces around."""
+    until = mapping(config.get("generation_kwargs")).get("until") or ()
+    for stop in filter(None, [until] if isinstance(until, str) else until):
+        answer = answer.partition(stop)[0]
+    tags = config.get("reasoning_tags", BEFORE_SCORING)
+    return strip_reasoning_tags(answer, tags if isinstance(tags, (list, tuple)) else ())
+
+
+def _compared(metric: Config, replies: list[Any], target: str | list[str]) -> float:
+    targets = [target] if isinstance(target, str) else target
+    said = str(replies[0]) if replies else ""
+    if metric["metric"] == "anls":
+        return anls(targets, [said])["anls"] if targets else 0.0
+    ignored = {key: metric[key] for key in _OF_EXACT_MATCH if key in metric}
+    return max(
+        (exact_match_hf_evaluate([said], [one.strip()], **ignored)["exact_match"] for one in targets), default=0
+    )
+
+
+def _number(value: Any) -> float | None:
+    """A plain number, also numpy's; anything else goes to the file's own aggregation."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+    return float(value) if isinstance(value, (bool, int, float)) else None

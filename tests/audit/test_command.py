@@ -1,0 +1,194 @@
+"""`sketchmark audit` from the command line: plays, resumes, grows until settled, and looks at what is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click import Option, UsageError
+from click.testing import CliRunner, Result
+
+from sketchmark.api import prepare
+from sketchmark.cli import root
+from sketchmark.commands import audit as audit_command
+from sketchmark.commands import run as run_command
+from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.runs.growing import More
+from sketchmark.runs.store import RunFolder
+from tests.audit.making import SMALL
+
+
+def audit(*arguments: str) -> Result:
+    found = CliRunner().invoke(root, ["audit", *arguments], standalone_mode=False)
+    if found.exception:
+        raise found.exception
+    return found
+
+
+def playing(folder: Path, *more: str, faults: str = "knows=0", tasks: str = "maze") -> Result:
+    return audit(
+        *("--model", "player/flawed", "--model-args", faults, "--tasks", tasks, "--task-args", SMALL),
+        *("--output-path", str(folder), "--no-cache", "--engine", "local", *more),
+    )
+
+
+def test_it_plays_all_modes_and_canvases_on_the_same_samples_and_says_what_came_of_it(tmp_path: Path) -> None:
+    found = playing(tmp_path, "--limit", "6")
+    assert found.return_value == 0
+    cells = RunFolder(tmp_path).cells
+    assert cells[:3] == ["maze.direct", "maze.text_cot", "maze.visual_cot"] and "maze.visual_cot.corrupt" in cells
+    assert "It follows a corrupt drawing in 100.0 %" in found.stdout
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_folder_that_has_the_cells_is_looked_at_without_playing(tmp_path: Path) -> None:
+    told = playing(tmp_path, "--limit", "4", "--json").stdout
+    written = (tmp_path / "episodes/maze.direct.jsonl").read_bytes()
+    again = audit(str(tmp_path), "--json").stdout
+    assert json.loads(again)["tasks"] == json.loads(told)["tasks"]
+    assert (tmp_path / "episodes/maze.direct.jsonl").read_bytes() == written
+
+
+def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
+    playing(tmp_path, "--limit", "2")
+    before = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
+    playing(tmp_path, "--limit", "4")
+    after = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
+    assert after[:2] == before and len(after) == 4
+
+
+def until(folder: Path, *more: str, faults: str) -> str:
+    """Why it ended, in its own words."""
+    found = playing(folder, "--until", "settled", "--json", *more, faults=faults)
+    return str(json.loads(found.stdout)["until"]["maze"])
+
+
+def test_until_settled_stops_as_soon_as_a_gain_is_certain(tmp_path: Path) -> None:
+    outcome = until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0")
+    assert outcome.startswith("settled after 12 samples: drawing helps [+")
+    limits = {RunFolder(tmp_path).limit(name) for name in RunFolder(tmp_path).cells}
+    assert limits == {12}, "all cells grow alike"
+
+
+def test_until_settled_stops_where_the_gain_is_within_the_margin_of_none(tmp_path: Path) -> None:
+    outcome = until(tmp_path, "--block", "10", "--limit", "60", "--margin", "0.3", faults="ignores=1,knows=0.5")
+    assert outcome.startswith("settled after 20 samples: no difference worth naming [-")
+
+
+def test_until_settled_ends_at_the_limit_of_samples(tmp_path: Path) -> None:
+    outcome = until(tmp_path, "--block", "4", "--limit", "6", faults="ignores=1")
+    assert outcome == "not settled at the limit of 6 samples"
+    assert RunFolder(tmp_path).limit("maze.visual_cot") == 6
+
+
+def test_until_settled_ends_at_the_limit_of_cost(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("player/flawed: {picture: 1.0}\n", "utf-8")
+    money = ("--prices", str(prices), "--max-cost", "20")
+    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1")
+    assert outcome == "not settled at the limit of cost"
+
+
+def test_until_settled_again_plays_nothing_again(tmp_path: Path) -> None:
+    outcome = until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0")
+    written = (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes()
+    assert until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0") == outcome
+    assert (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes() == written
+
+
+def test_a_run_grows_in_the_tasks_that_are_to_grow_alone(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    def grow(folder: RunFolder) -> More | None:
+        asked.append(len(folder.scored("maze.direct")))
+        return More(4, frozenset({"maze"})) if len(asked) == 1 else None
+
+    folder = prepare("player/solver", "maze,sliding", limit=2, output_path=tmp_path).play(grow)
+    assert asked == [2, 4]
+    assert (len(folder.scored("maze.direct")), len(folder.scored("sliding.direct"))) == (4, 2)
+    assert folder.results().tasks.keys() == {"maze.direct", "sliding.direct"}
+
+
+def test_what_a_task_cannot_have_is_left_out_by_name(tmp_path: Path) -> None:
+    own = _worldless(tmp_path / "tasks")
+    found = playing(tmp_path / "run", "--limit", "2", "--include", str(own), "--trust-code", tasks="dots")
+    assert found.return_value == 0
+    assert "dots.visual_cot.corrupt is left out: task 'dots' has no pictures with one thing wrong" in found.stderr
+    assert "dots has no mode text_cot" in found.stderr
+    assert [name for name in RunFolder(tmp_path / "run").cells if "visual" in name] == [
+        *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other"),
+    ]
+    (note,) = re.findall(r"Note: dots was not played with: (.*)", found.stdout)
+    assert {"text_cot", "oracle", "corrupt", "caption"} <= set(note.split(", "))
+
+
+def test_until_settled_plays_no_further_where_the_scorer_breaks(tmp_path: Path) -> None:
+    own = _worldless(tmp_path / "tasks", score="1 / 0")
+    more = ("--until", "settled", "--block", "2", "--include", str(own), "--trust-code")
+    with pytest.raises(BadInput, match="no score is shown: 2 scorer failures"):
+        playing(tmp_path / "run", *more, tasks="dots")
+    assert RunFolder(tmp_path / "run").limit("dots.visual_cot") == 2
+
+
+def _worldless(folder: Path, score: str = "0.0") -> Path:
+    """A task whose samples are of no world."""
+    folder.mkdir()
+    (folder / "dots_data.py").write_text(
+        "from sketchmark import Sample, Scores\n\n"
+        "def samples(*, seed, data, rows=0, cols=0, min_steps=0, max_steps=0):\n"
+        "    yield from (Sample(f's{i}', fields={'q': f'How many dots are {i} dots?'}) for i in range(9))\n\n"
+        "def right(sample, episode, grading):\n"
+        f"    return Scores({{'right': {score}}})\n",
+        "utf-8",
+    )
+    (folder / "dots.yaml").write_text(
+        "source: {use: 'dots_data:samples'}\n"
+        "modes:\n"
+        "  direct: {protocol: direct, prompts: {inputs: ['{q}'], ask: Answer.}}\n"
+        "  visual_cot: {protocol: draw_then_answer, prompts: "
+        "{inputs: ['{q}'], generation_prompt: Draw., drawing_label: 'Drawn:', ask: Answer.}}\n"
+        "scorers: [{use: 'dots_data:right'}]\n"
+        "headline: right\n",
+        "utf-8",
+    )
+    return folder
+
+
+def test_a_task_without_drawings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"cannot be audited: it has no mode visual_cot"):
+        playing(tmp_path, tasks="mmsi_bench")
+
+
+def test_a_model_that_does_not_draw_is_refused_before_anything_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    with pytest.raises(CannotPlay, match="needs a model that draws"):
+        audit("--model", "anthropic/claude", "--tasks", "maze", "-o", str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["--model", "player/solver"], ["--tasks", "maze"]])
+def test_half_a_question_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(BadInput, match="needs --model and --tasks to play, or a RUN to look at"):
+        audit(*arguments)
+
+
+def test_a_run_and_a_model_at_once_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        audit(str(tmp_path), "--model", "player/solver")
+
+
+def test_whatever_a_run_can_be_told_an_audit_can() -> None:
+    told = {param.name for param in audit_command.command.params}
+    options = {param.name for param in run_command.command.params if isinstance(param, Option)}
+    assert options - told == {"mode", "canvas", "shard", "log_samples"}
+    assert not any(param.required for param in audit_command.command.params)
+
+
+def test_a_dry_run_counts_the_calls_of_every_cell(tmp_path: Path) -> None:
+    found = playing(tmp_path, "--limit", "2", "--dry-run")
+    assert found.return_value == 0 and "maze.visual_cot.caption" in found.stdout
+    assert not (tmp_path / "run.json").exists()

@@ -1,0 +1,147 @@
+"""Options that people bring along from other tools, and those that all commands share."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import sketchmark
+from sketchmark.api import prepare
+from sketchmark.catalog import Catalog
+from sketchmark.cli import root
+from sketchmark.errors import BadInput
+from sketchmark.models import bagel, openai, openai_chat, transformers_chat
+from sketchmark.models.generation import KNOWN, refuse_near_misses
+from sketchmark.runs.plan import cells_of
+from tests.core.test_cli import sketchmark as say
+
+SPELLINGS = {"--output-path", "--output", "--out", "-o"}
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        yield name, found
+        if isinstance(found, click.Group):
+            yield from ((f"{name} {inner}", one) for inner, one in _commands(found, context))
+
+
+def test_every_command_that_writes_where_it_is_told_spells_it_alike() -> None:
+    commands = dict(_commands(root, click.Context(root)))
+    writing = {
+        name: {spelling for option in command.params for spelling in option.opts if spelling in SPELLINGS}
+        for name, command in commands.items()
+    }
+    writing = {name: found for name, found in writing.items() if found}
+    assert {"run", "compare", "merge", "card", "demo", "export", "make maze", "voila make"} <= writing.keys()
+    assert all(found == SPELLINGS for found in writing.values()), writing
+
+
+@pytest.mark.parametrize("spelling", ["--output_path", "--output-path", "--output", "--out", "-o"])
+def test_each_spelling_is_read(tmp_path: Path, spelling: str) -> None:
+    asked = ["make", "maze", "--count", "1", spelling, str(tmp_path / "out")]
+    assert CliRunner().invoke(root, asked).exit_code == 0
+    assert (tmp_path / "out").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("temperatur", "temperature"),
+        ("max_tokens", "max_new_tokens"),
+        ("max_gen_toks", "max_new_tokens"),
+        ("cfg_text_scal", "cfg_text_scale"),
+        ("topp", "top_p"),
+    ],
+)
+def test_a_generation_setting_that_is_nearly_one_is_refused(given: str, meant: str) -> None:
+    with pytest.raises(BadInput, match=f"did you mean {meant}"):
+        prepare("player/solver", "maze", limit=1, gen_kwargs={given: 1})
+
+
+def test_settings_that_somebody_knows_or_nobody_can_mistake_are_passed_on() -> None:
+    refuse_near_misses(dict.fromkeys((*KNOWN, "my_own_knob"), 1))
+
+
+def test_the_known_settings_are_all_that_the_adapters_read() -> None:
+    read = {
+        *transformers_chat._SAMPLING,
+        *transformers_chat._DECODING,
+        *openai._IMAGE_SETTINGS,
+        *openai_chat._CHAT_SETTINGS,
+        *bagel.SETTINGS,
+        *bagel.OTHER_SPELLINGS,
+    }
+    assert read <= set(KNOWN)
+
+
+def test_a_limit_between_0_and_1_is_a_share_of_each_tasks_samples(tmp_path: Path) -> None:
+    run = prepare("player/solver", "maze,jigsaw", limit=0.1)
+    sizes = {cell.task.name: cell.task.declared.default_limit or 0 for cell in run.cells}
+    assert {cell.task.name: cell.limit for cell in run.cells} == {
+        name: -(-size // 10) for name, size in sizes.items()
+    }
+
+
+def test_a_worker_counts_a_share_as_the_run_does() -> None:
+    """Who lends whom a drawing depends on how many there are."""
+    run = prepare("player/sketcher", "maze", mode="visual_cot", canvas="other", limit=0.015)
+    assert [cell.limit for cell in cells_of(run.request, Catalog())] == [cell.limit for cell in run.cells] == [3]
+
+
+def test_a_share_is_written_down_as_the_count_that_it_was_and_resumes(tmp_path: Path) -> None:
+    first = sketchmark.run("player/solver", "maze", limit=0.01, output_path=tmp_path / "run")
+    about = json.loads((tmp_path / "run/run.json").read_text())
+    (count,) = about["limits"].values()
+    assert about["asked"]["maze.direct"]["limit"] == 0.01
+    assert first.results.tasks["maze.direct"].n == count > 1
+    before = (tmp_path / "run/episodes/maze.direct.jsonl").read_bytes()
+    again = sketchmark.run("player/solver", "maze", limit=0.02, output_path=tmp_path / "run")
+    now = (tmp_path / "run/episodes/maze.direct.jsonl").read_bytes()
+    assert now.startswith(before) and again.results.tasks["maze.direct"].n == 2 * count
+
+
+def test_the_card_repeats_a_share_as_a_share(tmp_path: Path) -> None:
+    folder = sketchmark.run("player/solver", "maze", limit=0.01, output_path=tmp_path / "run")
+    card = CliRunner().invoke(root, ["card", str(folder.path)])
+    assert "--limit 0.01" in card.output
+
+
+def test_a_share_of_data_that_are_read_is_counted(tmp_path: Path) -> None:
+    task = "source: {use: rows:samples}\nmodes: {direct: {prompts: {inputs: [hello]}}}\nheadline: right\n"
+    code = "from sketchmark import Sample\n\ndef samples(*, seed, data):\n"
+    (tmp_path / "rows.yaml").write_text(task)
+    (tmp_path / "rows.py").write_text(code + "    yield from (Sample(str(place)) for place in range(100))\n")
+    run = prepare("player/random", "rows", limit=0.07, include=[tmp_path], trust_code=True)
+    assert [cell.limit for cell in run.cells] == [7]
+    assert len(list(run.cells[0].samples())) == 7
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.0, 2.5, float("nan")])
+def test_a_limit_that_is_neither_count_nor_share_is_refused(limit: float) -> None:
+    with pytest.raises(BadInput, match="neither a count nor a share"):
+        prepare("player/solver", "maze", limit=limit)
+
+
+def test_options_of_lmms_eval_mean_something_or_are_refused_with_a_hint(tmp_path: Path) -> None:
+    asked = ("run", "--model", "player/solver", "--tasks", "maze", "--limit", "0.01")
+    assert say(*asked, "--verbosity", "ERROR", "--log_samples", cwd=tmp_path).returncode == 0
+    refused = say(*asked, "--log_samples_suffix", "mine", cwd=tmp_path)
+    assert refused.returncode == 2 and "--output_path names it" in refused.stderr
+
+
+def test_verbosity_is_the_level_of_log_records(tmp_path: Path) -> None:
+    before = logging.getLogger().level
+    try:
+        asked = ["run", "--model", "player/solver", "--tasks", "maze", "--limit", "1", "--dry-run"]
+        CliRunner().invoke(root, [*asked, "--verbosity", "debug"])
+        assert logging.getLogger().level == logging.DEBUG
+    finally:
+        logging.getLogger().setLevel(before)

@@ -1,0 +1,121 @@
+"""What goes wrong in a task's own code, or with every call, is told in words and loses nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models.base import Options, Reply
+from sketchmark.parts import Context
+from tests.lmms_eval.test_own_tasks import Eye, run
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("def doc_to_text(doc):\n    return doc['no such column']\n", "doc_to_text of document 0 of .* KeyError"),
+        ("def doc_to_visual(doc):\n    raise ValueError('no picture')\n", "doc_to_visual .* ValueError: no picture"),
+    ],
+)
+def test_an_error_in_a_users_function_is_one_line_that_names_it(
+    folder: Path, tmp_path: Path, broken: str, message: str
+) -> None:
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{broken}")
+    with pytest.raises(BadInput, match=message):
+        run(folder, "shades", Eye(), tmp_path / "out")
+
+
+def test_an_error_in_an_aggregation_is_told_and_costs_nothing_else(folder: Path, tmp_path: Path) -> None:
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef worst_shade(results):\n    return 1 / 0\n")
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.metrics["right"].n == 4 and cell.aggregate == {}
+    assert cell.problem.startswith("its own totals failed: the aggregation of by_shade")
+    assert cell.problem.endswith("ZeroDivisionError: division by zero")
+
+
+def test_one_aggregation_that_fails_costs_no_other_its_number(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "_template.yaml").read_text("utf-8")
+    broken = "  - {metric: right, aggregation: !function utils.broken}\n"
+    (folder / "_template.yaml").write_text(text.replace("metric_list:\n", f"metric_list:\n{broken}"), "utf-8")
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef broken(results):\n    return results['x']\n")
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.aggregate == {"by_shade": 1.0}
+    assert "the aggregation of right" in cell.problem and "by_shade" not in cell.problem
+
+
+def test_an_error_in_process_results_leaves_the_run_alone_and_shows_no_score(folder: Path, tmp_path: Path) -> None:
+    code = (folder / "utils.py").read_text("utf-8")
+    (folder / "utils.py").write_text(
+        code.replace("right = results[0]", 'doc["number"] == 2 and doc["nothing"]\n    right = results[0]'), "utf-8"
+    )
+    out = run(folder, "shades", Eye(), tmp_path / "out")
+    cell = out.results().tasks["shades.direct"]
+    assert (cell.n, cell.episodes, cell.metrics) == (3, 4, {})
+    assert cell.failures == {"scorer_failed": 1}
+    assert cell.reasons["scorer_failed"].endswith("KeyError: 'nothing'")
+
+
+class Down(Eye):
+    async def say(self, context: Context, options: Options) -> Reply:
+        raise CallFailed("connection", "nobody answers at http://127.0.0.1:1")
+
+
+def test_a_task_whose_episodes_all_failed_says_why_and_says_it_again(folder: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        cell = run(folder, "shades", Down(), tmp_path / "out").results().tasks["shades.direct"]
+        assert (cell.n, cell.episodes, cell.failures, cell.metrics) == (0, 4, {"connection": 4}, {})
+        assert cell.problem == "" and cell.aggregate == {}
+
+
+def test_an_aggregation_is_not_asked_about_documents_that_none_of_its_metric_is_of(
+    folder: Path, tmp_path: Path
+) -> None:
+    with (folder / "_template.yaml").open("a", encoding="utf-8") as file:
+        file.write("  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n")
+    text = (folder / "_template.yaml").read_text("utf-8")
+    metric = "  - {metric: elsewhere, aggregation: !function utils.worst_shade}\n"
+    (folder / "_template.yaml").write_text(
+        text.replace(metric, "").replace("metric_list:\n", f"metric_list:\n{metric}"), "utf-8"
+    )
+    cell = run(folder, "shades", Eye(), tmp_path / "out").results().tasks["shades.direct"]
+    assert cell.problem == "" and set(cell.metrics) == {"right", "by_shade"}
+
+
+DOWN = """
+from sketchmark import Model
+
+
+class Down(Model):
+    async def say(self, context, options):
+        raise ConnectionError("nobody answers")
+"""
+
+
+def test_the_command_line_says_why_nothing_was_scored_and_says_it_again(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "down.py").write_text(DOWN)
+    command: list[object] = [sys.executable, "-m", "sketchmark", "run", "--model", "down/x", "--tasks", "shades"]
+    command += [
+        "--trust-code",
+        "--no-cache",
+        "--include",
+        folder,
+        "--include",
+        tmp_path / "down.py",
+        "--output_path",
+        tmp_path / "out",
+    ]
+    for _ in range(2):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "(nothing scored)" in done.stdout and "ConnectionError: nobody answers" in done.stderr
+        assert "ZeroDivisionError" not in done.stdout + done.stderr
+        cell = json.loads((tmp_path / "out" / "results.json").read_text())["tasks"]["shades.direct"]
+        assert (cell["n"], cell["failures"], cell["metrics"]) == (0, {"error": 4}, {})

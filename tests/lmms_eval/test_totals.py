@@ -1,0 +1,224 @@
+"""Scores that only a file's own aggregation makes: a number, its interval, and their place in comparisons."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+
+import sketchmark
+from sketchmark.comparison.comparing import compare
+from sketchmark.export import export
+from sketchmark.models.base import Model, Options, Reply
+from sketchmark.parts import Context
+from sketchmark.runs.store import RunFolder
+from sketchmark.task_files.functions import Functions
+from sketchmark.tasks.lmms_eval import aggregating
+
+FILE = """
+task: sums
+dataset_path: rows.jsonl
+test_split: test
+doc_to_text: !function utils.asked
+doc_to_target: answer
+process_results: !function utils.results
+cluster_key: picture
+metric_list:
+  - {metric: score, aggregation: !function utils.AGGREGATION}
+"""
+CODE = """
+def asked(doc):
+    return doc["question"]
+
+def results(doc, results):
+    return {"score": {"kind": doc["kind"], "picture": doc["picture"], "right": results[0] == doc["answer"]}}
+
+def share(results):
+    return sum(r["right"] for r in results) / len(results)
+
+def by_kind(results):
+    kinds = sorted({r["kind"] for r in results})
+    return 100 * sum(share([r for r in results if r["kind"] == kind]) for kind in kinds) / len(kinds)
+
+def f1(results):
+    hits = sum(r["right"] for r in results if r["kind"] == "a")
+    wrong = sum(not r["right"] for r in results)
+    return 2 * hits / (2 * hits + wrong)
+
+def pairs(results):
+    assert len(results) % 2 == 0, "only pairs"
+    return share(results)
+
+def told(results):
+    return "see the table"
+
+def undefined(results):
+    return float("nan")
+
+def divided(results):
+    print("a table")
+    return 1 / 0
+
+def emptied(results):
+    return sum(r.pop("right") for r in results) / len(results)
+
+def judged(results):
+    print(len(results))
+    return share(results)
+
+def sent(results, args):
+    with open(args.output_path + "/sent.json", "w") as file:
+        file.write(str(len(results)))
+    return share(results)
+"""
+
+
+class Guesses(Model):
+    """Right for a given share of the questions, always the same ones."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(f"guesses/{share}")
+        self.share = share
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        number = int(str([*context][-1].content).split()[-1])
+        return Reply(text="yes" if random.Random(number).random() < self.share else "no")
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        raise NotImplementedError
+
+
+def task(tmp_path: Path, aggregation: str, n: int = 40) -> Path:
+    folder = tmp_path / "sums"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{aggregation}.yaml"
+    file.write_text(FILE.replace("AGGREGATION", aggregation))
+    (folder / "utils.py").write_text(CODE)
+    rows = [
+        {"question": f"number {i}", "answer": "yes", "kind": "ab"[i % 3 == 0], "picture": i // 4} for i in range(n)
+    ]
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def play(tmp_path: Path, aggregation: str, share: float = 0.7, out: str = "out", n: int = 40) -> RunFolder:
+    file = task(tmp_path, aggregation, n)
+    return sketchmark.run(Guesses(share), "sums", include=(file,), trust_code=True, output_path=tmp_path / out).folder
+
+
+def results_of(folder: RunFolder) -> list[dict[str, Any]]:
+    return [row.notes["results"]["score"] for row in folder.scores("sums.direct")]
+
+
+def test_a_share_is_what_its_samples_are(tmp_path: Path) -> None:
+    folder = play(tmp_path, "share")
+    values = [row.value("score") or 0.0 for row in folder.scores("sums.direct")]
+    assert values == [float(result["right"]) for result in results_of(folder)]
+    found = folder.results().tasks["sums.direct"].metrics["score"]
+    assert found.mean == pytest.approx(fmean(values)) and (found.n, found.method) == (40, "wilson-clustered")
+
+
+def resampled(function: Callable[[Sequence[Any]], float], results: list[dict[str, Any]]) -> float:
+    """The standard error by drawing whole pictures anew, two thousand times, through the function."""
+    drawn, numbers = random.Random(0), []
+    clusters = [[r for r in results if r["picture"] == picture] for picture in {r["picture"] for r in results}]
+    for _ in range(2000):
+        numbers.append(function([r for cluster in drawn.choices(clusters, k=len(clusters)) for r in cluster]))
+    return stdev(numbers)
+
+
+@pytest.mark.parametrize("aggregation", ["share", "by_kind", "f1"])
+def test_the_interval_is_as_wide_as_drawing_the_samples_anew_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aggregation: str
+) -> None:
+    monkeypatch.setattr(aggregating, "LONGEST", 1e9)
+    folder = play(tmp_path, aggregation, n=400)
+    found = folder.results().tasks["sums.direct"].metrics["score"]
+    function = Functions([f"utils.{aggregation}"], tmp_path / "sums", {})[{"!function": f"utils.{aggregation}"}]
+    assert found.mean == pytest.approx(function(results_of(folder)))
+    low, high = found.ci95
+    assert low is not None and high is not None and low < found.mean < high
+    assert (high - low) / (2 * 1.96) == pytest.approx(resampled(function, results_of(folder)), rel=0.12)
+
+
+def test_it_stands_in_comparisons_and_exports(tmp_path: Path) -> None:
+    for share in (0.4, 0.8):
+        play(tmp_path, "by_kind", share, f"out{share}", n=120)
+    [row] = compare([tmp_path / "out0.4", tmp_path / "out0.8"]).rows
+    numbers = [
+        RunFolder(tmp_path / f"out{s}").results().tasks["sums.direct"].metrics["score"].mean for s in (0.4, 0.8)
+    ]
+    assert row.difference.mean == pytest.approx(numbers[1] - numbers[0])
+    assert row.difference.low is not None and row.difference.low > 0 and row.difference.p is not None
+    files = export(RunFolder(tmp_path / "out0.8"), "lmms-eval", tmp_path / "exported")
+    sums = json.loads(files[0].read_text())["results"]["sums"]
+    assert sums["score,none"] == pytest.approx(numbers[1]) and sums["score_stderr,none"] > 0
+
+
+def test_an_aggregation_that_needs_all_of_them_gives_a_number_without_an_interval(tmp_path: Path) -> None:
+    cell = play(tmp_path, "pairs").results().tasks["sums.direct"]
+    assert "score" not in cell.metrics and cell.aggregate["score"] > 0 and not cell.problem
+
+
+def test_an_aggregation_may_change_what_it_is_given(tmp_path: Path) -> None:
+    cell = play(tmp_path, "emptied").results().tasks["sums.direct"]
+    assert cell.metrics["score"] == play(tmp_path, "share", out="as").results().tasks["sums.direct"].metrics["score"]
+
+
+def test_a_text_is_no_score_and_stays_in_the_summary(tmp_path: Path) -> None:
+    cell = play(tmp_path, "told").results().tasks["sums.direct"]
+    assert cell.metrics == {} and cell.aggregate == {"score": "see the table"}
+
+
+def test_what_is_not_a_number_is_no_score_either(tmp_path: Path) -> None:
+    cell = play(tmp_path, "undefined").results().tasks["sums.direct"]
+    assert (cell.metrics, cell.aggregate, cell.problem) == ({}, {"score": "nan"}, "")
+
+
+def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = play(tmp_path, "divided").results().tasks["sums.direct"]
+    assert cell.problem.endswith("ZeroDivisionError: division by zero") and cell.n == 40
+    assert capsys.readouterr().out == "a table\n"
+
+
+@pytest.mark.parametrize("rule", ["LONGEST", "SLOW"])
+def test_one_that_takes_long_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rule: str
+) -> None:
+    monkeypatch.setattr(aggregating, rule, 0.0)
+    cell = play(tmp_path, "judged").results().tasks["sums.direct"]
+    assert "score" not in cell.metrics and cell.aggregate["score"] == pytest.approx(0.7, abs=0.2)
+    assert capsys.readouterr().out == "40\n"
+
+
+def test_with_little_time_blocks_of_samples_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = play(tmp_path, "by_kind", n=410).results().tasks["sums.direct"].metrics["score"]
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("time.perf_counter", lambda: next(ticks) * 1.0)
+    monkeypatch.setattr(aggregating, "LONGEST", 200.0)
+    found = play(tmp_path, "by_kind", out="blocks", n=410).results().tasks["sums.direct"].metrics["score"]
+    assert found.mean == pytest.approx(wide.mean)
+    widths = [
+        one.ci95[1] - one.ci95[0] for one in (wide, found) if one.ci95[0] is not None and one.ci95[1] is not None
+    ]
+    assert widths[1] == pytest.approx(widths[0], rel=0.35)
+
+
+def test_what_an_aggregation_writes_for_a_server_lies_with_the_run(tmp_path: Path) -> None:
+    folder = play(tmp_path, "sent")
+    assert (folder.path / "submission" / "sums.direct" / "sent.json").read_text() == "40"
+    assert "score" in folder.results().tasks["sums.direct"].metrics
+
+
+def test_scoring_again_finds_the_same_values(tmp_path: Path) -> None:
+    folder = play(tmp_path, "by_kind")
+    before = (folder.path / "results.json").read_bytes()
+    again = play(tmp_path, "by_kind")
+    assert (again.path / "results.json").read_bytes() == before

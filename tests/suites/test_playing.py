@@ -1,0 +1,181 @@
+"""A suite as a whole: `sketchmark run suite.yaml` and `sketchmark run --model a,b`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sketchmark.cli import main
+from sketchmark.suites import run_suite
+from tests.models.broken_server import Broken, answer, broken
+
+THREE = """
+models: [player/random, player/solver, player/sketcher]
+tasks: maze
+mode: [direct, visual_cot]
+limit: 4
+"""
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Say = Callable[..., Done]
+
+
+@pytest.fixture
+def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """A command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def say(*words: object) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, words)])
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return say
+
+
+def episodes(folder: Path) -> dict[str, int]:
+    """Lines of every cell of every run below."""
+    found = sorted(folder.rglob("episodes/*.jsonl"))
+    return {f"{path.parents[1].name}/{path.stem}": len(path.read_text().splitlines()) for path in found}
+
+
+def test_three_players_have_a_folder_each_and_one_leaderboard(say: Say, tmp_path: Path) -> None:
+    Path("suite.yaml").write_text(THREE)
+    done = say("run", "suite.yaml")
+    assert done.code == 0, done.err
+    names = [
+        f"player-{name}/maze.{mode}" for name in ("random", "sketcher", "solver") for mode in ("direct", "visual_cot")
+    ]
+    assert episodes(tmp_path / "runs/suite") == dict.fromkeys(names, 4)
+    assert [line.split()[0] for line in done.out.splitlines() if line.startswith("player/")][:3] == [
+        "player/solver",
+        "player/sketcher",
+        "player/random",
+    ]
+    assert "[2/3] player/solver → runs/suite/player-solver" in done.err
+    board = done.out[: done.out.index("run folders:")]
+    assert say("compare", "runs/suite").out.strip() == board.strip()
+
+
+def test_the_same_command_resumes_the_whole_suite_and_plays_nothing_twice(say: Say, tmp_path: Path) -> None:
+    Path("suite.yaml").write_text(THREE.replace("limit: 4", "limit: 2"))
+    assert say("run", "suite.yaml", "--no-cache", "-q").code == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "runs").rglob("episodes/*.jsonl")}
+    Path("suite.yaml").write_text(THREE.replace("limit: 4", "limit: 3"))
+    again = say("run", "suite.yaml", "--no-cache", "-q")
+    assert (again.code, again.out) == (0, "")
+    for path, lines in before.items():
+        now = path.read_bytes()
+        assert now.startswith(lines) and len(now.splitlines()) == 3
+
+
+def test_a_refused_key_stops_its_model_and_no_other(
+    say: Say, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-planted-7f3a9c1e5b2d8046")
+    no = {"error": {"message": "no such key", "type": "invalid_api_key", "param": None, "code": "invalid_api_key"}}
+    with broken({"said": Broken(answer(401, no))}) as far:
+        Path("suite.yaml").write_text(
+            "models:\n  - model: openai/gpt-4o\n    model_args:\n"
+            f"      base_url: http://127.0.0.1:{far.port}/said\n      api_key_env: MY_KEY\n"
+            "  - player/solver\ntasks: maze\nlimit: 2\n"
+        )
+        done = say("run", "suite.yaml")
+    assert done.code == 2
+    assert "openai-gpt-4o was not played to its end: maze.direct: stopped after 0" in done.err.splitlines()[-1]
+    assert json.loads(Path("runs/suite/player-solver/results.json").read_text())["tasks"]["maze.direct"]["n"] == 2
+    assert "player/solver" in done.out and "sk-planted" not in done.out + done.err
+
+
+def test_a_key_that_is_not_set_is_said_before_the_others_play(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = say("run", "--model", "openai/gpt-4o,player/solver", "--tasks", "maze", "--limit", "2")
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert "openai-gpt-4o: openai/gpt-4o needs a key" in lines[0] and "the others go on" in lines[0]
+    assert "openai-gpt-4o was not played to its end" in lines[-1]
+    assert Path("runs/player-solver/results.json").exists() and not Path("runs/openai-gpt-4o").exists()
+
+
+def test_a_mistake_that_all_models_share_is_one_line(say: Say) -> None:
+    done = say("run", "--model", "player/random,player/solver", "--tasks", "mazze")
+    assert (done.code, done.err.count("\n")) == (2, 1) and "did you mean maze" in done.err
+
+
+def test_the_cost_limit_is_of_all_models_together(say: Say, tmp_path: Path) -> None:
+    Path("suite.yaml").write_text(
+        "models: [player/random, player/solver, player/sketcher]\ntasks: jigsaw\nmode: visual_cot\nlimit: 3\n"
+        "prices: {player/random: {picture: 1}, player/solver: {picture: 1}, player/sketcher: {picture: 1}}\n"
+    )
+    stopped = say("run", "suite.yaml", "--max-cost", "8", "-c", "1", "--engine", "local")
+    assert stopped.code == 3
+    assert "stopped at the cost limit (8.0000 spent); to be resumed: player-solver, player-sketcher" in stopped.err
+    assert episodes(tmp_path) == {"player-random/jigsaw.visual_cot": 3, "player-solver/jigsaw.visual_cot": 1}
+    costs = [line.split()[-1] for line in stopped.out.splitlines() if line.startswith("player/")]
+    assert costs[:2] == ["2.0000", "6.0000"], "two pictures an episode"
+    assert "player/sketcher →" not in stopped.err
+    assert say("run", "suite.yaml", "--max-cost", "100", "-q").code == 0
+    assert set(episodes(tmp_path).values()) == {3}
+
+
+def test_a_dry_run_shows_which_address_is_asked_with_which_key(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-planted-7f3a9c1e5b2d8046")
+    Path("suite.yaml").write_text(
+        "models:\n  - model: openai/m\n"
+        "    model_args: {base_url: 'http://me:secret@127.0.0.1:1/v1', api_key_env: MY_KEY}\n"
+        "tasks: maze\nlimit: 1\n"
+    )
+    done = say("run", "suite.yaml", "--dry-run")
+    assert done.code == 0 and "base_url=http://127.0.0.1:1/v1, api_key_env=MY_KEY" in done.out
+    assert "secret" not in done.out and "sk-" not in done.out
+
+
+def test_a_dry_run_shows_models_cells_and_the_cost_of_all(say: Say, tmp_path: Path) -> None:
+    Path("suite.yaml").write_text(
+        "models:\n  - player/random\n  - {model: player/sketcher, model_args: {lookahead: 2}}\n"
+        "tasks: [jigsaw, {task: maze, mode: direct, limit: 5}]\nmode: visual_cot\nlimit: 3\n"
+        "prices: {player/random: {picture: 1}, player/sketcher: {picture: 2}}\nmax_cost: 9\n"
+    )
+    done = say("run", "suite.yaml", "--dry-run")
+    assert done.code == 0, done.err
+    assert "player/sketcher → runs/suite/player-sketcher" in done.out
+    assert "jigsaw.visual_cot (3); lookahead=2" in done.out and "maze.direct (5)" in done.out
+    total = next(line for line in done.out.splitlines() if line.startswith("all models"))
+    assert total.split()[2:4] == ["16", "28"] and total.split()[-1] == "18.00"
+    assert "once it has cost 9, all models together" in done.out
+    assert not (tmp_path / "runs").exists()
+
+
+def test_tasks_with_settings_of_their_own_share_the_models_folder(say: Say) -> None:
+    Path("suite.yaml").write_text("models: [player/solver]\ntasks: [maze, {task: jigsaw, limit: 3}]\nlimit: 2\n")
+    assert say("run", "suite.yaml", "-q").code == 0
+    results = json.loads(Path("runs/suite/player-solver/results.json").read_text())["tasks"]
+    assert {name: cell["n"] for name, cell in results.items()} == {"maze.direct": 2, "jigsaw.direct": 3}
+    assert say("run", "suite.yaml", "-q", "--fresh", "--limit", "1").code == 0
+    assert episodes(Path("runs")) == {"player-solver/maze.direct": 1, "player-solver/jigsaw.direct": 1}
+
+
+def test_what_the_file_names_is_not_named_on_the_command_line(say: Say) -> None:
+    Path("suite.yaml").write_text(THREE)
+    for option, value in (("--model", "player/random"), ("--tasks", "maze"), ("--model-args", "seed=1")):
+        done = say("run", "suite.yaml", option, value)
+        assert done.code == 2 and done.err.startswith(f"sketchmark: {option} and a run file")
+    assert say("run", "suite.yaml", "--limit", "1", "--dry-run").out.count("maze.direct (1)") == 3
+
+
+def test_a_suite_is_played_from_python(say: Say, tmp_path: Path) -> None:
+    Path("suite.yaml").write_text(THREE)
+    outcomes = run_suite("suite.yaml", tmp_path / "there", limit=1, mode="direct")
+    assert [outcome.entry.model for outcome in outcomes] == ["player/random", "player/solver", "player/sketcher"]
+    assert all(outcome.folder and outcome.folder.results().tasks["maze.direct"].n == 1 for outcome in outcomes)
