@@ -58,7 +58,7 @@ class Desk:
         """Let the model speak. An empty or refused reply is kept as it is: unanswered, never guessed."""
         options = replace(self._saying, max_new_tokens=limit) if limit else self._saying
         reply, seconds = await self._call("say", suffix, options)
-        added = (Part(reply.text, "model"),) if reply.text else ()
+        added = (Part(reply.text, "model", reply.native),) if reply.text else ()
         self._record("say", added, suffix, reply, seconds)
         return reply.text
 
@@ -72,7 +72,7 @@ class Desk:
         before = (Part(label),) if label else ()
         if self._in_words:
             reply, seconds = await self._call("say", suffix, self._saying)
-            after = (Part(reply.text, "model"),) if reply.text else ()
+            after = (Part(reply.text, "model", reply.native),) if reply.text else ()
             self._record("describe", before + after, suffix, reply, seconds)
             return
         index, self._drawn = self._drawn, self._drawn + 1
@@ -81,7 +81,8 @@ class Desk:
             self._no_picture(index, suffix, reply, seconds)
             return
         seen = reply.text if self._shows_code else await self._canvas(reply.picture, index)
-        shown = seen if isinstance(seen, Part) else Part(seen, "model")
+        native = reply.native if seen is reply.picture else ""  # it remembers the drawing, whatever is shown instead
+        shown = seen if isinstance(seen, Part) else Part(seen, "model", native)
         self._record("draw", (*before, shown), suffix, reply, seconds)
 
     async def draw_and_say(self, prompt: str) -> None:

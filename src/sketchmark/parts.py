@@ -294,6 +294,8 @@ class Part:
 
     content: Content
     by: Author = "task"
+    native: str = ""
+    """The provider's own record of the turn that this came from, as `models/native.py` writes it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "content", well_formed(self.content))
@@ -307,9 +309,8 @@ class Part:
         return self.content if isinstance(self.content, str) else None
 
     def key(self) -> list[str]:
-        if isinstance(self.content, Picture):
-            return [self.by, "picture", self.content.identity]
-        return [self.by, "text", self.content]
+        kind, value = ("text", self.content) if isinstance(self.content, str) else ("picture", self.content.identity)
+        return [self.by, kind, value, *([self.native] if self.native else [])]
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,8 @@ class FarEnd:
             return wire_checks.chat_complaint(seen.body, extra)
         if seen.path.endswith("/images/generations"):
             return wire_checks.generate_complaint(seen.body)
+        if seen.path.endswith("/responses"):
+            return wire_checks.responses_complaint(seen.body)
         if seen.path.endswith(":generateContent"):
             return wire_checks.gemini_complaint(seen.body)
         if seen.path.endswith("/v1/messages"):
@@ -195,11 +197,14 @@ def picture_block(shown: Picture) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{in_base64(shown)}"}}
 
 
+PICTURE_FIELDS = ("url", "data", "image_url", "result")
+
+
 def _pictures_in(value: Any) -> Iterator[Picture]:
     """Every base64 picture in a JSON body, in order, whatever the provider calls the field."""
     if isinstance(value, dict):
         for key, item in value.items():
-            if key in ("url", "data") and isinstance(item, str):
+            if key in PICTURE_FIELDS and isinstance(item, str):
                 text = item.partition(";base64,")[2] or item
                 yield Picture.from_bytes(base64.b64decode(text.replace("-", "+").replace("_", "/")))
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email import message_from_bytes
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -256,6 +256,76 @@ async def test_azures_drawing_by_the_tool_names_its_deployment_in_a_header(far: 
     await both(far, ours, create, model="c", tools=tools, extra_headers=headers, **RESPONSES)
     assert far.requests[0].path == "/openai/responses"
     assert far.requests[0].headers["x-ms-oai-image-generation-deployment"] == "img"
+    await model.close()
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+SAID = {
+    "type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "final_answer",
+    "content": [{"type": "output_text", "text": "Left é.", "annotations": []}],
+}  # fmt: skip
+CALL = {
+    "type": "image_generation_call",
+    "id": "ig_1",
+    "status": "completed",
+    "revised_prompt": "A dot.",
+    "result": "",
+}
+WITH_RECORDS = Context(
+    (
+        *(Part(PLAIN), Part("Plan."), Part("Left é.", "model", json.dumps([THOUGHT, SAID]))),
+        *(Part("Drawing 1:"), Part(LARGE, "model", json.dumps([THOUGHT, CALL])), Part("So?")),
+    )
+)
+NATIVE: dict[str, Any] = {
+    "store": False,
+    "include": ["reasoning.encrypted_content"],
+    "input": [
+        {"role": "user", "content": [
+            {"type": "input_image", "image_url": PLAIN.data_url, "detail": "auto"},
+            {"type": "input_text", "text": "Plan."},
+        ]},
+        THOUGHT,
+        SAID,
+        {"role": "user", "content": [{"type": "input_text", "text": "Drawing 1:"}]},
+        THOUGHT,
+        {**CALL, "result": in_base64(LARGE)},
+        {"role": "user", "content": [{"type": "input_text", "text": "So?"}]},
+    ],
+    "temperature": 0.3,
+    "max_output_tokens": 64,
+    "extra_body": {"image": {"context_compression": "disabled"}},
+}  # fmt: skip
+FORCED: dict[str, Any] = {
+    "tool_choice": {"type": "image_generation"},
+    "max_tool_calls": 1,
+    "parallel_tool_calls": False,
+}
+
+
+async def test_native_history_is_the_items_as_the_sdk_sends_them(far: Recorder) -> None:
+    model = OpenAI("m", base_url=f"{far.url}/v1", history="native", draw_model="gpt-image-2")
+    create = openai_sdk(far).responses.create
+    options = replace(OPTIONS, extra={"top_p": 0.5, "reasoning_effort": "low"})
+    ours = model.say(WITH_RECORDS, options)
+    await both(far, ours, create, model="m", top_p=0.5, reasoning={"effort": "low"}, **NATIVE)
+    far.requests.clear()
+    tools = [{"type": "image_generation", "model": "gpt-image-2"}]
+    await both(far, model.draw(WITH_RECORDS, options), create, model="m", tools=tools, **FORCED, **NATIVE)
+    await model.close()
+
+
+async def test_azures_native_history_is_the_same_items(far: Recorder) -> None:
+    model = Azure(
+        "c", azure_endpoint=far.url, image_deployment="img", history="native", api_version="2025-04-01-preview"
+    )
+    create = azure_sdk(far).responses.create
+    await both(far, model.say(WITH_RECORDS, OPTIONS), create, model="c", top_p=0.5, **NATIVE)
+    far.requests.clear()
+    headers = {"x-ms-oai-image-generation-deployment": "img"}
+    tools = [{"type": "image_generation"}]
+    ours = model.draw(WITH_RECORDS, OPTIONS)
+    await both(far, ours, create, model="c", tools=tools, extra_headers=headers, **FORCED, **NATIVE)
     await model.close()
 
 

@@ -1,7 +1,9 @@
 """The leak test, on the wire: whatever stands in the drawing's place, nothing of the drawing itself goes back.
 
 Not the picture, not its code, not the words that came with it, and none of the state by which a provider would
-remember it. Every adapter that draws and every canvas that there is; the replies are full of traps.
+remember it. Every adapter that draws and every canvas that there is; the replies are full of traps: ids, encrypted
+reasoning, signatures. With `history=native` such state does go back, on the canvas `own`; others are refused, and
+even one that was played all the same would be sent nothing that knows the drawing.
 """
 
 from __future__ import annotations
@@ -18,17 +20,23 @@ from PIL import Image
 
 from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
+from sketchmark.errors import CannotPlay
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.wrapped import Wrapped
-from sketchmark.parts import Context, Picture
-from sketchmark.runs.plan import Request, plan
+from sketchmark.parts import Context, Part, Picture
+from sketchmark.runs.plan import Request, cells_of, plan
 from sketchmark.runs.play import play
-from tests.models.fake_server import FarEnd, Seen, in_base64, picture_block
+from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
 
 STEPS = 3
 WORDS = "I drew the dot where TRAP stands."
 SIGNED = base64.b64encode(b"TRAP of a signature").decode()
-STATE = ("TRAP", SIGNED, "ig_", "rs_", "thoughtSignature", "signature", "reasoning_details", "previous_", "revised_")
+SIGNED_SAYING = base64.b64encode(b"signed when it said something").decode()
+KNOWS_THE_DRAWING = ("TRAP", SIGNED, "ig_", "revised_")
+STATE = (
+    *(*KNOWS_THE_DRAWING, SIGNED_SAYING, "rs_", "msg_", "encrypted_content", "thoughtSignature", "signature"),
+    *("reasoning_details", "previous_", "conversation"),
+)
 CODE = "trap-of-code"
 
 Where = Callable[[FarEnd], tuple[str, dict[str, Any]]]
@@ -36,6 +44,11 @@ PIXELS: dict[str, Where] = {
     "chat": lambda far: ("openai/m", {"base_url": f"{far.url}/v1"}),
     "images": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_model": "gpt-image-2"}),
     "azure": lambda far: ("azure/m", {"azure_endpoint": far.url, "image_deployment": "d"}),
+    "responses": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_with": "responses"}),
+    "azure, responses": lambda far: (
+        "azure/m",
+        {"azure_endpoint": far.url, "image_deployment": "d", "draw_with": "responses"},
+    ),
     "gemini": lambda far: ("gemini/m-image", {"base_url": far.url}),
     "bagel": lambda far: ("bagel/m", {"base_url": f"{far.url}/v1"}),
 }
@@ -43,6 +56,14 @@ SVG: dict[str, Where] = {
     "chat, by svg": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_with": "svg"}),
     "gemini, by svg": lambda far: ("gemini/m", {"base_url": far.url, "draw_with": "svg"}),
     "anthropic, by svg": lambda far: ("anthropic/m", {"base_url": far.url, "draw_with": "svg"}),
+}
+NATIVE: dict[str, Where] = {
+    "openai, native": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "history": "native"}),
+    "azure, native": lambda far: (
+        "azure/m",
+        {"azure_endpoint": far.url, "image_deployment": "d", "history": "native"},
+    ),
+    "gemini, native": lambda far: ("gemini/m-image", {"base_url": far.url, "history": "native"}),
 }
 WAYS = PIXELS | SVG
 ALL = [(way, canvas) for way in WAYS for canvas in CANVASES if canvas != "source" or way in SVG]
@@ -65,7 +86,7 @@ class Trapper:
         by_code = "as SVG code" in asked
         config = seen.body.get("generationConfig", {})
         draws = "/images/" in seen.path or "image" in seen.body.get("modalities", ())
-        draws = draws or "IMAGE" in config.get("responseModalities", ())
+        draws = draws or "IMAGE" in config.get("responseModalities", ()) or "tools" in seen.body
         said = WORDS if draws else "Next, move one step up."
         picture = self._drawing() if draws or by_code else None
         if by_code and picture:
@@ -78,6 +99,8 @@ class Trapper:
             return {"created": 1, "data": [{"b64_json": in_base64(shown), "revised_prompt": WORDS}]}
         if seen.path.endswith("/chat/completions"):
             return _chat(said, shown)
+        if seen.path.endswith("/responses"):
+            return _response(said, shown, len(self.seen[self.sample]))
         return _gemini(said, shown)
 
     def _drawing(self) -> Picture:
@@ -124,8 +147,27 @@ def _chat(said: str, shown: Picture | None) -> dict[str, Any]:
     return {**head, "choices": [choice], "metrics": {"think_text": WORDS}}
 
 
+def _response(said: str, shown: Picture | None, number: int) -> dict[str, Any]:
+    """Items as OpenAI returns them, with fields that are empty, and with the ids of this very response."""
+    signed = SIGNED if shown else SIGNED_SAYING
+    thought: dict[str, Any] = {
+        "type": "reasoning",
+        "id": f"rs_{number}",
+        "summary": [],
+        "encrypted_content": signed,
+        "status": None,
+    }
+    block = {"type": "output_text", "text": said, "annotations": []}
+    message: dict[str, Any] = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+    message |= {"phase": "final_answer", "content": [block]}
+    call = {"type": "image_generation_call", "id": f"ig_{number}", "status": "generating", "revised_prompt": WORDS}
+    drawing = [{**call, "result": in_base64(shown), "size": "40x40", "error": None}] if shown else []
+    return {"id": "resp_TRAP", "status": "completed", "output": [thought, *drawing, message]}
+
+
 def _gemini(said: str, shown: Picture | None) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = [{"text": WORDS, "thought": True}, {"text": said, "thoughtSignature": SIGNED}]
+    signed = SIGNED if shown else SIGNED_SAYING
+    parts: list[dict[str, Any]] = [{"text": WORDS, "thought": True}, {"text": said, "thoughtSignature": signed}]
     if shown:
         data = {"mimeType": "image/png", "data": in_base64(shown)}
         parts += [{"inlineData": data, "thoughtSignature": SIGNED}]
@@ -139,11 +181,11 @@ async def played(far: FarEnd, way: str, canvas: str) -> tuple[list[Seen], list[P
     """The requests of one episode, and what was drawn in it. Two steps and more of a real maze."""
     far.bagel = way == "bagel"
     far.answer = trapper = Trapper()
-    name, arguments = WAYS[way](far)
+    name, arguments = (WAYS | NATIVE)[way](far)
     model = Marked(Catalog().model(name, arguments), trapper)
     steps = {"min_steps": STEPS, "max_steps": STEPS}
     request = Request(name, "maze", ("visual_cot",), (canvas,), limit=2, task_args=steps)
-    [cell] = plan(request, Catalog(), model)
+    [cell] = plan(request, Catalog(), model) if canvas == "own" or way in WAYS else cells_of(request, Catalog())
     sample, donor = cell.samples()
     try:
         episode = await play(model, cell, sample, donor)
@@ -161,7 +203,10 @@ async def played(far: FarEnd, way: str, canvas: str) -> tuple[list[Seen], list[P
 def _words_of(value: Any) -> str:
     """A request's body without the data of pictures, in which any three letters may stand."""
     if isinstance(value, dict):
-        return " ".join(f"{key} {'' if key in ('url', 'data') else _words_of(item)}" for key, item in value.items())
+        return " ".join(
+            key if key in PICTURE_FIELDS and isinstance(item, str) else f"{key} {_words_of(item)}"
+            for key, item in value.items()
+        )
     if isinstance(value, list):
         return " ".join(map(_words_of, value))
     return str(value)
@@ -191,3 +236,46 @@ async def test_own_and_blank_differ_in_the_picture_alone_also_where_it_was_drawn
     blank, _ = await played(far, way, "blank")
     assert [_words_of(seen.body) for seen in own] == [_words_of(seen.body) for seen in blank]
     assert [len(seen.pictures) for seen in own] == [len(seen.pictures) for seen in blank]
+
+
+@pytest.mark.parametrize("way", NATIVE)
+async def test_native_history_sends_the_models_own_turns_back_on_its_own_canvas(way: str, far: FarEnd) -> None:
+    requests, drawn = await played(far, way, "own")
+    assert _goes_back(requests, drawn)
+    last = _words_of(requests[-1].body)
+    assert last.count(SIGNED) >= STEPS and last.count(SIGNED_SAYING) == STEPS
+    assert "previous_" not in last and "conversation" not in last and "resp_" not in last
+    first = _words_of(requests[0].body)
+    assert not [trap for trap in (SIGNED, SIGNED_SAYING, "ig_", "rs_") if trap in first]
+
+
+@pytest.mark.parametrize("canvas", [canvas for canvas in CANVASES if canvas not in ("own", "source")])
+@pytest.mark.parametrize("way", NATIVE)
+async def test_native_history_is_refused_on_every_other_canvas_and_even_there_forgets_the_drawing(
+    way: str, canvas: str, far: FarEnd
+) -> None:
+    name, arguments = NATIVE[way](far)
+    model = Catalog().model(name, arguments)
+    with pytest.raises(CannotPlay, match="a condition of its own: play the controls without it"):
+        plan(Request(name, "maze", ("visual_cot",), (canvas,), limit=2), Catalog(), model)
+    await model.close()
+    requests, drawn = await played(far, way, canvas)
+    for seen in requests:
+        words = _words_of(seen.body)
+        assert not [trap for trap in KNOWS_THE_DRAWING if trap in words], words
+    assert not _goes_back(requests, drawn)
+
+
+@pytest.mark.parametrize("way", [way for way in PIXELS if way not in ("images", "azure", "bagel")])
+async def test_who_is_not_asked_for_native_history_sends_none_whatever_a_part_carries(way: str, far: FarEnd) -> None:
+    far.answer = Trapper()
+    name, arguments = WAYS[way](far)
+    model = Catalog().model(name, arguments)
+    record = json.dumps([{"type": "reasoning", "id": "rs_TRAP", "summary": []}])
+    shown = Picture.from_image(Image.new("RGB", (40, 40), "red"))
+    context = Context((Part(shown), Part("Left.", "model", record), Part(shown, "model", record), Part("So?")))
+    for reply in (await model.say(context, Options()), await model.draw(context, Options())):
+        assert reply.native == ""
+    await model.close()
+    for seen in far.seen:
+        assert "TRAP" not in _words_of(seen.body) and len(seen.pictures) == 2

@@ -91,6 +91,58 @@ def _chat_message_complaint(message: Any) -> str | None:
     return None
 
 
+RESPONSES_FIELDS = {
+    "model", "input", "store", "include", "image", "tools", "tool_choice", "max_tool_calls", "parallel_tool_calls",
+    "temperature", "top_p", "max_output_tokens", "reasoning",
+}  # fmt: skip
+ITEM_FIELDS = {
+    "message": ({"type", "id", "role", "status", "content"}, {"phase"}),
+    "reasoning": ({"type", "id", "summary"}, {"encrypted_content", "content", "status"}),
+    "image_generation_call": (
+        {"type", "id", "status", "result"},
+        {"revised_prompt", "size", "quality", "action", "output_format", "background"},
+    ),
+}
+"""Of the items that a model returned: what must be there when they are sent back, and what may be."""
+
+
+def responses_complaint(body: Any) -> str | None:
+    unknown = set(body) - RESPONSES_FIELDS
+    if unknown or body.get("store") is not False:
+        return f"unknown fields {sorted(unknown)} or store is not off"
+    items = body["input"]
+    for item, following in zip(items, [*items[1:], {}], strict=True):
+        complaint = _item_complaint(item) if "type" in item else _input_complaint(item)
+        if complaint:
+            return complaint
+        if item.get("type") == "reasoning" and following.get("type") not in ("message", "image_generation_call"):
+            return f"reasoning {item['id']} was provided without its required following item"
+    return None
+
+
+def _item_complaint(item: Any) -> str | None:
+    needed, possible = ITEM_FIELDS.get(item["type"], (set[str](), set[str]()))
+    if not needed or needed - set(item) or set(item) - needed - possible or None in item.values():
+        return f"item {item['type']} with {sorted(item)}"
+    if item["type"] == "message" and (item["role"] != "assistant" or not isinstance(item["content"], list)):
+        return "an item of a message that is not the assistant's"
+    return _base64_complaint("image/png", item["result"]) if "result" in item else None
+
+
+def _input_complaint(message: Any) -> str | None:
+    if message["role"] == "assistant":
+        return None if isinstance(message["content"], str) else "assistant content is not a text"
+    for block in message["content"]:
+        if block["type"] == "input_text" and set(block) == {"type", "text"}:
+            continue
+        if block["type"] != "input_image" or set(block) != {"type", "image_url", "detail"}:
+            return f"block {sorted(block)}"
+        head, _, data = block["image_url"].partition(";base64,")
+        if complaint := _base64_complaint(head.removeprefix("data:"), data):
+            return complaint
+    return None
+
+
 def generate_complaint(body: Any) -> str | None:
     unknown = set(body) - _image_fields(body.get("model"))
     if unknown:
@@ -125,15 +177,17 @@ def gemini_complaint(body: Any) -> str | None:
         if content.get("role") not in ("user", "model") or not content.get("parts"):
             return f"content {content}"
         for part in content["parts"]:
-            if set(part) == {"text"} and part["text"]:
+            own = content["role"] == "model"
+            signature = {"thoughtSignature"} if own and part.get("thoughtSignature") else set[str]()
+            if set(part) - {"thought"} == {"text"} | signature and (part["text"] or signature):
                 continue
             inline = dict(part.get("inlineData", {}))
             media_type = inline.pop("mimeType", None) or inline.pop("mime_type", "")  # proto JSON reads both
-            if set(part) != {"inlineData"} or set(inline) != {"data"}:
+            if set(part) != {"inlineData"} | signature or set(inline) != {"data"}:
                 return f"part {sorted(part)} {sorted(inline)}"
             complaint = _base64_complaint(media_type, inline["data"])
-            if complaint or content["role"] == "model":
-                return complaint or "picture from the model"
+            if complaint or (own and not signature):
+                return complaint or "Image part is missing a thought_signature"
     return None
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sketchmark.comparison.wording import chance
+from sketchmark.models.by_code import SVG
+from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
 from sketchmark.task import RA_AL
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 12
 """A screen has room for the kinds of a question, not for every length of a path."""
+
+_WAYS = {
+    SVG: "drawn by code (svg), not by pixels",
+    NATIVE_HISTORY: "with native history, a condition of its own",
+}
 
 
 def print_results(results: Results) -> None:
@@ -30,8 +37,9 @@ def print_results(results: Results) -> None:
     for name, cell in results.tasks.items():
         if trouble := _trouble(cell):
             out.print(f"{name}: {trouble}", style="red")
-    if coded := [name for name, cell in results.tasks.items() if cell.draw_with]:
-        out.print(f"drawn by code (svg), not by pixels: {', '.join(coded)}")
+    for way, words in _WAYS.items():
+        if played := [name for name, cell in results.tasks.items() if cell.draw_with == way]:
+            out.print(f"{words}: {', '.join(played)}")
     _print_groups(out, results.tasks)
     for warning in (*results.warnings, *warned(results.tasks)):
         out.print(f"warning: {warning}", style="yellow")

@@ -15,6 +15,7 @@ from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.runs.format import condition
 from sketchmark.runs.gains import MODE_PAIRS, Pairs, Rows, pair
 from sketchmark.runs.results import withheld
 from sketchmark.runs.scored import ScoredCell, cells_of, trouble
@@ -113,11 +114,7 @@ class _Work:
         after: ScoredCell,
         rows: Mapping[int, Rows],
     ) -> None:
-        label = (
-            f"{_drawn(after)} − {_drawn(before)}"
-            if kind == "modes"
-            else f"{after.run} − {before.run}, {_played(after)}"
-        )
+        label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
         pairs = pair(rows[id(before)], rows[id(after)], metric)
         if not pairs.pairs:
@@ -236,10 +233,21 @@ def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
     return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
 
 
-def _played(cell: ScoredCell) -> str:
-    return _drawn(cell) if cell.canvas == "own" else f"{_drawn(cell)} on {cell.canvas} canvas"
+def _modes(after: ScoredCell, before: ScoredCell) -> str:
+    """What both sides have in common is said once."""
+    if after.about.draw_with == before.about.draw_with != "":
+        return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
+    return f"{_drawn(after)} − {_drawn(before)}"
+
+
+def _played(after: ScoredCell, before: ScoredCell) -> str:
+    """What both runs played; by code or with native history it is not the same."""
+    drawn = _drawn(after)
+    if after.about.draw_with != before.about.draw_with:
+        drawn += f" − {_drawn(before)}"
+    return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
 
 
 def _drawn(cell: ScoredCell) -> str:
-    """By code and by pixels are different abilities, and so different conditions."""
-    return f"{cell.mode} by {cell.about.draw_with}" if cell.about.draw_with else cell.mode
+    """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
+    return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode

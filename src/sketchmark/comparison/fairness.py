@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sketchmark.files.plain import plain
+from sketchmark.models.native import NATIVE_HISTORY
+from sketchmark.runs.format import condition
 from sketchmark.runs.gains import Rows
 from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.scored import ScoredCell
@@ -34,9 +36,16 @@ def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
 
 
 def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
-    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model."""
-    one, other = (f"by {cell.about.draw_with}" if cell.about.draw_with else "pixels" for cell in (before, after))
-    return [] if one == other else [f"one side draws {one}, the other {other}: two different abilities"]
+    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model. So it may
+    be the history that it was sent."""
+    ways = [cell.about.draw_with for cell in (before, after)]
+    if ways[0] == ways[1]:
+        return []
+    if NATIVE_HISTORY in ways:
+        one, other = (condition(way) or "with plain history" for way in ways)
+        return [f"one side plays {one}, the other {other}: two different conditions"]
+    one, other = (condition(way) or "pixels" for way in ways)
+    return [f"one side draws {one}, the other {other}: two different abilities"]
 
 
 def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:

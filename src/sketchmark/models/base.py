@@ -60,6 +60,7 @@ class Reply:
     in silence.
     `raw` is the provider's reply, for looking. What JSON cannot say of it is written as text.
     `trouble` says in words why there is no picture, where that is known.
+    `native` is the provider's own record of the turn, to be sent back with it (`history=native`); else empty.
 
     A reply never holds a key, whatever model made it: one that a server echoes is taken out here, before the cache,
     the episode or the next call can see it.
@@ -72,11 +73,13 @@ class Reply:
     left_out: tuple[str, ...] = ()
     raw: Any = None
     trouble: str = ""
+    native: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", well_formed(redact_all(self.text)))
         object.__setattr__(self, "raw", redact_all(self.raw))
         object.__setattr__(self, "trouble", well_formed(redact_all(self.trouble)))
+        object.__setattr__(self, "native", redact_all(self.native))
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,9 @@ class Abilities:
 
     draws_code: bool = False
     """A drawing's `Reply.text` is the code that the picture was made of (`draw_with=svg`)."""
+
+    native: bool = False
+    """Is sent its own turns back as its provider recorded them (`history=native`)."""
 
 
 class Model:

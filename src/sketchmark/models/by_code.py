@@ -74,6 +74,8 @@ class DrawsByCode(Wrapped):
         super().__init__(model)
         if not model.abilities.say:
             raise BadInput(f"{model.name} only draws: it cannot write SVG", "leave out --draw svg or draw_with=svg")
+        if model.abilities.native:
+            raise BadInput(f"{model.name}: who draws by code has no native history", "leave out history=native")
         require_renderer("drawing by SVG")
         self.arguments = {**model.arguments, **how.written_down()}
         self._how = how

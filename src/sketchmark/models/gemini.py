@@ -17,6 +17,8 @@ from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT, at_mos
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.failures import BadReply
+from sketchmark.models.gemini_turns import own_parts, record_of
+from sketchmark.models.native import drafts_left_out, wants_native
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import require_key
 from sketchmark.parts import Context, Part
@@ -55,7 +57,13 @@ class Gemini(Endpoint):
         self._model = name
         self._drawer = args.text("draw_model") or (name if _DRAWS.search(name) else None)
         self._image = {key: args.text(key) for key in ("aspect_ratio", "image_size")}
+        self._native = wants_native(args)
         args.refuse_unknown()
+        if self._native and self._drawer not in (None, name):
+            raise BadInput(
+                f"{self.name}: history=native is for one model that says and draws, and {self._drawer} is another",
+                "leave out draw_model: no model takes another's signatures",
+            )
         try:
             import httpx2
             from google import genai
@@ -79,10 +87,12 @@ class Gemini(Endpoint):
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(say=True, draw=self._drawer is not None, max_pictures=self.max_pictures)
+        draws = self._drawer is not None
+        return Abilities(say=True, draw=draws, max_pictures=self.max_pictures, native=self._native)
 
     def _settings(self) -> dict[str, Any]:
-        return {"draw_model": self._drawer if self._drawer != self._model else None, **self._image}
+        drawer = self._drawer if self._drawer != self._model else None
+        return {"draw_model": drawer, **self._image, "history": "native" if self._native else None}
 
     async def close(self) -> None:
         await self._client.aio.aclose()
@@ -98,8 +108,9 @@ class Gemini(Endpoint):
         return await self._generate(self._drawer, context, options, draw=True)
 
     async def _generate(self, model: str, context: Context, options: Options, *, draw: bool) -> Reply:
-        context, left_out = layout.without_empty_texts(context)
-        contents = await self._contents(context)
+        context, empty = layout.without_empty_texts(context)
+        contents, lost = await self._contents(context)
+        left_out = (*empty, *lost)
         config = self._config(options, draw=draw)
 
         async def attempt() -> Reply:
@@ -110,20 +121,24 @@ class Gemini(Endpoint):
                     )
             except TypeError as error:  # how the SDK stumbles over JSON that is no object
                 raise BadReply(f"the server sent JSON that is no reply: {error}") from None
-            return await _read(response, len(context.pictures), left_out, draw=draw)
+            return await _read(response, len(context.pictures), left_out, draw=draw, native=self._native)
 
         return await self._call(attempt)
 
-    async def _contents(self, context: Context) -> list[Any]:
+    async def _contents(self, context: Context) -> tuple[list[Any], layout.LeftOut]:
+        """What is sent, and what of earlier turns is not."""
         from google.genai import types
 
-        return [
-            types.Content(
-                role="model" if message.role == "assistant" else "user",
-                parts=[await self._part(part) for part in message.parts],
-            )
-            for message in layout.messages(context)
-        ]
+        contents: list[Any] = []
+        drafts = 0
+        for message in layout.messages(context, native=self._native):
+            parts: list[types.Part] = []
+            for part in message.parts:
+                own, missing = own_parts(part) if self._native and part.native else ([await self._part(part)], 0)
+                parts += own
+                drafts += missing
+            contents.append(types.Content(role="model" if message.role == "assistant" else "user", parts=parts))
+        return contents, drafts_left_out(drafts)
 
     async def _part(self, part: Part) -> types.Part:
         """Bytes, not base64: this SDK encodes them itself while it writes the body."""
@@ -147,16 +162,20 @@ class Gemini(Endpoint):
         )
 
 
-async def _read(response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool) -> Reply:
+async def _read(
+    response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool, native: bool
+) -> Reply:
     """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
     content = candidate.content if candidate else None
     blocked = response.prompt_feedback is not None and response.prompt_feedback.block_reason is not None
     if not blocked and not content and not (candidate and candidate.finish_reason):
         raise BadReply("the server sent neither an answer nor a reason for none")
-    parts = [part for part in (content.parts if content else None) or [] if not part.thought]
+    came = (content.parts if content else None) or []
+    parts = [part for part in came if not part.thought]
     text = "".join(part.text for part in parts if part.text)
-    pictures = [part.inline_data.data for part in parts if part.inline_data and part.inline_data.data]
+    drawn = [part for part in parts if part.inline_data and part.inline_data.data]
+    pictures = [part.inline_data.data for part in drawn if part.inline_data and part.inline_data.data]
     finish: Finish = "stop"
     if candidate and candidate.finish_reason and not (draw and pictures):
         reason = candidate.finish_reason.value
@@ -175,4 +194,5 @@ async def _read(response: types.GenerateContentResponse, sent: int, left_out: la
     picture = await picture_from_bytes(pictures[-1]) if draw and pictures else None
     finish = finish_of_drawing(finish, picture is not None) if draw else finish_of_text(finish, text)
     raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
-    return Reply(text, picture, finish, usage, left_out, raw)
+    record = record_of(came, drawn[-1] if draw and drawn else None) if native else ""
+    return Reply(text, picture, finish, usage, left_out, raw, native=record)

@@ -23,8 +23,8 @@ _MARK = f'"{secrets.token_hex(16)}"'.encode()
 """Where a picture goes. Nobody can guess it, so no prompt can hold it."""
 
 
-class DataUrl:
-    """A picture as `data:image/png;base64,…`, in quotes, as JSON has it."""
+class Base64:
+    """A picture as base64, in quotes, as JSON has it."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
@@ -35,7 +35,7 @@ class DataUrl:
 
     @property
     def _head(self) -> bytes:
-        return f'"data:{self.picture.media_type};base64,'.encode()
+        return b'"'
 
     def chunks(self) -> Iterator[bytes]:
         yield self._head
@@ -45,12 +45,20 @@ class DataUrl:
         yield b'"'
 
 
+class DataUrl(Base64):
+    """A picture as `data:image/png;base64,…`."""
+
+    @property
+    def _head(self) -> bytes:
+        return f'"data:{self.picture.media_type};base64,'.encode()
+
+
 @dataclass(frozen=True)
 class Body:
     """What is sent, of a size that is known before it is made. It can be sent any number of times."""
 
     content_type: str
-    pieces: tuple[bytes | DataUrl, ...]
+    pieces: tuple[bytes | Base64, ...]
 
     @property
     def size(self) -> int:
@@ -65,17 +73,17 @@ class Body:
 
 
 def json_body(value: Any) -> Body:
-    """The value as JSON; a `DataUrl` in it, however deep, is put in as it is sent."""
-    urls: list[DataUrl] = []
+    """The value as JSON; a picture in it, however deep, is put in as it is sent."""
+    pictures: list[Base64] = []
 
     def marked(found: Any) -> Any:
-        if not isinstance(found, DataUrl):
+        if not isinstance(found, Base64):
             raise TypeError(f"{type(found).__name__} is nothing that JSON can say")
-        urls.append(found)
+        pictures.append(found)
         return msgspec.Raw(_MARK)
 
     first, *others = msgspec.json.encode(value, enc_hook=marked).split(_MARK)
-    spliced = [piece for url, text in zip(urls, others, strict=True) for piece in (url, text)]
+    spliced = [piece for picture, text in zip(pictures, others, strict=True) for piece in (picture, text)]
     return Body("application/json", (first, *spliced))
 
 

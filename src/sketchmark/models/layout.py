@@ -23,8 +23,13 @@ class Message:
     parts: tuple[Part, ...]
 
 
-def messages(context: Context) -> list[Message]:
-    return [Message(role, tuple(parts)) for role, parts in groupby(context, key=_role)]
+def messages(context: Context, *, native: bool = False) -> list[Message]:
+    """`native`: what carries its provider's record is the assistant's, pictures too."""
+
+    def role(part: Part) -> Role:
+        return "assistant" if native and part.native else _role(part)
+
+    return [Message(who, tuple(parts)) for who, parts in groupby(context, key=role)]
 
 
 def _role(part: Part) -> Role:

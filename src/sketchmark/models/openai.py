@@ -5,6 +5,7 @@ Says through chat completions. Draws in one of four ways (`draw_with=`):
   generate  images.generate with the texts alone; every picture is left out, and the reply says so
   chat      chat completions with modalities image and text: the whole context, the picture in the reply's message
   responses the Responses API: the model itself calls the tool `image_generation`, with the whole context before it
+With `history=native` it says and draws through the Responses API, and is sent its own turns back as they came.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from sketchmark.errors import CannotPlay
+from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.models.base import Options, Reply, Usage
+from sketchmark.models.base import Abilities, Options, Reply, Usage
 from sketchmark.models.failures import ErrorStatus
+from sketchmark.models.native import wants_native
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
+from sketchmark.models.openai_items import items_of
 from sketchmark.models.openai_replies import read_image
-from sketchmark.models.openai_responses import drawing_request, read_drawing
+from sketchmark.models.openai_responses import drawing_tool, read_response, read_with_record, request_for
 from sketchmark.models.openai_wire import SERVER_SETTINGS
 from sketchmark.models.replies import counted, for_looking
 from sketchmark.parts import Context, Part
@@ -56,7 +59,14 @@ class OpenAI(ChatEndpoint):
     def _read_arguments(self, name: str, args: Arguments) -> None:
         self._speaker = None if is_image_model(name) else name
         self._choose_server_and_drawer(name, args)
-        self._draw_with = args.choice("draw_with", DRAW_WITH) or self._default_draw_with()
+        self._native = wants_native(args)
+        default = "responses" if self._native else self._default_draw_with()
+        self._draw_with = args.choice("draw_with", DRAW_WITH) or default
+        if self._native and (self._speaker is None or self._draw_with != "responses"):
+            raise BadInput(
+                f"{self.name}: history=native needs a model that says and draws through the Responses API",
+                "a chat model with draw_with=responses; or leave out history=native",
+            )
         self._detail = args.choice("detail", ("auto", "low", "high"))
         self._image_settings = {key: args.text(key) for key in ("size", "quality", "input_fidelity")}
         self._edit_pictures = args.whole("edit_pictures", _MOST_EDIT_PICTURES, least=1)
@@ -88,7 +98,23 @@ class OpenAI(ChatEndpoint):
             **self._image_settings,
             "edit_pictures": self._edit_pictures if self._edit_pictures != _MOST_EDIT_PICTURES else None,
             "send_temperature": None if self._send_temperature else False,
+            "history": "native" if self._native else None,
         }
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, native=self._native)
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if not self._native or self._speaker is None:
+            return await super().say(context, options)
+        request, left_out = await self._conversation(self._speaker, context, options)
+        request |= known_settings(options.extra, ("top_p",))
+        if "reasoning_effort" in options.extra:
+            request["reasoning"] = {"effort": options.extra["reasoning_effort"]}
+        return await self._saying(
+            lambda: self._wire.respond(request), read_with_record, len(context.pictures), left_out
+        )
 
     async def draw(self, context: Context, options: Options) -> Reply:
         if self._drawer is None:
@@ -102,25 +128,33 @@ class OpenAI(ChatEndpoint):
     async def _draw_by_responses(self, drawer: str, context: Context, options: Options) -> Reply:
         if self._speaker is None:
             raise CannotPlay(f"{self.name} is an image model", "draw_with=edit, or a model that calls it as a tool")
-        context, left_out = layout.without_empty_texts(context)
+        request, left_out = await self._conversation(self._speaker, context, options)
+        request |= drawing_tool(self._tool_model(drawer), self._image_options(options))
+        read = read_with_record if self._native else read_response
+        return await self._drawing(lambda: self._wire.respond(request, drawer), read, len(context.pictures), left_out)
+
+    async def _conversation(
+        self, speaker: str, context: Context, options: Options
+    ) -> tuple[dict[str, Any], layout.LeftOut]:
+        """A request to the Responses API, and what is not in it."""
+        context, empty = layout.without_empty_texts(context)
         shown = Context(tuple([await self._sendable(part) for part in context]))
-        request = drawing_request(
-            self._speaker, self._tool_model(drawer), shown, self._image_options(options), self._detail
-        )
+        items, lost = items_of(shown, self._detail or "auto", native=self._native)
+        request = request_for(speaker, items, native=self._native)
         if self._send_temperature:
             request["temperature"] = options.temperature
         if options.max_new_tokens is not None:
             request["max_output_tokens"] = options.max_new_tokens
-        return await self._drawing(
-            lambda: self._wire.respond(request, drawer), read_drawing, len(context.pictures), left_out
-        )
+        return request, (*empty, *lost)
 
     def _tool_model(self, drawer: str) -> str | None:
         """The image model that the tool is told to use."""
         return drawer if drawer != self._speaker else None
 
     async def _sendable(self, part: Part) -> Part:
-        return replace(part, content=await self._encoder.sendable(part.picture)) if part.picture else part
+        if part.picture is None or (self._native and part.native):
+            return part
+        return replace(part, content=await self._encoder.sendable(part.picture))
 
     async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)

@@ -29,6 +29,8 @@ from sketchmark.parts import Context, Picture
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PATIENCE = 5.0
 """Seconds for what a run can do without."""
+Ask = Callable[[], Awaitable[dict[str, Any]]]
+Read = Callable[[dict[str, Any]], ChatReply]
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
@@ -88,29 +90,27 @@ class ChatEndpoint(Endpoint, ABC):
             raise CannotPlay(f"{self.name} does not say anything: it only draws")
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(self._speaker, context, options)
+        return await self._saying(lambda: self._wire.chat(request), read_chat, len(context.pictures), left_out)
+
+    async def _saying(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
+        """A conversation that ends with words, by either API that has conversations."""
 
         async def attempt() -> Reply:
             try:
-                body = await self._wire.chat(request)
+                body = await ask()
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out)
-            reply = read_chat(body)
-            usage = Usage(reply.tokens_in, reply.tokens_out, pictures_in=len(context.pictures))
-            finish = finish_of_text(reply.finish, reply.text)
-            return Reply(reply.text, None, finish, usage, left_out, for_looking(body))
+            chat = read(body)
+            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures)
+            finish = finish_of_text(chat.finish, chat.text)
+            return Reply(chat.text, None, finish, usage, left_out, for_looking(body), native=chat.native)
 
         return await self._call(attempt)
 
     async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
         return await self._drawing(lambda: self._wire.chat(request, LARGEST_DRAWING), read_chat, pictures, left_out)
 
-    async def _drawing(
-        self,
-        ask: Callable[[], Awaitable[dict[str, Any]]],
-        read: Callable[[dict[str, Any]], ChatReply],
-        pictures: int,
-        left_out: layout.LeftOut,
-    ) -> Reply:
+    async def _drawing(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
         """A conversation that ends with a drawing, by either API that has conversations."""
 
         async def attempt() -> tuple[Reply, str]:
@@ -120,7 +120,7 @@ class ChatEndpoint(Endpoint, ABC):
                 return refused_or_raise(error, left_out), ""
             chat = read(body)
             usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
-            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body))
+            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body), native=chat.native)
             return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
 
         return await self._fetch(*await self._call(attempt))

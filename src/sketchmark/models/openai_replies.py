@@ -29,6 +29,7 @@ class ChatReply:
     finish: Finish
     tokens_in: int
     tokens_out: int
+    native: str = ""
 
 
 def read_chat(body: dict[str, Any]) -> ChatReply:

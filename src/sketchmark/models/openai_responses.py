@@ -1,60 +1,47 @@
-"""Drawing through OpenAI's Responses API: a mainline model calls the `image_generation` tool.
+"""OpenAI's Responses API: a mainline model draws by calling the `image_generation` tool; with `history=native` it
+also says through it.
 
-The whole conversation goes along, texts and pictures in their order, and nothing else: no id of an earlier response,
-no reasoning, no item of an earlier drawing. What a canvas took away does not come back by the server's memory.
+The whole conversation goes along as items (`openai_items.py`), and no id of an earlier response: what a canvas took
+away does not come back by the server's memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from sketchmark.models import layout
 from sketchmark.models.base import Finish
 from sketchmark.models.failures import BadReply
-from sketchmark.models.http_bodies import DataUrl
+from sketchmark.models.openai_items import CALL, TOOL, record_of
 from sketchmark.models.openai_replies import ChatReply, is_refusal_code
 from sketchmark.models.replies import as_a_reply, counted
-from sketchmark.parts import Context, Picture
 
-TOOL = "image_generation"
 _TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 
 
-def drawing_request(
-    model: str, drawer: str | None, context: Context, settings: Mapping[str, Any], detail: str | None
-) -> dict[str, Any]:
-    """`context` holds pictures that the API reads. `drawer`: the image model behind the tool, where a request may
-    name it. `store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin."""
+def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dict[str, Any]:
+    """`store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin. What the
+    model thought comes back encrypted where it is to be sent again."""
+    request = {"model": model, "store": False, "input": items, "image": {"context_compression": "disabled"}}
+    return request | ({"include": ["reasoning.encrypted_content"]} if native else {})
+
+
+def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes it a request for a drawing. `drawer`: the image model behind the tool, where a request may name
+    it."""
     tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
     tool |= {name: settings[name] for name in _TOOL_SETTINGS if name in settings}
-    return {
-        "model": model,
-        "store": False,
-        "input": list(_items(context, detail or "auto")),
-        "tools": [tool],
-        "tool_choice": {"type": TOOL},
-        "max_tool_calls": 1,
-        "parallel_tool_calls": False,
-        "image": {"context_compression": "disabled"},
-    }
+    return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
 
 
-def _items(context: Context, detail: str) -> Iterator[dict[str, Any]]:
-    for message in layout.messages(context):
-        if message.role == "assistant":
-            yield from ({"role": "assistant", "content": part.text} for part in message.parts)
-        else:
-            yield {"role": "user", "content": [_block(part.content, detail) for part in message.parts]}
+def read_with_record(body: dict[str, Any]) -> ChatReply:
+    """With what goes back of it (`history=native`)."""
+    reply = read_response(body)
+    return replace(reply, native=record_of([item for item in body["output"] if isinstance(item, dict)]))
 
 
-def _block(content: str | Picture, detail: str) -> dict[str, Any]:
-    if isinstance(content, str):
-        return {"type": "input_text", "text": content}
-    return {"type": "input_image", "image_url": DataUrl(content), "detail": detail}
-
-
-def read_drawing(body: dict[str, Any]) -> ChatReply:
+def read_response(body: dict[str, Any]) -> ChatReply:
     """A drawing counts when its bytes are there, whatever `status` says: finished ones were seen as `generating`.
 
     A refusal comes in several shapes: a failed call with a code, a response that is incomplete for its content, an
@@ -65,7 +52,7 @@ def read_drawing(body: dict[str, Any]) -> ChatReply:
     with as_a_reply():
         items = [item for item in body["output"] if isinstance(item, dict)]
         blocks = [block for item in items if item.get("type") == "message" for block in item["content"]]
-        drawn = [str(item["result"]) for item in items if item.get("type") == f"{TOOL}_call" and item.get("result")]
+        drawn = [str(item["result"]) for item in items if item.get("type") == CALL and item.get("result")]
         texts = [str(block["text"]) for block in blocks if block.get("type") == "output_text"]
         said = "".join(texts) or next((str(block["refusal"]) for block in blocks if block.get("refusal")), "")
     tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")

@@ -37,9 +37,10 @@ class OpenAIWire:
         path = self._path("/chat/completions", request["model"])
         return read_object(await self._client.post(path, json_body(request), most=most))
 
-    async def respond(self, request: Json, drawer: str) -> Json:
-        """The Responses API, for a drawing; the image model is named in the request."""
-        return read_object(await self._client.post("/responses", json_body(request), most=LARGEST_DRAWING))
+    async def respond(self, request: Json, drawer: str | None = None) -> Json:
+        """The Responses API, for a drawing where there is a drawer; the image model is named in the request."""
+        most = LARGEST_DRAWING if drawer else LARGEST_TEXT
+        return read_object(await self._client.post("/responses", json_body(request), most=most))
 
     async def generate(self, request: Json) -> Json:
         path = self._path("/images/generations", request["model"])
@@ -85,8 +86,10 @@ class OpenAIWire:
 class AzureWire(OpenAIWire):
     """The same under the paths of deployments."""
 
-    async def respond(self, request: Json, drawer: str) -> Json:
+    async def respond(self, request: Json, drawer: str | None = None) -> Json:
         """Under no deployment's path; the one that draws is named in a header."""
+        if drawer is None:
+            return await super().respond(request)
         headers = {"x-ms-oai-image-generation-deployment": drawer}
         body = json_body(request)
         return read_object(await self._client.post("/responses", body, most=LARGEST_DRAWING, headers=headers))

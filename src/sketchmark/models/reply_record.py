@@ -43,6 +43,9 @@ class ReplyRecord(Struct, omit_defaults=True):
     trouble: str = ""
     """In words, why there is no picture, where that is known."""
 
+    native: str = ""
+    """The provider's own record of the turn, as JSON text without pictures, where it goes back (`history=native`)."""
+
 
 def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
     return ReplyRecord(
@@ -53,6 +56,7 @@ def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
         left_out=list(reply.left_out),
         raw=reply.raw,
         trouble=reply.trouble,
+        native=reply.native,
     )
 
 
@@ -65,4 +69,5 @@ def unpack_reply(record: ReplyRecord, load: Load) -> Reply:
         left_out=tuple(record.left_out),
         raw=record.raw,
         trouble=record.trouble,
+        native=record.native,
     )

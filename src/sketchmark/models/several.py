@@ -57,6 +57,11 @@ def make_several(name: str, settings: Mapping[str, Any], make: Make) -> Several:
         own = {where: address, "max_retries": 0, **({"api_key_env": key} if key else {})}
         models.append(make({**shared, **own}))
     servers = [Server(address, model) for address, model in zip(shown, models, strict=True)]
+    if models[0].abilities.native:
+        raise BadInput(
+            f"model {name!r}: history=native is what one server remembers, and {where} names several",
+            "name one, or leave out history=native",
+        )
     for server in servers[1:]:
         _refuse_another_model(name, servers[0], server)
     return Several(servers, max_retries=tries, per_minute=rate)

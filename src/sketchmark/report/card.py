@@ -17,9 +17,10 @@ from urllib.parse import quote
 
 from sketchmark.comparison.formats import markdown_text
 from sketchmark.files.plain import plain
+from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.runs.asked import Asked, command
-from sketchmark.runs.format import CellAbout, RunAbout
+from sketchmark.runs.format import CellAbout, RunAbout, condition
 from sketchmark.runs.results_format import CellSummary, Metric
 from sketchmark.runs.store import RunFolder
 
@@ -127,7 +128,7 @@ def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunA
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
-        _text(cell.play.protocol + (", in words" if cell.play.in_words else _drawn(cell))),
+        _text(cell.play.protocol + ", in words" * cell.play.in_words + _way(cell)),
         _text(cell.canvas),
         _text(cell.steps),
         _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
@@ -136,8 +137,8 @@ def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunA
     )
 
 
-def _drawn(cell: CellAbout) -> str:
-    return f", drawn by {cell.draw_with}" if cell.draw_with else ""
+def _way(cell: CellAbout) -> str:
+    return f", {'drawn ' * (cell.draw_with != NATIVE_HISTORY)}{condition(cell.draw_with)}" if cell.draw_with else ""
 
 
 def digest(cell: CellAbout) -> str:

@@ -19,7 +19,7 @@ from sketchmark.report.numbers import bracket, p_value, percent, points
 from sketchmark.report.overall import overall
 from sketchmark.runs import summary
 from sketchmark.runs.baselines import warned
-from sketchmark.runs.format import RunAbout
+from sketchmark.runs.format import RunAbout, condition
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.readings import told
 from sketchmark.runs.rescore import results_before
@@ -108,7 +108,7 @@ def _section(title: str, body: Html) -> Html:
 
 
 def _label(cell: CellSummary | summary.CurveLine) -> str:
-    drawn = f" by {cell.draw_with}" if isinstance(cell, CellSummary) and cell.draw_with else ""
+    drawn = f" {condition(cell.draw_with)}" if isinstance(cell, CellSummary) and cell.draw_with else ""
     return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
 
 

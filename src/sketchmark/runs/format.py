@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
+from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.runs.asked import Asked
 
@@ -80,7 +81,8 @@ class CellAbout(Struct):
     `caption` or `source`."""
 
     draw_with: str = ""
-    """`svg`: it draws by code that it writes. Empty: it draws pixels, or nothing."""
+    """`svg`: it draws by code that it writes. `native history`: it is sent its own turns back as its provider
+    recorded them. Empty: it draws pixels, or nothing, and all is sent in one plain form."""
 
     steps: str = "truth"
     """Who says how many steps are drawn: `truth` or `model`."""
@@ -102,6 +104,11 @@ class CellAbout(Struct):
 
     breakdown: list[str] = []
     """The groups that results are split by."""
+
+
+def condition(draw_with: str) -> str:
+    """How a cell that is played otherwise than most says so behind its mode."""
+    return f"{'with' if draw_with == NATIVE_HISTORY else 'by'} {draw_with}" if draw_with else ""
 
 
 class Ended(Struct, frozen=True):
@@ -165,6 +172,9 @@ class PartLine(Struct, omit_defaults=True):
 
     picture: str | None = None
     """The picture's name, or absent."""
+
+    native: bool = False
+    """Whether the reply's `native` record went along with it in later calls."""
 
 
 class TurnLine(Struct, omit_defaults=True):

@@ -14,6 +14,7 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.by_code import SVG
 from sketchmark.models.generation import refuse_near_misses
+from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
 from sketchmark.runs.asked import Asked
@@ -127,6 +128,7 @@ class Cell:
         return 1 + steps * (1 if self.mode.in_words else 3)
 
     def describe(self, model: Model) -> CellAbout:
+        by_code = SVG if self.may_draw and model.abilities.draws_code else ""
         return CellAbout(
             task=self.task.name,
             mode=self.mode.name,
@@ -136,7 +138,7 @@ class Cell:
             source=self.task.describe_source(self.request.seed),
             play=PlayAbout(**self.mode.describe()),
             model=to_write_down(model.identity()),
-            draw_with=SVG if self.may_draw and model.abilities.draws_code else "",
+            draw_with=NATIVE_HISTORY if model.abilities.native else by_code,
             headline=self.task.headline,
             breakdown=self.task.breakdown,
         )
@@ -221,6 +223,12 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if cell.canvas == "source" and not can.draws_code:
         raise CannotPlay(
             f"the canvas `source` shows the code of a drawing, and {model_name} draws pixels", "add --draw svg"
+        )
+    if can.native and cell.canvas != "own":
+        raise CannotPlay(
+            f"{model_name} is sent its own turns back (history=native), which remember the drawing that canvas "
+            f"{cell.canvas!r} takes away",
+            "history=native is a condition of its own: play the controls without it",
         )
     draft = next(cell.drafts(), None)
     if draft is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from sketchmark.episode import Act, Episode, Turn
+from sketchmark.models.base import Reply
 from sketchmark.models.reply_record import Load, Save, pack_reply, unpack_reply
 from sketchmark.parts import Author, Part, Picture, Sample
 from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
@@ -119,11 +120,12 @@ def _pack_turn(turn: Turn, save: Save) -> TurnLine:
 
 
 def _unpack_turn(turn: TurnLine, load: Load) -> Turn:
+    reply = unpack_reply(turn.reply, load) if turn.reply else None
     return Turn(
         act=cast(Act, turn.act),
-        added=tuple(_unpack_part(part, load) for part in turn.added),
+        added=tuple(_unpack_part(part, reply, load) for part in turn.added),
         suffix=turn.suffix,
-        reply=unpack_reply(turn.reply, load) if turn.reply else None,
+        reply=reply,
         seconds=turn.seconds or 0.0,
         note=turn.note,
     )
@@ -131,9 +133,10 @@ def _unpack_turn(turn: TurnLine, load: Load) -> Turn:
 
 def _pack_part(part: Part, save: Save) -> PartLine:
     if isinstance(part.content, Picture):
-        return PartLine(part.by, picture=save(part.content))
-    return PartLine(part.by, text=part.content)
+        return PartLine(part.by, picture=save(part.content), native=bool(part.native))
+    return PartLine(part.by, text=part.content, native=bool(part.native))
 
 
-def _unpack_part(part: PartLine, load: Load) -> Part:
-    return Part(load(part.picture) if part.picture else part.text or "", cast(Author, part.by))
+def _unpack_part(part: PartLine, reply: Reply | None, load: Load) -> Part:
+    native = reply.native if part.native and reply else ""
+    return Part(load(part.picture) if part.picture else part.text or "", cast(Author, part.by), native)

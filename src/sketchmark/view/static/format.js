@@ -28,6 +28,7 @@ export const noScore = (cell) => (cell.problem ? `–, ${cell.problem}; sketchma
 export const chance = (p) => (p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 export const seconds = (value) =>
   value >= 100 ? `${Math.round(value)} s` : value >= 0.1 ? `${Number(value.toPrecision(2))} s` : `${Number((1000 * value).toPrecision(2))} ms`;
+const condition = (way) => (way ? ` ${way === "native history" ? "with" : "by"} ${way}` : "");
 export const played = (cell) =>
-  `${cell.mode}${cell.draw_with ? ` by ${cell.draw_with}` : ""}${cell.canvas === "own" ? "" : `, ${cell.canvas} canvas`}`;
+  `${cell.mode}${condition(cell.draw_with)}${cell.canvas === "own" ? "" : `, ${cell.canvas} canvas`}`;
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString()} ${number === 1 ? one : many}`;
