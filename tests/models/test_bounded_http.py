@@ -118,7 +118,7 @@ async def test_the_results_of_a_batch_have_a_limit(far: FarEnd, monkeypatch: pyt
     from sketchmark.models.batch import job
 
     monkeypatch.setattr(job, "LARGEST_FILE", 2_000_000)
-    far.answer = StreamingResponse(_long())
+    far.answer = StreamingResponse(Long())
     connection = connect("openai/m", {"base_url": f"{far.url}/v1"})
     with pytest.raises(CallFailed, match="over the limit of 2000000 bytes"):
         await job._content(connection, "file-1")
