@@ -108,6 +108,10 @@ def compare(who: tuple[Contestant, ...], count: int, side: int, at_once: int, ro
         folder = Path(work) / "samples"
         size = samples.make(folder, count, side)
         print(f"{count} samples, one {side}×{side} PNG of {size // 1000} kB each, {at_once} at once", file=sys.stderr)
+        for one in who:  # whoever starts for the first time reads its packages from the disk
+            space = Path(work) / f"warm-{one.environment}-{one.name}"
+            space.mkdir()
+            run(one, Errand(url, folder, FEW, at_once, space))
         for number in range(rounds):
             for one in who:
                 for many in (FEW, count):

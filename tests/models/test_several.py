@@ -27,6 +27,7 @@ from sketchmark.models.cached import call_key
 from sketchmark.models.servers import Server, Servers
 from sketchmark.models.several import Several
 from sketchmark.parts import Context, Part
+from sketchmark.runs.staff import key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.serve import Faults, serving
 
@@ -260,10 +261,11 @@ def test_azure_and_bagel_take_several_servers_and_keys_go_with_their_servers(mon
     monkeypatch.setenv("KEY_A", "first-key-0123456789")
     monkeypatch.setenv("KEY_B", "second-key-0123456789")
     azure = load_model("azure/x", {"azure_endpoint": "https://a.test|https://b.test", "api_key_env": "KEY_A|KEY_B"})
+    assert key_variables(azure) == ("KEY_A", "KEY_B"), "workers on a cluster need both"
     bagel = load_model("bagel", {"base_url": "http://a/v1|http://b/v1"})
     assert isinstance(azure, Several) and isinstance(bagel, Several)
     assert bagel.abilities.draw and azure.identity()["base_url"] == "https://a.test"
-    assert [server.model.keys for server in azure._servers.all] == [("KEY_A",), ("KEY_B",)]  # type: ignore[attr-defined]
+    assert [server.model.keys for server in azure._servers.all] == [("KEY_A",), ("KEY_B",)]
 
 
 def start_server(folder: Path, port: str = "0", model: str = "parrot") -> tuple[subprocess.Popen[str], str]:

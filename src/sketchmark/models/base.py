@@ -112,6 +112,9 @@ class Model:
     arguments: Mapping[str, Any] = MappingProxyType({})
     """What it was made with (`--model_args`), as it may be written down; set by whoever makes it by name."""
 
+    keys: tuple[str, ...] = ()
+    """The environment's variables that it reads its key from: workers elsewhere need them, too."""
+
     def __init__(self, name: str = "") -> None:
         self.name = name
 

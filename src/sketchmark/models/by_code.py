@@ -89,11 +89,6 @@ class DrawsByCode(Wrapped):
         """The model that writes the code."""
         return self._model
 
-    @property
-    def keys(self) -> Any:
-        """Where the model inside reads its key from, if it does."""
-        return getattr(self._model, "keys", ())
-
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
         return {**inside, **self._how.written_down(), "svg_prompts": _digest()}

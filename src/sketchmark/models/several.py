@@ -82,6 +82,7 @@ class Several(Model):
         first = servers[0].model
         super().__init__(first.name)
         self._first = first
+        self.keys = tuple(dict.fromkeys(key for server in servers for key in server.model.keys))
         self._servers = Servers(servers, first_rest)
         self._max_retries = max_retries
         self._rate = Pace(_NO_LIMIT, per_minute)

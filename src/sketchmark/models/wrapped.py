@@ -12,6 +12,7 @@ class Wrapped(Model):
     def __init__(self, model: Model) -> None:
         super().__init__(model.name)
         self._model = model
+        self.keys = model.keys
 
     @property
     def abilities(self) -> Abilities:
