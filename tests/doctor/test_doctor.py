@@ -17,7 +17,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.players.patient import Patient
 from sketchmark.models.prices import Price
-from sketchmark.parts import Context
+from sketchmark.parts import Context, of
 from sketchmark.serve import serving
 from sketchmark.serve.silent import FAULTS, Silent, parse_silent
 
@@ -159,6 +159,12 @@ def test_a_server_that_refuses_the_key_ends_it_with_its_words() -> None:
             root, ["doctor", "--model", "openai/x", "--model-args", f"base_url={url}"], standalone_mode=False
         )
     assert isinstance(result.exception, CallFailed) and result.exception.exit_code == 2
+
+
+def test_a_stranger_cannot_have_the_patient_count_for_ever() -> None:
+    """Served, it answers whoever asks."""
+    reply = asyncio.run(Patient().say(of("Count from 1 to 999999999999"), Options()))
+    assert len(reply.text) < 100
 
 
 def test_an_unknown_fault_is_named_with_those_that_there_are() -> None:

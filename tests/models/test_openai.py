@@ -223,8 +223,9 @@ async def test_an_image_model_says_nothing(far: FarEnd) -> None:
         await model.say(of("Hm?"), Options())
 
 
-async def test_a_reasoning_model_is_sent_no_temperature(far: FarEnd) -> None:
-    model = openai(far, "o4-mini")
+@pytest.mark.parametrize("name", ["o4-mini", "gpt-5.5", "gpt-6-luna"])
+async def test_a_reasoning_model_is_sent_no_temperature(far: FarEnd, name: str) -> None:
+    model = openai(far, name)
     await model.say(of("Hm?"), Options())
     assert "temperature" not in far.seen[0].body
     assert model.identity()["send_temperature"] is False

@@ -50,8 +50,9 @@ def test_a_node_killed_in_the_middle_and_a_driver_killed_and_resumed(tmp_path: P
         process.communicate()
         before = {path: path.read_bytes() for path in (tmp_path / "driver").glob("episodes/*.jsonl")}
         done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
-        # Ray itself may still tell of the node that died.
-        assert done.returncode == 0 and "run folder" not in done.stdout, done.stderr
+        # Ray itself may still tell of the node that died, with its guesses why: (1), (2).
+        ours = [line for line in done.stdout.splitlines() if "(raylet)" not in line and not line.startswith("\t(")]
+        assert (done.returncode, ours) == (0, []), done.stderr
         assert_same(tmp_path / "driver", whole)
         for path, lines in before.items():
             kept = lines[: lines.rfind(b"\n") + 1]

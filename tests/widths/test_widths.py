@@ -21,10 +21,9 @@ from rich.cells import cell_len
 
 from sketchmark.cli import root as cli
 from sketchmark.commands._printed import print_all
-from sketchmark.commands._results_table import bounds_of
 from sketchmark.commands._totals_table import print_totals
 from sketchmark.comparison import compare
-from sketchmark.comparison.wording import bounds, signed
+from sketchmark.comparison.wording import bounds, bounds_of, signed
 from sketchmark.runs.readings import with_replies
 from sketchmark.runs.results_format import Results
 from sketchmark.runs.store import RunFolder
@@ -117,7 +116,7 @@ def test_the_numbers_of_the_folder_are_those_in_the_table(runs: Path, width: int
         for metric in cell.metrics.values():
             assert f"{metric.mean:.3f}  {bounds_of(metric)}" in text
     for gain in results.gains:
-        assert f"{gain.gain:+.3f}  {bounds_of(gain, '+.3f')}" in text
+        assert f"{gain.gain:+.3f}  {bounds_of(gain)}" in text
     compared = said("compare_runs", runs, width)
     found = compare([runs / "random", runs / "sketcher"])
     assert "<0.001" in compared
@@ -144,7 +143,7 @@ def test_so_are_the_totals_of_a_benchmark(
     for total in totals:
         assert total.overall is not None and f"{total.overall.mean:.4f}" in text
         for gain in total.gains.values():
-            assert f"{gain.gain:+.4f}  {bounds_of(gain, '+.3f')}" in text
+            assert f"{gain.gain:+.4f}  {bounds_of(gain)}" in text
 
 
 def test_a_terminal_is_as_wide_as_it_says(runs: Path) -> None:

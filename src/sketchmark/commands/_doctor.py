@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +14,7 @@ from sketchmark.doctor import CHECKS, Examination, Finding, examine
 from sketchmark.doctor.findings import Calls
 from sketchmark.models.prices import price_of
 from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
 
@@ -43,8 +42,10 @@ def examine_and_print(
     if as_json:
         tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
     else:
-        for line in in_lines(found, min(shutil.get_terminal_size((100, 24)).columns, 120)):
-            tell_all(line)
+        from sketchmark.terminal.console import columns
+
+        for line in in_lines(found, columns()):
+            tell(line)
     return 0 if found.is_healthy else 1
 
 
@@ -53,14 +54,12 @@ def in_lines(found: Examination, width: int) -> Iterator[str]:
     yield ""
     for finding in found.findings:
         head = f"{finding.verdict:<{_VERDICT}}{finding.check:<{_CHECK}}"
-        yield textwrap.fill(finding.seen, width, initial_indent=head, subsequent_indent=" " * len(head))
+        yield from wrapped(finding.seen, width, head)
         if finding.means:
-            yield textwrap.fill(
-                f"→ {finding.means}", width, initial_indent=" " * _VERDICT, subsequent_indent=" " * 12
-            )
+            yield from wrapped(finding.means, width, f"{'':<{_VERDICT}}→ ")
     yield ""
     for mode, state in found.modes.items():
-        yield textwrap.fill(f"{mode:<{_VERDICT + 1}} {state}", width, subsequent_indent=" " * 12)
+        yield from wrapped(state, width, f"{mode:<{_VERDICT + 2}}")
     yield ""
     for act, calls in (("says", found.says), ("draws", found.draws)):
         if calls.calls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sketchmark.comparison.wording import chance
+from sketchmark.comparison.wording import bounds_of, chance
 from sketchmark.models.by_code import SVG
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.runs.baselines import warned
@@ -116,7 +116,7 @@ def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
         table.add(
             *(gain.task, gain.metric, gain.mode, gain.canvas),
             f"{gain.gain:+.3f}",
-            bounds_of(gain, "+.3f"),
+            bounds_of(gain),
             chance(gain.p_holm),
             gain.verdict or "",
             *map(str, (gain.helped, gain.hurt, gain.same)),
@@ -145,13 +145,6 @@ def mean_of(found: Metric | None) -> str:
 def _guess(found: Baseline | None) -> str:
     """The best that one gets without looking."""
     return f"{found.best:.3f}" if found else ""
-
-
-def bounds_of(found: Metric | Gain | None, style: str = ".3f") -> str:
-    """Nothing where no interval can be had (a single value that is not a share)."""
-    if not found or found.ci95[0] is None:
-        return ""
-    return "[{}, {}]".format(*(format(bound, style) for bound in found.ci95))
 
 
 def _trouble(cell: CellSummary) -> str:

@@ -131,7 +131,7 @@ def _figures(usage: Counter[str]) -> list[str]:
 
 def _print_board(suite: Suite, outcomes: Sequence[Outcome]) -> None:
     """Of the models of this suite, whatever else lies in its folder."""
-    from sketchmark.comparison.board_formats import to_terminal
+    from sketchmark.comparison.board_formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
     from sketchmark.models.prices import price_of
 
@@ -139,5 +139,5 @@ def _print_board(suite: Suite, outcomes: Sequence[Outcome]) -> None:
     played = [outcome.path for outcome in outcomes if outcome.folder]
     if played:
         known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
-        tell_all(to_terminal(leaderboard(suite.parent, runs=played, prices=known)))
+        tell_all(BOARD_FORMATS["table"](leaderboard(suite.parent, runs=played, prices=known)))
         tell(f"run folders: {suite.parent} (sketchmark view {suite.parent}, sketchmark compare {suite.parent})")

@@ -23,7 +23,9 @@ from sketchmark.terminal import tell
 @click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
 @click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
 @click.option(
-    "--silent", default="", help="Faults nobody is told of: ignores_prompt, ignores_history, first_picture, …"
+    "--silent",
+    default="",
+    help="Faults that nobody is told of: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
 )
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")

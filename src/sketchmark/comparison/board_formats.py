@@ -10,8 +10,8 @@ from collections.abc import Callable
 from sketchmark.comparison.board_tables import board_tables
 from sketchmark.comparison.formats import latex, markdown, no_formula
 from sketchmark.comparison.leaderboard import Leaderboard
+from sketchmark.comparison.terminal import printed
 from sketchmark.files.plain import plain
-from sketchmark.terminal.tables import wrapped
 
 _SCORE = ("mean", "low", "high", "n", "method")
 _GAIN = ("mean", "low", "high", "p", "helped", "hurt", "same", "n")
@@ -22,19 +22,6 @@ BOARD_COLUMNS = (
     *(f"gain_{name}" for name in _GAIN),
     *("episodes", "failures", *_USAGE, "cost"),
 )
-
-
-def to_terminal(board: Leaderboard) -> str:
-    from sketchmark.terminal.console import columns, written_to
-
-    text = io.StringIO()
-    console = written_to(text, columns())
-    for table in board_tables(board):
-        console.print(table)
-    for note in board.notes:
-        for line in wrapped(f"Note: {note}", console.width):
-            console.print(line)
-    return text.getvalue()
 
 
 def to_csv(board: Leaderboard) -> str:
@@ -62,7 +49,7 @@ def to_csv(board: Leaderboard) -> str:
 
 
 BOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
-    "table": to_terminal,
+    "table": lambda board: printed(board_tables(board), board.notes),
     "md": lambda board: markdown(board_tables(board), board.notes),
     "csv": to_csv,
     "latex": lambda board: latex(board_tables(board), board.notes),

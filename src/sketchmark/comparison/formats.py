@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
 
 from sketchmark.comparison.findings import Comparison, as_json
 from sketchmark.comparison.tables import tables
@@ -14,21 +13,7 @@ from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval, verdict
 from sketchmark.stats.independent import Apart, share_of
 from sketchmark.terminal import shown
-
-
-class Tabular(Protocol):
-    """What a table is to a format."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def rows(self) -> Sequence[tuple[str, ...]]: ...
-    @property
-    def texts(self) -> int: ...
-    @property
-    def below(self) -> tuple[str, ...]: ...
+from sketchmark.terminal.tables import Table
 
 
 def to_json(comparison: Comparison) -> str:
@@ -39,7 +24,7 @@ def to_markdown(comparison: Comparison) -> str:
     return markdown(tables(comparison), comparison.notes)
 
 
-def markdown(tables: Iterable[Tabular], notes: Sequence[str]) -> str:
+def markdown(tables: Iterable[Table], notes: Sequence[str]) -> str:
     blocks = []
     for table in tables:
         lines = [f"### {markdown_text(table.title)}", ""]
@@ -81,7 +66,7 @@ def to_latex(comparison: Comparison) -> str:
     return latex(tables(comparison), comparison.notes)
 
 
-def latex(tables: Iterable[Tabular], notes: Sequence[str]) -> str:
+def latex(tables: Iterable[Table], notes: Sequence[str]) -> str:
     r"""One `table` each; the document needs `\usepackage{booktabs}`."""
     blocks = ["% needs \\usepackage{booktabs}"]
     for table in tables:

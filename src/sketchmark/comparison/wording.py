@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sketchmark.runs.results_format import Gain, Metric
 from sketchmark.stats import Difference, Interval
 
 
@@ -31,6 +32,13 @@ def signed(value: float | None) -> str:
 def bounds(found: Interval | Difference) -> str:
     write = signed if isinstance(found, Difference) else number
     return "" if found.low is None else f"[{write(found.low)}, {write(found.high)}]"
+
+
+def bounds_of(found: Metric | Gain | None) -> str:
+    """The same of results.json's numbers; nothing where no interval can be had (a single value that is no share)."""
+    low, high = found.ci95 if found else (None, None)
+    write = signed if isinstance(found, Gain) else number
+    return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
 def chance(p: float | None) -> str:

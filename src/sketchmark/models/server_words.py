@@ -15,7 +15,7 @@ _DEEPEST = 5
 _MOST = 3
 _LONGEST_PAGE = 5_000
 _TAG = re.compile(r"<[^<>]*>?")
-_UNSEEN = (("<script", "</script"), ("<style", "</style"), ("<!--", "-->"))
+_UNSEEN = (("<script", "</script>"), ("<style", "</style>"), ("<!--", "-->"))
 
 
 def told(status: int, body: Any) -> str:

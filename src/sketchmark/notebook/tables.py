@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sketchmark.comparison.wording import chance, number, signed
+from sketchmark.comparison.wording import bounds_of, chance, number, signed
 from sketchmark.report.markup import Html, as_table, join, tag
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
@@ -80,15 +80,9 @@ def _scores(name: str, cell: CellSummary) -> Iterator[tuple[str, ...]]:
 
 
 def _metric(found: Metric) -> tuple[str, str, str]:
-    return number(found.mean), _bounds(found), str(found.n)
+    return number(found.mean), bounds_of(found), str(found.n)
 
 
 def _gain(gain: Gain) -> tuple[str, ...]:
     counts = map(str, (gain.helped, gain.hurt, gain.same, gain.n))
-    return gain.task, gain.mode, gain.canvas, signed(gain.gain), _bounds(gain), *counts, chance(gain.p)
-
-
-def _bounds(found: Metric | Gain) -> str:
-    low, high = found.ci95
-    write = signed if isinstance(found, Gain) else number
-    return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
+    return gain.task, gain.mode, gain.canvas, signed(gain.gain), bounds_of(gain), *counts, chance(gain.p)

@@ -1,0 +1,20 @@
+"""What a proxy's or a framework's error page says, without what nobody sees of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sketchmark.models.server_words import words_in
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<html><head><TITLE>502 Bad &amp; Gateway</title></head><body>nginx</body></html>", "502 Bad & Gateway"),
+        ("<p>No <b>model</b> here</p><script>alert('x')</script><p>Sorry</p>", "No model here Sorry"),
+        ("<style>p {color: red}</style><p>Wrong path</p><!-- trace: secret -->", "Wrong path"),
+        ("<p>Cut off</p><script>never closed", "Cut off"),
+    ],
+)
+def test_a_page_is_told_by_its_title_or_by_what_is_to_be_read_on_it(page: str, words: str) -> None:
+    assert words_in(page) == words
