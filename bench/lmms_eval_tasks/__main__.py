@@ -10,25 +10,21 @@ the end with a scripted model and gives a metric of its list a value: rows from 
 `process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results` and aggregation. The rows are made up
 (documents.py), and so is what stands around a task (surroundings.py): media files appear where its code looks for
 them, judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its
-own, one after the other; nothing is fetched.
+own, as many at once as there are cores; nothing is fetched.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import tempfile
-import time
-import traceback
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from bench.lmms_eval_tasks import page
-from bench.lmms_eval_tasks.finding import LOADS, PLAYS, Finding
-from bench.lmms_eval_tasks.one import try_task
+from bench.lmms_eval_tasks.finding import PLAYS
+from bench.lmms_eval_tasks.processes import tried
 
 SECONDS = 120
 
@@ -37,7 +33,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", help="only these")
     parser.add_argument("--source", type=Path, help="lmms_eval/tasks; unless named, that of the installed package")
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's time")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="a folder's processor time")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="folders that are tried at once")
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("--again", type=Path, help="what --json wrote: only those that did not play are tried")
     asked = parser.parse_args()
@@ -49,11 +46,9 @@ def main() -> None:
     found = {
         one.name: before[one.name] for one, _ in wanted if one.name in before and before[one.name].state == PLAYS
     }
-    for folder, task_file in wanted:
-        if folder.name in found:
-            continue
-        found[folder.name] = told = _in_a_process(folder.name, task_file, asked.seconds)
-        print(f"{len(found):4} {folder.name}: {told.state} {told.reason}"[:300], flush=True)
+    for name, told in tried([one for one in wanted if one[0].name not in found], asked.seconds, asked.at_once):
+        found[name] = told
+        print(f"{len(found)} of {len(wanted)} {name}: {told.state} {told.reason}"[:300], flush=True)
         if asked.json:
             page.write(found, asked.json)
     print(page.counts({"all": found, "not to be listened to": page.without_sound(found)}))
@@ -94,41 +89,6 @@ def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
             if named and config.get("output_type", "generate_until") == "generate_until":
                 yield folder, file
                 break
-
-
-def _in_a_process(folder: str, task_file: Path, seconds: int) -> Finding:
-    with tempfile.TemporaryDirectory() as home:
-        place = Path(home)
-        pid = os.fork()
-        if pid == 0:
-            os.setsid()
-            _child(folder, task_file, place)
-        ended = time.monotonic() + seconds
-        while time.monotonic() < ended:
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                break
-            time.sleep(0.02)
-        else:
-            os.killpg(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        try:
-            return Finding.read(place / "told.json")
-        except (OSError, ValueError):
-            return Finding(LOADS, "not done in time", "killed", task_file.name)
-
-
-def _child(folder: str, task_file: Path, home: Path) -> None:
-    """Never returns."""
-    out = (home / "out.txt").open("w")
-    os.dup2(out.fileno(), 1)
-    os.dup2(out.fileno(), 2)
-    try:
-        try_task(folder, task_file, home, home / "told.json")
-    except BaseException:
-        last = traceback.format_exc().strip().splitlines()[-3:]
-        Finding(LOADS, "stops the count itself", " ".join(last), task_file.name).write(home / "told.json")
-    finally:
-        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 from sketchmark.errors import BadInput
 from sketchmark.task_files.functions import Functions
 from sketchmark.task_files.importing import Imports
+from sketchmark.task_files.spare import spare_imports
 from sketchmark.tasks.lmms_eval.provided import MODULES
 
 PROVIDED = {
@@ -83,6 +84,22 @@ def test_a_file_that_fails_is_forgotten_and_fails_again(tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError):
             imports.run(tmp_path / "code.py")
     assert not [name for name in sys.modules if name.startswith("sketchmark_included_bad_neighbour")]
+
+
+def test_a_file_is_read_once_however_often_its_functions_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "utils.py").write_text("def f():\n    return 1\n")
+    read: list[Path] = []
+
+    def reads(file: Path, wanted: frozenset[str]) -> frozenset[int]:
+        read.append(file)
+        return spare_imports(file, wanted)
+
+    monkeypatch.setattr("sketchmark.task_files.importing.spare_imports", reads)
+    functions = Functions(["utils.f"], tmp_path, {})
+    assert [functions[{"!function": "utils.f"}]() for _ in range(3)] == [1, 1, 1]
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize(

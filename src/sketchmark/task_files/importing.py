@@ -48,9 +48,11 @@ class Imports:
         not be installed."""
         name = ".".join(file.resolve().relative_to(self._folder).with_suffix("").parts)
         with self._lock:
+            if known := self._modules.get(name):
+                return known
             if wanted is not None:
                 self._spare[str(file.resolve())] = spare_imports(file, wanted)
-            return self._modules.get(name) or self._run(name, file.resolve())
+            return self._run(name, file.resolve())
 
     def __call__(
         self,
