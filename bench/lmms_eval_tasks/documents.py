@@ -16,11 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, kinds, picture, usual
+from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, as_bytes, kinds, picture, usual
 
 Progress = tuple[int, ...]
 
 ROWS = 4
+
+TRIES = 800
 
 
 class Text(str):
@@ -52,7 +54,8 @@ class Text(str):
 
 class Inventor:
     """Makes up documents, and learns from what the code does with them. `known` is what stands in some columns: a
-    value, or as `{each: […]}` one after the other; its entry `rows` is how many documents there are."""
+    value, or as `{each: […]}` one after the other, where `{turn}` in a text is how often all had their turn; its
+    entry `rows` is how many documents there are."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
         self.known = {key: value for key, value in known.items() if key != "rows"}
@@ -73,12 +76,17 @@ class Inventor:
             _ = document[name]
         return made
 
+    def table(self) -> list[dict[str, Any]]:
+        """What is known, and nothing else, as rows."""
+        return [plain(document.row) for document in self.documents()]
+
     def value(self, place: str, number: int) -> Any:
         """What stands there now, as the code gets it."""
         if place in self.known:
             given = self.known[place]
             several = given["each"] if isinstance(given, Mapping) and "each" in given else [given]
-            return self._alive(several[number % len(several)], place, number)
+            turn, one = number // len(several), several[number % len(several)]
+            return self._alive(one.replace("{turn}", str(turn)) if isinstance(one, str) else one, place, number)
         if place in self.asked:
             self.asked.remove(place)
         self.asked.append(place)
@@ -98,8 +106,10 @@ class Inventor:
         return known
 
     def _alive(self, value: Any, place: str, number: int) -> Any:
-        if value == "@picture":
-            return picture()
+        if isinstance(value, str) and value in _NAMED:
+            return _NAMED[value]()
+        if value is NUMBER or value == "@number":
+            return number
         if isinstance(value, str):
             named_id = re.search(r"(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
             own = f"validation_Art_{number // 2 if self.pairs else number}"
@@ -107,15 +117,13 @@ class Inventor:
             return Text(told, self.compared.setdefault(place, set()))
         if value is NESTED:
             return Document(self, f"{place}/", number)
-        if value is NUMBER:
-            return number
         if isinstance(value, Mapping):
             return {key: self._alive(one, f"{place}/{key}", number) for key, one in value.items()}
         if isinstance(value, list):
             return [self._alive(one, f"{place}/0", number) for one in value]
         return value
 
-    def search(self, attempt: Callable[[Inventor], None], code: Path, most: int = 800) -> BaseException | None:
+    def search(self, attempt: Callable[[Inventor], None], code: Path, most: int = TRIES) -> BaseException | None:
         """Find values with which `attempt` ends; otherwise the error that stood at the furthest place."""
         best, error = self._tried(attempt, code)
         tries = 1
@@ -233,3 +241,5 @@ def plain(value: Any) -> Any:
 
 _KINDS = 1 + sum(1 for _ in kinds())
 """What every field may be; what follows is what the code compares this one with."""
+
+_NAMED: dict[str, Callable[[], Any]] = {"@picture": picture, "@bytes": as_bytes}

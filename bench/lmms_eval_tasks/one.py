@@ -10,7 +10,7 @@ from typing import Any
 
 import sketchmark
 from bench.lmms_eval_tasks.attempt import Attempt, Sound
-from bench.lmms_eval_tasks.documents import Inventor
+from bench.lmms_eval_tasks.documents import TRIES, Inventor
 from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
 from bench.lmms_eval_tasks.known_rows import known_rows
 from bench.lmms_eval_tasks.surroundings import other_sets, surround
@@ -38,11 +38,14 @@ class Says(Model):
 def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     """What is known so far always stands in the file `told`: the process may be ended at any time."""
 
+    known = known_rows().get(folder, {})
+
     def tell(state: str, kind: str, reason: object = "") -> None:
+        if state != PLAYS and not kind.startswith(_NO_MODULE):
+            kind = str(known.get("@why", kind))
         words = " ".join(str(reason).replace(str(task_file.parent), "").replace(str(home), "~").split())[:300]
         Finding(state, kind, words, task_file.name).write(told)
 
-    known = known_rows().get(folder, {})
     surround(home, known)
     inventor = Inventor(known)
     other_sets(inventor)
@@ -56,7 +59,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     tell(LOADS, "not done in time", "looking for rows")
     attempt = Attempt(code)
     try:
-        failed = inventor.search(attempt.whole, task_file.parent)
+        failed = inventor.search(attempt.whole, task_file.parent, most=1 if "@why" in known else TRIES)
         if failed is not None:
             words = f"{type(failed).__name__}: {failed} {_place(failed, task_file.parent)}"
             return tell(LOADS, _kind(words), words)
@@ -100,17 +103,19 @@ def _place(error: BaseException, code: Path) -> str:
     return f"({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
+_NO_MODULE = "a module that is not installed"
+
 _KINDS = [
     (r"is to be listened to", "sound"),
     (r"few-shot", "few-shot examples"),
     (r"scores \d+ replies", "several replies to a question"),
-    (r"there is no module (\w+)", "a module that is not installed: {}"),
+    (r"there is no module (\w+)", f"{_NO_MODULE}: {{}}"),
     (r"metric '(\w+)' needs process_results", "metric {} without process_results"),
     (r"aggregates by '(\w+)'", "aggregation {}"),
     (r"has no (doc_to_text|metric_list|dataset_path)", "no {}"),
     (r"(?i)offline|couldn't reach|cannot find the requested files|ConnectionError", "looks at the hub"),
     (r"Resource .* not found", "data of nltk that is not here"),
-    (r"No module named '(\w+)", "a module that is not installed: {}"),
+    (r"No module named '(\w+)", f"{_NO_MODULE}: {{}}"),
     (r"cannot import name .* from '(\w+)", "another version of {}"),
     (r"cannot be loaded", "its own code fails when it is imported"),
     (r"dataset_kwargs", "dataset_kwargs that are not known"),

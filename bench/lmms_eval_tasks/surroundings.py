@@ -6,11 +6,9 @@ import json
 import os
 import shutil
 import tarfile
-import threading
 import time
 import zipfile
 from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,8 @@ from typing import Any
 from bench.lmms_eval_tasks.attempt import MadeUpSet
 from bench.lmms_eval_tasks.documents import Document, Inventor
 from bench.lmms_eval_tasks.guesses import picture
-
-_AGREES = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
+from bench.lmms_eval_tasks.judges import AGREES, judge
+from bench.lmms_eval_tasks.resources import lay_out
 
 
 def surround(home: Path, known: Mapping[str, Any]) -> None:
@@ -31,42 +29,19 @@ def surround(home: Path, known: Mapping[str, Any]) -> None:
         b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data\0\0\0\0"
     )
     picture().save(media / "media.png")
-    judge = ThreadingHTTPServer(
-        ("127.0.0.1", 0), type("Judge", (_Judge,), {"says": str(known.get("@judge", _AGREES))})
-    )
-    threading.Thread(target=judge.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{judge.server_port}/v1"
-    for name in (
-        "BABYVISION_BASE_URL",
-        "OPENAI_API_BASE",
-        "OPENAI_BASE_URL",
-        "AZURE_ENDPOINT",
-        "AZURE_OPENAI_ENDPOINT",
-        "API_BASE",
-    ):
-        os.environ[name] = address
-    os.environ["OPENAI_API_URL"] = f"{address}/chat/completions"
-    for name in (
-        "OPENAI_API_KEY",
-        "AZURE_API_KEY",
-        "AZURE_OPENAI_API_KEY",
-        "HF_TOKEN",
-        "GEMINI_API_KEY",
-        "BABYVISION_API_KEY",
-        "Deepseek_API",
-    ):
-        os.environ[name] = "made-up"
-    os.environ["PROCESSOR"] = "gpt-4o-mini"
+    judge(str(known.get("@judge", AGREES)), str(known.get("@sdk", "")))
     os.environ |= {"HF_HOME": str(home / "hf"), "HOME": str(home), "TMPDIR": str(home)}
     os.environ |= {"LMMS_EVAL_DATASETS_CACHE": str(home / "hf"), "HF_DATASETS_CACHE": str(home / "hf")}
     os.chdir(home)
     time.sleep = lambda seconds: None
     _files_appear(home, media)
     _the_hub(home, media)
-    for name, text in dict(known.get("@files", {})).items():
+    lay_out(home, dict(known.get("@models", {})))
+    os.environ |= dict(known.get("@env", {}))
+    for name, holds in dict(known.get("@files", {})).items():
         if not (home / name).is_file():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).write_text(text)
+            (home / name).write_text(holds if isinstance(holds, str) else json.dumps(Inventor(holds).table()))
 
 
 def other_sets(inventor: Inventor) -> None:
@@ -186,31 +161,3 @@ def _video(path: Path) -> None:
         for _ in range(16):
             video.mux(stream.encode(av.VideoFrame.from_image(picture())))
         video.mux(stream.encode())
-
-
-class _Judge(BaseHTTPRequestHandler):
-    """Says the same of everything."""
-
-    says = ""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        said = {"role": "assistant", "content": self.says}
-        body = json.dumps(
-            {
-                "id": "1",
-                "object": "chat.completion",
-                "created": 1,
-                "model": "judge",
-                "choices": [{"index": 0, "message": said, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-            }
-        ).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Nothing."""
