@@ -12,10 +12,12 @@ from weakref import finalize
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
+from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, pipelines
+from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
-from sketchmark.tasks.lmms_eval.visuals import pictures
+from sketchmark.tasks.lmms_eval.visuals import shown
 from sketchmark.tasks.named_data import NamedData
 from sketchmark.terminal import tell
 
@@ -69,7 +71,7 @@ class Opened(TaskCode):
             tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
             self.check()
         self.data = NamedData(self.config, path.parent, data)
-        self.docs = self.data.documents
+        self.docs = heard(self.data.documents)
         if "process_docs" in self.config:
             with blamed(f"process_docs of {path}"):
                 self.docs = self.function("process_docs")(self.docs)
@@ -78,7 +80,7 @@ class Opened(TaskCode):
         """For functions as `datasets` decodes them, else as they are in the files."""
         return self.docs if self.names else self.data.rows()
 
-    def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture]:
+    def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture | Sound]:
         entry = self.config.get("doc_to_visual")
         if entry is None:
             return []
@@ -88,7 +90,7 @@ class Opened(TaskCode):
             found, root = doc[str(entry)], self.data.root
         else:
             raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
-        return list(pictures(found, where, root, frames))
+        return list(shown(found, where, root, frames))
 
     def results(self, number: int, answer: str) -> dict[str, Any]:
         """What `process_results` says of an answer; it is asked once, since it may ask a judge."""
