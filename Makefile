@@ -75,9 +75,10 @@ fuzz: .venv-fuzz/.ready  # make fuzz SECONDS=300 tries each target for five minu
 	.venv-fuzz/bin/python -m fuzz $(or $(SECONDS),30)
 
 LMMS := build/lmms-eval-tasks
-LMMS_MORE := 'lmms-eval[audio,gemini,metrics,reka,video-legacy]==0.7.3' FlagEmbedding apted azure-identity \
-	beautifulsoup4 bleurt-pytorch distance func_timeout immutabledict jieba langdetect latex2sympy2_extended numpy==2.4.6 \
-	opencc pandas==3.1.1 pylatexenc rouge-score shapely word2number
+LMMS_MORE := 'lmms-eval[audio,gemini,metrics,reka,video-legacy]==0.7.3' FlagEmbedding antlr4-python3-runtime==4.9.3 \
+	apted azure-identity beautifulsoup4 bleurt-pytorch distance func_timeout immutabledict jieba langdetect \
+	latex2sympy2_extended 'math-verify>=0.8' numpy==2.4.6 opencc pandas==3.1.1 pylatexenc rouge-score \
+	'sentence-transformers<6' shapely 'transformers<5' word2number
 
 .venv-lmms-more/.ready: MORE := $(LMMS_MORE)  # what its folders import besides
 .venv-lmms/.ready .venv-lmms-more/.ready: pyproject.toml  # torchvision's wheels want a torch for CUDA, and no task does

@@ -11,16 +11,13 @@ from typing import Any
 from jinja2 import Environment, meta
 
 from bench.lmms_eval_tasks.documents import Document, Inventor, plain
+from bench.lmms_eval_tasks.guesses import is_sound
 from sketchmark.errors import BadInput
 from sketchmark.tasks.lmms_eval.config import mapping, reduced_by_function, specific, target_setting
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
 from sketchmark.tasks.lmms_eval.templates import filled
 
 _WHERE = "a made-up document"
-
-
-class Sound(BaseException):
-    """No other value is tried: with another, the task would be another."""
 
 
 class Attempt:
@@ -34,8 +31,6 @@ class Attempt:
 
     def whole(self, inventor: Inventor) -> None:
         """All steps in turn; whatever the code raises is raised, with the number of its step."""
-        if "audio" in str(self.config.get("doc_to_visual")):
-            raise Sound("it is to be listened to")
         self.documents = inventor.documents()
         self.answer = str(inventor.value("@answer", 0)) or "A"
         inventor.pairs = inventor.value("@pairs", 0) == "pairs"
@@ -82,11 +77,15 @@ class Attempt:
             found = doc[str(entry)]
         for one in found if isinstance(found, (list, tuple)) else [found]:
             if isinstance(one, Document):
-                raise TypeError("no picture")
+                raise TypeError("no picture and no sound")
             if isinstance(one, str) and not Path(one).is_file():
                 raise FileNotFoundError(one)
-            if isinstance(one, (int, float)) or (isinstance(one, dict) and not (one.get("bytes") or one.get("path"))):
-                raise TypeError("no picture")
+            if isinstance(one, (int, float)) or (isinstance(one, dict) and not _holds_something(one)):
+                raise TypeError("no picture and no sound")
+
+
+def _holds_something(one: dict[str, Any]) -> bool:
+    return is_sound(one) or bool(one.get("bytes") or one.get("path"))
 
 
 def _columns(template: str) -> list[str]:

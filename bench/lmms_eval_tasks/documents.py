@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, as_bytes, kinds, picture, usual
+from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, as_bytes, kinds, picture, sound, usual
 
 Progress = tuple[int, ...]
 
@@ -86,7 +86,8 @@ class Inventor:
             given = self.known[place]
             several = given["each"] if isinstance(given, Mapping) and "each" in given else [given]
             turn, one = number // len(several), several[number % len(several)]
-            return self._alive(one.replace("{turn}", str(turn)) if isinstance(one, str) else one, place, number)
+            told = one.replace("{turn}", str(turn)) if isinstance(one, str) else one
+            return plain(self._alive(told, place, number))
         if place in self.asked:
             self.asked.remove(place)
         self.asked.append(place)
@@ -108,7 +109,7 @@ class Inventor:
     def _alive(self, value: Any, place: str, number: int) -> Any:
         if isinstance(value, str) and value in _NAMED:
             return _NAMED[value]()
-        if value is NUMBER or value == "@number":
+        if value is NUMBER or (isinstance(value, str) and value == "@number"):
             return number
         if isinstance(value, str):
             named_id = re.search(r"(id|idx|index|key|name)$", place.rpartition("/")[2].lower())
@@ -242,4 +243,4 @@ def plain(value: Any) -> Any:
 _KINDS = 1 + sum(1 for _ in kinds())
 """What every field may be; what follows is what the code compares this one with."""
 
-_NAMED: dict[str, Callable[[], Any]] = {"@picture": picture, "@bytes": as_bytes}
+_NAMED: dict[str, Callable[[], Any]] = {"@picture": picture, "@bytes": as_bytes, "@sound": sound}

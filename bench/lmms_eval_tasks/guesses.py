@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any, Final
 
+import numpy as np
 from PIL import Image
+
+RATE = 16_000
+"""Of a sound, in a second."""
 
 
 class Nested:
@@ -33,6 +37,16 @@ def as_bytes() -> bytes:
     return file.getvalue()
 
 
+def sound() -> dict[str, Any]:
+    """A tenth of a second, as `datasets` gave it to the code that tasks are made of."""
+    wave = np.sin(np.arange(RATE // 10) * 0.1).astype(np.float32)
+    return {"array": wave, "sampling_rate": RATE, "path": "media.wav"}
+
+
+def is_sound(value: Any) -> bool:
+    return isinstance(value, dict) and {"array", "sampling_rate", "path"} <= value.keys()
+
+
 def usual(name: str) -> Any:
     """What a field of that name usually holds."""
     for pattern, value in _USUAL:
@@ -51,6 +65,8 @@ def kinds() -> Iterator[Any]:
     yield from (None, "", [], "media.mp4", "media.jpg", ["media.jpg"], ["media.mp4"], "00:00:01", "A. cat\nB. dog")
     yield picture()
     yield [picture()]
+    yield sound()
+    yield [sound()]
     yield from (
         b64encode(as_bytes()).decode(),
         as_bytes(),
@@ -73,7 +89,7 @@ _USUAL: list[tuple[str, Any]] = [
     (r"(boxes|bbox|box)$", [0, 0, 30, 30]),
     (r"(path|file|dir|url)", "media.jpg"),
     (r"(video|clip)", "media.mp4"),
-    (r"(audio|speech|wav)", {"array": [0.0] * 160, "sampling_rate": 16000, "path": "media.wav"}),
+    (r"(audio|speech|wav)", sound),
     (r"(image|img|picture|photo|visual)", picture),
     (r"(option|choice|candidate)s?$", ["cat", "dog", "bird", "fish"]),
     (r"(option|choice)_?[a-z0-9]$", "cat"),

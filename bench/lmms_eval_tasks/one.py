@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import sketchmark
-from bench.lmms_eval_tasks.attempt import Attempt, Sound
+from bench.lmms_eval_tasks.attempt import Attempt
 from bench.lmms_eval_tasks.documents import TRIES, Inventor
 from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
 from bench.lmms_eval_tasks.known_rows import known_rows
+from bench.lmms_eval_tasks.saving import save
 from bench.lmms_eval_tasks.surroundings import other_sets, surround
 from sketchmark.catalog import Catalog
 from sketchmark.errors import SketchmarkError
@@ -25,7 +26,9 @@ from sketchmark.tasks.lmms_eval.task_code import TaskCode
 
 
 class Says(Model):
-    """Gives one answer to everything."""
+    """Gives one answer to everything, also to what it hears."""
+
+    hears = True
 
     def __init__(self, name: str, answer: str) -> None:
         super().__init__(name)
@@ -65,7 +68,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
             return tell(LOADS, _kind(words), words)
         tell(LOADS, "not done in time", "being played")
         cell = _played(attempt, config, task_file, home)
-    except (SketchmarkError, Sound) as error:
+    except SketchmarkError as error:
         return tell(LOADS, _kind(str(error)), error)
     names = [str(metric["metric"]) for metric in metrics(config)]
     given = [name for name in names if name in cell.metrics or cell.aggregate.get(name, "nan") != "nan"]
@@ -79,12 +82,9 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
 
 def _played(attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
     """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
-    import datasets  # type: ignore[import-untyped]
-
     keys = ("test_split", "validation_split", "training_split")
     split = next((str(config[key]) for key in keys if config.get(key)), "test")
-    made = datasets.Dataset.from_list(attempt.rows())
-    datasets.DatasetDict({re.sub(r"\W.*", "", split) or "test": made}).save_to_disk(str(home / "data"))
+    save(attempt.rows(), re.sub(r"\W.*", "", split) or "test", home / "data")
     folder = sketchmark.run(
         Says(attempt.model, attempt.answer),
         str(config["task"]),
@@ -106,7 +106,6 @@ def _place(error: BaseException, code: Path) -> str:
 _NO_MODULE = "a module that is not installed"
 
 _KINDS = [
-    (r"is to be listened to", "sound"),
     (r"few-shot", "few-shot examples"),
     (r"scores \d+ replies", "several replies to a question"),
     (r"there is no module (\w+)", f"{_NO_MODULE}: {{}}"),

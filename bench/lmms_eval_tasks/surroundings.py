@@ -15,9 +15,10 @@ from typing import Any
 
 from bench.lmms_eval_tasks.attempt import MadeUpSet
 from bench.lmms_eval_tasks.documents import Document, Inventor
-from bench.lmms_eval_tasks.guesses import picture
+from bench.lmms_eval_tasks.guesses import RATE, picture, sound
 from bench.lmms_eval_tasks.judges import AGREES, judge
 from bench.lmms_eval_tasks.resources import lay_out
+from sketchmark.sounds import Sound
 
 
 def surround(home: Path, known: Mapping[str, Any]) -> None:
@@ -25,9 +26,7 @@ def surround(home: Path, known: Mapping[str, Any]) -> None:
     media.mkdir()
     picture().save(media / "media.jpg")
     _video(media / "media.mp4")
-    (media / "media.wav").write_bytes(
-        b"RIFF$\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0@\x1f\0\0\x80>\0\0\2\0\x10\0data\0\0\0\0"
-    )
+    (media / "media.wav").write_bytes(Sound.from_samples(sound()["array"], RATE).data)
     picture().save(media / "media.png")
     judge(str(known.get("@judge", AGREES)), str(known.get("@sdk", "")))
     os.environ |= {"HF_HOME": str(home / "hf"), "HOME": str(home), "TMPDIR": str(home)}
