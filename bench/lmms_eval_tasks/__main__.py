@@ -51,7 +51,7 @@ def main() -> None:
         print(f"{len(found)} of {len(wanted)} {name}: {told.state} {told.reason}"[:300], flush=True)
         if asked.json:
             page.write(found, asked.json)
-    print(page.counts({"all": found, "not to be listened to": page.without_sound(found)}))
+    print(page.counts({"all": found}))
     print(page.reasons(found))
 
 

@@ -72,7 +72,7 @@ def judged(results):
     return share(results)
 
 def sent(results, args):
-    with open(args.output_path + "/sent.json", "w") as file:
+    with open(f"{args.output_path}/{args.tasks}.json", "w") as file:
         file.write(str(len(results)))
     return share(results)
 """
@@ -213,7 +213,7 @@ def test_with_little_time_blocks_of_samples_are_left_out(tmp_path: Path, monkeyp
 
 def test_what_an_aggregation_writes_for_a_server_lies_with_the_run(tmp_path: Path) -> None:
     folder = play(tmp_path, "sent")
-    assert (folder.path / "submission" / "sums.direct" / "sent.json").read_text() == "40"
+    assert (folder.path / "submission" / "sums.direct" / "sums.json").read_text() == "40"
     assert "score" in folder.results().tasks["sums.direct"].metrics
 
 

@@ -97,7 +97,12 @@ class TaskCode:
     def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
         """The file's own aggregation, of a copy that it may change; one that writes files is told where."""
         function = self._functions[metric["aggregation"]]
-        told = Namespace(output_path=str(folder), log_samples_suffix="model_outputs", model="model")
+        told = Namespace(
+            output_path=str(folder),
+            log_samples_suffix="model_outputs",
+            model="model",
+            tasks=str(self.config.get("task", self.path.stem)),
+        )
         return function(json.loads(json.dumps(results)), **({"args": told} if self.writes_files(metric) else {}))
 
     def writes_files(self, metric: Config) -> bool:
