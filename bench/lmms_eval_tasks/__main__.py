@@ -6,10 +6,11 @@
 PATH is the folder `lmms_eval/tasks` of a source or of an unpacked wheel. Of every folder one task of the type
 `generate_until` is taken: the file with the shortest name, which is the main one as a rule. `loads` means that its
 file is understood and every function that it names is there. `plays` means that `sketchmark.run` plays four rows to
-the end with a scripted model and gives a metric of its list a value: rows from `--data`, the task's own
-`process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results` and aggregation. The rows are made up
-(documents.py), and so is what stands around a task (surroundings.py): media files appear where its code looks for
-them, judges are answered by a server on this machine, and nobody waits. Each folder has a process and a time of its
+the end with a scripted model and gives a metric of its list a value, or writes the file that a server wants in its
+place: rows from `--data`, the task's own `process_docs`, `doc_to_visual`, `doc_to_text`, filters, `process_results`
+and aggregation. The rows are made up (documents.py), and so is what stands around a task (surroundings.py): media
+files appear where its code looks for them, judges are answered by a server on this machine (judges.py), packages find
+what they load (resources.py), and nobody waits. Each folder has a process and a time of its
 own, as many at once as there are cores; nothing is fetched.
 """
 

@@ -75,13 +75,17 @@ class Attempt:
             found = self.code.called("doc_to_visual", doc, specific(self.config, self.model), _WHERE)
         elif entry:
             found = doc[str(entry)]
-        for one in found if isinstance(found, (list, tuple)) else [found]:
-            if isinstance(one, Document):
-                raise TypeError("no picture and no sound")
-            if isinstance(one, str) and not Path(one).is_file():
-                raise FileNotFoundError(one)
-            if isinstance(one, (int, float)) or (isinstance(one, dict) and not _holds_something(one)):
-                raise TypeError("no picture and no sound")
+        _check_shown(found)
+
+
+def _check_shown(found: Any) -> None:
+    for one in found if isinstance(found, (list, tuple)) else [found]:
+        if isinstance(one, (list, tuple)):
+            _check_shown(one)
+        elif isinstance(one, str) and not Path(one).is_file():
+            raise FileNotFoundError(one)
+        elif isinstance(one, (int, float, Document)) or (isinstance(one, dict) and not _holds_something(one)):
+            raise TypeError("no picture and no sound")
 
 
 def _holds_something(one: dict[str, Any]) -> bool:

@@ -44,7 +44,7 @@ def sound() -> dict[str, Any]:
 
 
 def is_sound(value: Any) -> bool:
-    return isinstance(value, dict) and {"array", "sampling_rate", "path"} <= value.keys()
+    return isinstance(value, dict) and {"array", "sampling_rate"} <= value.keys()
 
 
 def usual(name: str) -> Any:

@@ -32,9 +32,10 @@ class Says(Model):
 
     def __init__(self, name: str, answer: str) -> None:
         super().__init__(name)
-        self.answer = answer
+        self.answer, self.heard = answer, 0
 
     async def say(self, context: Context, options: Options) -> Reply:
+        self.heard += len(context.sounds)
         return Reply(text=self.answer)
 
 
@@ -67,26 +68,28 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
             words = f"{type(failed).__name__}: {failed} {_place(failed, task_file.parent)}"
             return tell(LOADS, _kind(words), words)
         tell(LOADS, "not done in time", "being played")
-        cell = _played(attempt, config, task_file, home)
+        model = Says(attempt.model, attempt.answer)
+        cell = _played(model, attempt, config, task_file, home)
     except SketchmarkError as error:
         return tell(LOADS, _kind(str(error)), error)
     names = [str(metric["metric"]) for metric in metrics(config)]
-    given = [name for name in names if name in cell.metrics or cell.aggregate.get(name, "nan") != "nan"]
+    given = [name for name in names if name in cell.metrics or cell.aggregate.get(name, "nan") not in (None, "nan")]
+    given = given or [f"the file {one.name}" for one in sorted((home / "run").glob("**/submission/*/*"))]
     if cell.problem or cell.failures or not cell.n:
         words = f"{cell.problem} {cell.reasons} {cell.failures}"
         return tell(LOADS, _kind(words), words)
     if not given:
         return tell(LOADS, "no metric of its list gets a value", ", ".join(names))
-    return tell(PLAYS, "", f"n={cell.n}: {', '.join(given)}")
+    return tell(PLAYS, "", f"n={cell.n}, sounds={model.heard}: {', '.join(given)}")
 
 
-def _played(attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
+def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
     """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
     keys = ("test_split", "validation_split", "training_split")
     split = next((str(config[key]) for key in keys if config.get(key)), "test")
     save(attempt.rows(), re.sub(r"\W.*", "", split) or "test", home / "data")
     folder = sketchmark.run(
-        Says(attempt.model, attempt.answer),
+        model,
         str(config["task"]),
         include=(task_file,),
         trust_code=True,

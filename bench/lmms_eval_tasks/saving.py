@@ -23,4 +23,4 @@ def save(rows: list[dict[str, Any]], split: str, folder: Path) -> None:
 def _stored(value: Any) -> Any:
     if not is_sound(value):
         return value
-    return {"bytes": Sound.from_samples(value["array"], value["sampling_rate"]).data, "path": value["path"]}
+    return {"bytes": Sound.from_samples(value["array"], value["sampling_rate"]).data, "path": value.get("path")}
