@@ -103,7 +103,8 @@ class OpenAI(ChatEndpoint):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, native=self._native, hear=not self._native)
+        can = super().abilities
+        return replace(can, native=self._native, hear=can.hear and not self._native)
 
     async def say(self, context: Context, options: Options) -> Reply:
         if not self._native or self._speaker is None:

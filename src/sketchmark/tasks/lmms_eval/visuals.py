@@ -27,8 +27,10 @@ def shown(found: Any, where: str, root: Path | None, frames: int) -> Iterator[Pi
             yield _of_samples(one, where)
         elif isinstance(one, (str, Path)):
             yield from _of_path(inside(root, str(one), where) if root else Path(one).absolute(), where, frames)
-        elif isinstance(one, Mapping) and is_sound(one.get("bytes")):
-            yield Sound.from_bytes(one["bytes"])
+        elif isinstance(one, Mapping) and (held := one.get("bytes") or one.get("path")):
+            yield from shown([held], where, root, frames)
+        elif is_sound(one):
+            yield Sound.from_bytes(one)
         elif one is not None:
             yield as_picture(one, where, root or Path("/"))
 
