@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, as_bytes, kinds, picture, sound, usual
+from bench.lmms_eval_tasks.guesses import NESTED, NUMBER, as_base64, as_bytes, is_sound, kinds, picture, sound, usual
 
 Progress = tuple[int, ...]
 
@@ -118,7 +118,7 @@ class Inventor:
             return Text(told, self.compared.setdefault(place, set()))
         if value is NESTED:
             return Document(self, f"{place}/", number)
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and not is_sound(value):
             return {key: self._alive(one, f"{place}/{key}", number) for key, one in value.items()}
         if isinstance(value, list):
             return [self._alive(one, f"{place}/0", number) for one in value]
@@ -233,7 +233,7 @@ def _how_far(error: BaseException, code: Path) -> Progress:
 
 
 def plain(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not is_sound(value):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
@@ -243,4 +243,9 @@ def plain(value: Any) -> Any:
 _KINDS = 1 + sum(1 for _ in kinds())
 """What every field may be; what follows is what the code compares this one with."""
 
-_NAMED: dict[str, Callable[[], Any]] = {"@picture": picture, "@bytes": as_bytes, "@sound": sound}
+_NAMED: dict[str, Callable[[], Any]] = {
+    "@picture": picture,
+    "@bytes": as_bytes,
+    "@sound": sound,
+    "@base64": as_base64,
+}

@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 from PIL import Image
 
+from sketchmark.tasks.lmms_eval.heard import AudioDecoder
+
 RATE = 16_000
 """Of a sound, in a second."""
 
@@ -37,10 +39,14 @@ def as_bytes() -> bytes:
     return file.getvalue()
 
 
+def as_base64() -> str:
+    return b64encode(as_bytes()).decode()
+
+
 def sound() -> dict[str, Any]:
-    """A tenth of a second, as `datasets` gave it to the code that tasks are made of."""
+    """A tenth of a second, as a run gives it to a task's code."""
     wave = np.sin(np.arange(RATE // 10) * 0.1).astype(np.float32)
-    return {"array": wave, "sampling_rate": RATE, "path": "media.wav"}
+    return AudioDecoder(array=wave, sampling_rate=RATE, path="media.wav")
 
 
 def is_sound(value: Any) -> bool:
@@ -68,7 +74,7 @@ def kinds() -> Iterator[Any]:
     yield sound()
     yield [sound()]
     yield from (
-        b64encode(as_bytes()).decode(),
+        as_base64(),
         as_bytes(),
         "en",
         "English",

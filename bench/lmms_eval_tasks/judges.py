@@ -7,6 +7,7 @@ import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 AGREES = '{"score": 1, "correct": "yes", "judgement": "yes", "pred": "yes", "reason": "1"}'
@@ -38,7 +39,7 @@ def judge(says: str, sdk: str) -> None:
     address = f"http://127.0.0.1:{server.server_port}/v1"
     os.environ |= dict.fromkeys(_ADDRESSES, address) | dict.fromkeys(_KEYS, "made-up")
     os.environ |= {"OPENAI_API_URL": f"{address}/chat/completions", "PROCESSOR": "gpt-4o-mini"}
-    if sdk == "reka":
+    if sdk == "reka" and find_spec(sdk):
         environment: Any = import_module("reka.environment")
         environment.RekaEnvironment.DEFAULT._value_ = address
 

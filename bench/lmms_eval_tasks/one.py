@@ -78,6 +78,8 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     if cell.problem or cell.failures or not cell.n:
         words = f"{cell.problem} {cell.reasons} {cell.failures}"
         return tell(LOADS, _kind(words), words)
+    if "audio" in str(config.get("doc_to_visual")) and not model.heard:
+        return tell(LOADS, "nothing is heard", f"{cell.n} questions without a sound")
     if not given:
         return tell(LOADS, "no metric of its list gets a value", ", ".join(names))
     return tell(PLAYS, "", f"n={cell.n}, sounds={model.heard}: {', '.join(given)}")

@@ -30,6 +30,14 @@ def visual(doc):
     return [{"array": sound["array"] / 2, "sampling_rate": sound["sampling_rate"]}]
 
 
+def newer(doc):
+    assert type(doc["audio"]).__name__ == "AudioDecoder"
+    samples = doc["audio"].get_all_samples()
+    numbers = samples.data.cpu().numpy()
+    assert numbers.ndim == 2 and type(numbers).__name__ == "ndarray"
+    return [{"array": numbers.flatten() / 2, "sampling_rate": samples.sample_rate}]
+
+
 def only_odd(docs):
     return docs.filter(lambda doc: doc["number"] % 2 == 1).map(lambda doc: {"length": len(doc["audio"]["array"])})
 """
@@ -57,9 +65,10 @@ def played(mine: Path, model: sketchmark.Model, mode: str = "direct") -> CellSum
     return ran.results.tasks[f"tones.{mode}"]
 
 
-def test_a_function_gets_numbers_and_a_model_hears_what_it_made_of_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["visual", "newer"])
+def test_a_function_gets_numbers_and_a_model_hears_what_it_made_of_them(tmp_path: Path, function: str) -> None:
     ear = Ear()
-    cell = played(tones(tmp_path, "!function code.visual"), ear)
+    cell = played(tones(tmp_path, f"!function code.{function}"), ear)
     assert (cell.n, cell.metrics["exact_match"].mean) == (2, 1.0)
     heard = [context.sounds[0].samples() for context in ear.contexts]
     assert [rate for _, rate in heard] == [16000, 48000]
