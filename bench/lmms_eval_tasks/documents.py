@@ -246,6 +246,6 @@ _KINDS = 1 + sum(1 for _ in kinds())
 _NAMED: dict[str, Callable[[], Any]] = {
     "@picture": picture,
     "@bytes": as_bytes,
-    "@sound": sound,
     "@base64": as_base64,
+    "@sound": sound,
 }

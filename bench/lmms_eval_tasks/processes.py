@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from bench.lmms_eval_tasks.finding import LOADS, Finding
 from bench.lmms_eval_tasks.one import try_task
 
-_WAITING = 4
+_WAITING = 4.0
 """So many times its processor time may pass on the clock: whoever shares the machine does not end a folder."""
 
 Wanted = tuple[Path, Path]
