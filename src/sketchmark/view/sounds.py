@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.record import sound_names
 from sketchmark.runs.store import RunFolder
 
 
-def recording(folder: RunFolder, name: str) -> tuple[bytes, str]:
-    """Bytes and media type, as the model heard it."""
-    sound = folder.pictures.load_sound(name)
-    return sound.data, sound.media_type
+def recording(folder: RunFolder, name: str) -> tuple[Path, str]:
+    """File and media type of a sound that is what its name says."""
+    return folder.pictures.path(name), folder.pictures.load_sound(name).media_type
 
 
 def in_words(folder: RunFolder, line: EpisodeLine) -> dict[str, str]:

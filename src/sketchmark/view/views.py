@@ -186,7 +186,7 @@ class Views:
     def picture(self, asked: Asked) -> tuple[bytes, str]:
         return original(self._run(asked).folder, asked.get("name", ""))
 
-    def sound(self, asked: Asked) -> tuple[bytes, str]:
+    def sound(self, asked: Asked) -> tuple[Path, str]:
         return sounds.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Asked) -> tuple[bytes, str]:
