@@ -111,7 +111,7 @@ def test_a_sound_is_played_wherever_its_episode_is_shown(page: Page, runs: Path)
         assert ready >= 1 and duration == seekable == pytest.approx(0.5)
     players.first.focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", name="maze-00000")).to_be_visible()
+    assert "maze-00000" in page.evaluate("location.search"), "the arrow is the player's"
     keep(page, "viewer-sounds")
     page.keyboard.press("j")
     expect(page.get_by_role("heading", name="maze-00001")).to_be_visible()
