@@ -41,17 +41,14 @@ def test_inspect_holds_the_sounds_that_it_can_play_and_names_the_others(folder: 
     (path,) = export(folder, "inspect", tmp_path / "out")
     log = read_eval_log(str(path), resolve_attachments=True)
     assert log.samples is not None
-    wav, flac = log.samples[0].messages[0].content[-2:]
+    *_, wav, flac = list(log.samples[0].messages[0].content)
     assert isinstance(wav, ContentAudio) and wav.format == "wav"
     head, _, data = wav.audio.partition(",")
     assert head == "data:audio/wav;base64" and base64.b64decode(data) == tone().data
     assert isinstance(flac, ContentText) and flac.text == f"(a sound, flac, 2 kB: {NAMES[1]})"
 
 
-def test_datasets_loads_the_bytes_of_sounds(
-    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_datasets_loads_the_bytes_of_sounds(folder: RunFolder, tmp_path: Path) -> None:
     datasets = import_module("datasets")
     export(folder, "hf", tmp_path / "out")
     rows: Any = datasets.load_dataset(str(tmp_path / "out"), split="train", cache_dir=str(tmp_path / "cache"))
@@ -70,11 +67,7 @@ def test_a_run_without_sounds_has_no_column_for_them(tmp_path: Path) -> None:
     assert "sounds" not in parquet.read_schema(path).names
 
 
-def test_wandb_names_sounds_below_the_strip(
-    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
+def test_wandb_names_sounds_below_the_strip(folder: RunFolder, tmp_path: Path) -> None:
     (run,) = export(folder, "wandb", tmp_path / "out")
     stored = b"".join(path.read_bytes() for path in run.rglob("*.wandb"))
     assert b"[a sound, wav, 9 kB; a sound, flac, 2 kB]" in stored
