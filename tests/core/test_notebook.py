@@ -73,7 +73,7 @@ def test_an_episode_holds_its_sounds_and_shows_their_names(tmp_path: Path) -> No
     maker.add("maze.direct", play(heard(sample(0)), "direct", True), 0)
     (one,) = Run(maker.finish().path).episodes()
     assert one.episode.sample.sounds == {"clip": [tone()]} and one.episode.turns[0].added[-1].sound == tone()
-    assert "a sound, wav, 9 kB" in (one._repr_html_() or "")
+    assert "a sound, wav, 8 kB" in (one._repr_html_() or "")
 
 
 def test_a_data_frame_has_a_row_for_each_episode(run: Run) -> None:

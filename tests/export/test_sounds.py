@@ -70,4 +70,4 @@ def test_a_run_without_sounds_has_no_column_for_them(tmp_path: Path) -> None:
 def test_wandb_names_sounds_below_the_strip(folder: RunFolder, tmp_path: Path) -> None:
     (run,) = export(folder, "wandb", tmp_path / "out")
     stored = b"".join(path.read_bytes() for path in run.rglob("*.wandb"))
-    assert b"[a sound, wav, 9 kB; a sound, flac, 2 kB]" in stored
+    assert b"[a sound, wav, 8 kB; a sound, flac, 2 kB]" in stored

@@ -120,7 +120,7 @@ def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
     folder = maker.finish()
     folder.pictures.path(f"{tone(880).digest}.wav").unlink()
     page = write_report(folder).read_text("utf-8")
-    assert re.search(r"input: clip.{,60}>a sound, wav, 9 kB\na sound, missing<", page)
+    assert re.search(r"input: clip.{,60}>a sound, wav, 8 kB\na sound, missing<", page)
     assert not Outline(page).all("audio") and "data:audio" not in page
 
 

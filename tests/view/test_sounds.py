@@ -66,7 +66,7 @@ def test_an_episode_says_what_its_sounds_are_and_a_list_how_many(client: TestCli
     told = [
         client.get("/api/episode", params={**asked, "sample": f"maze-0000{n}"}).json()["sounds"] for n in range(3)
     ]
-    assert told == [{NAME: "a sound, wav, 9 kB"}, {LOST: "a sound, missing"}, {}]
+    assert told == [{NAME: "a sound, wav, 8 kB"}, {LOST: "a sound, missing"}, {}]
     cards = client.get("/api/samples", params={"run": "run"}).json()["items"]
     assert [card["sounds"] for card in cards] == [1, 1, 0]
 
@@ -101,7 +101,7 @@ def test_a_sound_is_played_wherever_its_episode_is_shown(page: Page, runs: Path)
     page.on("request", lambda request: asked.append(request.url) if "/sound?" in request.url else None)
     strip = page.get_by_label("What happened, step by step")
     expect(strip.get_by_text("input: clip")).to_be_visible()
-    expect(strip.get_by_text("a sound, wav, 9 kB")).to_be_visible()
+    expect(strip.get_by_text("a sound, wav, 8 kB")).to_be_visible()
     page.get_by_text(re.compile(r"exact context: \d+ parts")).last.click()
     players = page.locator("audio")
     expect(players).to_have_count(3)

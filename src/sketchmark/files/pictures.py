@@ -59,7 +59,7 @@ class PictureStore:
             size = self.path(name).stat().st_size
         except (BadInput, OSError):
             return "a sound, missing"
-        return f"a sound, {name.partition('.')[2]}, {-(-size // 1000):,} kB"
+        return f"a sound, {name.partition('.')[2]}, {max(1, round(size / 1000)):,} kB"
 
     def holds(self, name: str) -> bool:
         return _is_there(self.path(name))
