@@ -18,7 +18,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Difference, interval
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
-from tests.view.making import Maker, fail, play, sample
+from tests.view.making import Maker, fail, heard, play, sample, tone
 
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
 
@@ -112,6 +112,16 @@ def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder
     charts = outline.all("svg")
     assert len(charts) >= 4 and all(chart.get("role") == "img" and chart.get("aria-label") for chart in charts)
     assert outline.all("th") and all(cell.get("scope") in ("col", "row") for cell in outline.all("th"))
+
+
+def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", cells=("maze.direct",))
+    maker.add("maze.direct", play(heard(sample(0), tone(), tone(880)), "direct", True), 0)
+    folder = maker.finish()
+    folder.pictures.path(f"{tone(880).digest}.wav").unlink()
+    page = write_report(folder).read_text("utf-8")
+    assert re.search(r"input: clip.{,60}>a sound, wav, 8 kB\na sound, missing<", page)
+    assert not Outline(page).all("audio") and "data:audio" not in page
 
 
 def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFolder) -> None:

@@ -53,6 +53,10 @@ class Frames:
         self._left -= len(self._made[name]) if self._left > 0 else 0
         return tag("img", src=self._made[name], alt=alt)
 
+    def in_words(self, sound: str) -> str:
+        """A sound is named and left out: one alone may be larger than the file is to be."""
+        return self._folder.pictures.sound_in_words(sound)
+
 
 def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
     """Episodes for each heading, in turn from each task, so that no task takes all the room."""
@@ -131,6 +135,8 @@ def _inputs(sample: SampleLine, frames: Frames) -> Iterator[Html]:
     for name, value in sample.pictures.items():
         for picture in ([value] if isinstance(value, str) else value)[:4]:
             yield _still(f"input: {name}", frames.show(picture, f"input picture {name}"))
+    for name, sounds in (sample.sounds or {}).items():
+        yield _still(f"input: {name}", words("\n".join(map(frames.in_words, sounds)), 600))
 
 
 def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:
