@@ -22,8 +22,9 @@ from sketchmark.api import prepare
 from sketchmark.commands.run import command
 from sketchmark.notebook import Run
 from sketchmark.parts import Picture
+from tests.core.hearing import tone
 from tests.view import hostile
-from tests.view.making import Maker, fail, heard, play, sample, tone
+from tests.view.making import Maker, fail, heard, play, sample
 
 DOCS = Path(__file__).parents[2] / "docs"
 

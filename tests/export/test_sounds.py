@@ -13,7 +13,8 @@ import pytest
 from sketchmark.export import export
 from sketchmark.runs.store import RunFolder
 from sketchmark.sounds import Sound
-from tests.view.making import Maker, heard, play, sample, tone
+from tests.core.hearing import tone
+from tests.view.making import Maker, heard, play, sample
 
 FLAC = Sound.from_bytes(b"fLaC" + bytes(1500))
 NAMES = [f"{tone().digest}.wav", f"{FLAC.digest}.flac"]

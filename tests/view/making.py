@@ -10,8 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-import numpy as np
-
 from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
@@ -25,6 +23,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores, Task
 from sketchmark.worlds import maze
+from tests.core.hearing import tone
 
 Done = TypeVar("Done")
 HEADLINE = "maze_text_exact"
@@ -72,11 +71,6 @@ def sample(number: int) -> Sample:
         steps=len(moves),
         frames=lambda: maze.frames(board, moves),
     )
-
-
-def tone(hertz: int = 440) -> Sound:
-    """Half a second: a WAV of 8,044 bytes."""
-    return Sound.from_samples(np.sin(np.arange(4_000) * 2 * np.pi * hertz / 8_000) / 2, 8_000)
 
 
 def heard(of: Sample, *sounds: Sound) -> Sample:

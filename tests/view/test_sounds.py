@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 
 from sketchmark.view.app import make_app
 from sketchmark.view.running import serving
+from tests.core.hearing import tone
 from tests.view.browsing import Watch, keep, launched, window
-from tests.view.making import Maker, heard, play, sample, tone
+from tests.view.making import Maker, heard, play, sample
 
 TOKEN = "a-token-of-the-test"
 NAME = f"{tone().digest}.wav"
@@ -108,7 +109,7 @@ def test_a_sound_is_played_wherever_its_episode_is_shown(page: Page, runs: Path)
     assert not asked, "a sound may be large: it is fetched when it is played"
     for player in players.all():
         ready, duration, seekable = player.evaluate(_PLAY)
-        assert ready >= 1 and duration == seekable == pytest.approx(0.5)
+        assert ready >= 1 and duration == seekable == pytest.approx(0.25)
     players.first.focus()
     page.keyboard.press("ArrowRight")
     assert "maze-00000" in page.evaluate("location.search"), "the arrow is the player's"

@@ -72,7 +72,7 @@ class PictureStore:
 
 def _check(name: str, digest: str) -> None:
     if digest != name.partition(".")[0]:
-        raise BadInput(f"picture {name} does not hold what its name says", "sketchmark repair RUN")
+        raise BadInput(f"{name} does not hold what its name says", "sketchmark repair RUN")
 
 
 def _is_there(path: Path) -> bool:
