@@ -117,6 +117,25 @@ def test_a_template_that_comes_out_as_a_list_gives_several_answers(sums: Path) -
     assert targets[1] == ["1", "+1"]
 
 
+def test_functions_make_examples_of_rows_as_they_make_questions(sums: Path) -> None:
+    (sums / "utils.py").write_text(
+        "def even(docs):\n    return docs.filter(lambda doc: doc['number'] % 2 == 0)\n"
+        "def asked(doc, prompts):\n    return doc['question'] + prompts['post']\n"
+        "def answer(doc):\n    return [doc['number'], 'or so']\n"
+    )
+    (sums / "coded.yaml").write_text(
+        "dataset_path: json\ndataset_kwargs: {data_files: {train: train.jsonl, test: test.jsonl}}\n"
+        "test_split: test\nfewshot_split: train\nfewshot_config: {sampler: first_n}\nnum_fewshot: 2\n"
+        "process_docs: !function utils.even\ndoc_to_text: !function utils.asked\n"
+        "doc_to_target: !function utils.answer\nmetric_list: [{metric: exact_match}]\n"
+        "lmms_eval_specific_kwargs: {default: {post: ' ='}}\n"
+    )
+    samples = Catalog((sums / "coded.yaml",), trust_code=True).task("coded").samples()
+    assert [sample.fields["question"] for sample in samples] == [
+        f"train 0? = 0\n\ntrain 2? = 2\n\ntest {number}? =" for number in (0, 2, 4)
+    ]
+
+
 class Reader(Eye):
     """Says a number and keeps what it was asked."""
 

@@ -240,7 +240,7 @@ def test_columns_are_of_the_types_that_the_file_gives_them(tmp_path: Path) -> No
     (tmp_path / "theirs" / "types_.py").write_text(
         "from datasets import Features, Image, Value\n"
         "columns = Features({'question': Value('string'), 'answer': Value('string'), 'frame': Image()})\n"
-        "def frame(doc):\n    return [doc['frame']]\n"
+        "def frame(doc):\n    return [doc['frame'].convert('RGB')]\n"
     )
     row = {"question": "?", "answer": "red", "frame": str(tmp_path / "theirs" / "red.png")}
     (tmp_path / "theirs" / "rows.jsonl").write_text(json.dumps(row))
