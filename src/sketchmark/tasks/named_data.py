@@ -77,7 +77,7 @@ class NamedData:
             raise hub.refused(error, path) or lost from error
         read = self._read.get(split)
         if read and any(read == other for name, other in self._read.items() if name != split):
-            raise DataMissing(f"{read[0]} is {self.split!r}, and {split!r} is not there", tables.ways(path))
+            raise DataMissing(f"{read[0]} is {self.split!r}, and {split!r} is not there", "give a folder with both")
         return documents
 
     def rows(self, documents: Any) -> Iterator[tables.Row]:
