@@ -15,7 +15,6 @@ from sketchmark.errors import BadInput
 from sketchmark.tasks.lmms_eval.config import mapping, reduced_by_function, specific, target_setting
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
 from sketchmark.tasks.lmms_eval.templates import filled
-from sketchmark.tasks.lmms_eval.visuals import is_sound
 
 _WHERE = "a made-up document"
 
@@ -84,8 +83,6 @@ class Attempt:
         for one in found if isinstance(found, (list, tuple)) else [found]:
             if isinstance(one, Document):
                 raise TypeError("no picture")
-            if is_sound(one):
-                raise Sound("it is to be listened to")
             if isinstance(one, str) and not Path(one).is_file():
                 raise FileNotFoundError(one)
             if isinstance(one, (int, float)) or (isinstance(one, dict) and not (one.get("bytes") or one.get("path"))):

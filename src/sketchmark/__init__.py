@@ -30,6 +30,7 @@ _PLACES = {
     "read_choice": "sketchmark.scoring.choices",
     "read_number": "sketchmark.scoring.numbers",
     "read_yes_no": "sketchmark.scoring.yesno",
+    "Sound": "sketchmark.sounds",
     "Grading": "sketchmark.task",
     "Scores": "sketchmark.task",
     "Task": "sketchmark.task",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from sketchmark.scoring.choices import read_choice as read_choice
     from sketchmark.scoring.numbers import read_number as read_number
     from sketchmark.scoring.yesno import read_yes_no as read_yes_no
+    from sketchmark.sounds import Sound as Sound
     from sketchmark.task import Grading as Grading
     from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task

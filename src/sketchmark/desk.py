@@ -11,6 +11,7 @@ from sketchmark.episode import Act, Turn
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Content, Context, Part
+from sketchmark.sounds import Sound
 
 
 class Desk:
@@ -51,7 +52,9 @@ class Desk:
         return self._model.abilities.combined_prompt and not self._in_words
 
     def show(self, *contents: Content) -> None:
-        """Put texts and pictures before the model, each as a part of its own."""
+        """Put texts, pictures and sounds before the model, each as a part of its own."""
+        if any(isinstance(content, Sound) for content in contents) and not self._model.abilities.hear:
+            raise CallFailed("cannot_hear", f"{self._model.name} takes no sounds")
         self._record("show", tuple(Part(content) for content in contents))
 
     async def say(self, suffix: str = "", *, limit: int | None = None) -> str:

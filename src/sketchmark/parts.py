@@ -1,4 +1,4 @@
-"""What a model is shown: pictures, texts, and the ordered context they form."""
+"""What a model is shown: pictures, texts, sounds, and the ordered context they form."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sketchmark import pixels
 from sketchmark.errors import BadPicture
+from sketchmark.sounds import Sound
 
 if TYPE_CHECKING:
     import numpy as np
@@ -284,13 +285,13 @@ class Picture:
             return None
 
 
-Content = str | Picture
+Content = str | Picture | Sound
 Author = Literal["task", "model"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One text or picture in a context, and who put it there."""
+    """One text, picture or sound in a context, and who put it there."""
 
     content: Content
     by: Author = "task"
@@ -305,11 +306,21 @@ class Part:
         return self.content if isinstance(self.content, Picture) else None
 
     @property
+    def sound(self) -> Sound | None:
+        return self.content if isinstance(self.content, Sound) else None
+
+    @property
     def text(self) -> str | None:
         return self.content if isinstance(self.content, str) else None
 
     def key(self) -> list[str]:
-        kind, value = ("text", self.content) if isinstance(self.content, str) else ("picture", self.content.identity)
+        match self.content:
+            case str(value):
+                kind = "text"
+            case Picture(identity=value):
+                kind = "picture"
+            case Sound(digest=value):
+                kind = "sound"
         return [self.by, kind, value, *([self.native] if self.native else [])]
 
 
@@ -333,6 +344,10 @@ class Context:
         return [part.content for part in self.parts if isinstance(part.content, Picture)]
 
     @property
+    def sounds(self) -> list[Sound]:
+        return [part.content for part in self.parts if isinstance(part.content, Sound)]
+
+    @property
     def texts(self) -> list[str]:
         return [part.content for part in self.parts if isinstance(part.content, str)]
 
@@ -342,7 +357,7 @@ class Context:
 
 
 def of(*contents: Content, by: Author = "task") -> Context:
-    """A context from plain texts and pictures: `of("What is this?", picture)`."""
+    """A context from plain texts, pictures and sounds: `of("What is this?", picture)`."""
     return Context(tuple(Part(content, by) for content in contents))
 
 
@@ -353,9 +368,9 @@ Pictures = Picture | Sequence[Picture]
 class Sample:
     """One item of a task.
 
-    `fields` and `pictures` are what prompts may show, by name. `target` is what is true of the item and is seen by
-    scorers alone. `groups` is how the item is grouped in tables (category, difficulty, language...); the entry
-    `cluster` names items that share a picture or source, so that intervals are not too narrow.
+    `fields`, `pictures` and `sounds` are what prompts may show, by name. `target` is what is true of the item and is
+    seen by scorers alone. `groups` is how the item is grouped in tables (category, difficulty, language...); the
+    entry `cluster` names items that share a picture or source, so that intervals are not too narrow.
     `frames` makes the true picture after each drawing step, for the oracle canvas and the picture scores.
     """
 
@@ -366,6 +381,7 @@ class Sample:
     groups: Mapping[str, str | int | float] = field(default_factory=dict)
     steps: int | None = None
     frames: Callable[[], list[Picture]] | None = None
+    sounds: Mapping[str, Sequence[Sound]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("id", "fields", "target", "groups"):
@@ -390,6 +406,8 @@ class Sample:
             for name, value in self.pictures.items()
         }
         body = [self.id, pictures, dict(self.fields), dict(self.target), dict(self.groups), self.steps]
+        if self.sounds:
+            body.append({name: [sound.digest for sound in sounds] for name, sounds in self.sounds.items()})
         return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 

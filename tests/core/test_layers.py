@@ -16,7 +16,7 @@ LAYERS = (
     ("extras",),
     ("errors",),
     ("terminal",),
-    ("pixels",),
+    ("pixels", "sounds"),
     ("parts",),
     ("svg",),
     ("files", "worlds", "stats", "engines"),
@@ -55,6 +55,7 @@ MODULES = {
     "extras",
     "parts",
     "pixels",
+    "sounds",
 }
 MODULES |= {"protocols", "task"}
 """Everything else at the top level is a package of the map."""

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 FACE = """
     CallFailed Context Desk Episode FilledPrompts Grading Model Options Part Picture Protocol Reply Run RunFolder
-    Sample Scores SketchmarkError Task Usage __version__ compare get_image_index_info read_choice read_number
+    Sample Scores SketchmarkError Sound Task Usage __version__ compare get_image_index_info read_choice read_number
     read_yes_no run
 """
 

@@ -41,7 +41,8 @@ def transcript(title: str, recorder: Recorder, sample: Sample) -> str:
     for number, (act, context, options) in enumerate(recorder.requests, start=1):
         lines += ["", f"======== request {number}: {act} {_settings(options)}"]
         for part in context:
-            lines.append(f"{part.by}> {_content(part.content, names, seen)}")
+            assert part.sound is None
+            lines.append(f"{part.by}> {_content(part.picture or part.text or '', names, seen)}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 from PIL import Image
 
 from sketchmark.errors import BadInput
-from sketchmark.tasks.lmms_eval.visuals import pictures
+from sketchmark.parts import Picture
+from sketchmark.sounds import Sound
+from sketchmark.tasks.lmms_eval.visuals import shown
 from tests.core.helpers import colour
 
 
@@ -27,8 +30,11 @@ def video(path: Path, seconds: int = 4) -> Path:
 
 
 def levels(found: object, frames: int, root: Path | None = None) -> list[int]:
-    shown = pictures(found, "document 0", root, frames)
-    return [one.image().convert("L").resize((1, 1)).tobytes()[0] for one in shown]
+    return [one.convert("L").resize((1, 1)).tobytes()[0] for one in images(found, frames, root)]
+
+
+def images(found: object, frames: int = 8, root: Path | None = None) -> list[Image.Image]:
+    return [one.image() for one in shown(found, "document 0", root, frames) if isinstance(one, Picture)]
 
 
 def test_of_a_video_frames_at_even_distances_are_shown(tmp_path: Path) -> None:
@@ -41,7 +47,7 @@ def test_pictures_come_as_paths_images_bytes_and_lists_of_them(tmp_path: Path) -
     red = colour("red")
     (tmp_path / "red.png").write_bytes(red.data)
     given = [str(tmp_path / "red.png"), [red.image(), {"bytes": red.data}], None]
-    assert [one.image().getpixel((0, 0)) for one in pictures(given, "document 0", None, 8)] == [(255, 0, 0)] * 3
+    assert [one.getpixel((0, 0)) for one in images(given)] == [(255, 0, 0)] * 3
 
 
 def test_a_path_in_a_column_leads_nowhere_else(tmp_path: Path) -> None:
@@ -58,10 +64,21 @@ def test_a_play_list_that_calls_itself_a_video_is_not_followed(tmp_path: Path) -
         levels(str(tmp_path / "a.mp4"), 1)
 
 
-@pytest.mark.parametrize("sound", [{"array": [0.0], "sampling_rate": 16000}, "a.wav", ["b.MP3"]])
-def test_sound_is_refused_in_words(sound: object) -> None:
-    with pytest.raises(BadInput, match="document 0 is to be listened to"):
-        levels(sound, 1)
+def test_a_sound_comes_as_numbers_as_bytes_or_as_a_path(tmp_path: Path) -> None:
+    numbers = [0.0, 0.5, -0.5]
+    sound = Sound.from_samples(np.array(numbers), 16000)
+    (tmp_path / "a.WAV").write_bytes(sound.data)
+    given = [{"array": numbers, "sampling_rate": 16000}, {"bytes": sound.data, "path": "x"}, str(tmp_path / "a.WAV")]
+    assert list(shown(given, "document 0", None, 8)) == [sound] * 3
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [{"sampling_rate": 16000}, {"array": [0.0], "sampling_rate": 0}, {"array": ["x"], "sampling_rate": 16000}],
+)
+def test_numbers_that_are_no_sound_are_named(sound: object) -> None:
+    with pytest.raises(BadInput, match="document 0: "):
+        list(shown(sound, "document 0", None, 8))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from sketchmark.models.base import Options
 from sketchmark.models.batch import connect
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import Context, Part, Picture, of
+from tests.core.hearing import tone
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
 
 RELEVANT = (
@@ -157,6 +159,17 @@ async def test_what_is_said_in_chat(far: Recorder) -> None:
     create = openai_sdk(far).chat.completions.create
     kind, body = await both(far, model.say(CONTEXT, OPTIONS), create, model="m", max_tokens=64, **CHAT)
     assert kind == "application/json" and len(body["messages"][2]["content"][0]["image_url"]["url"]) > 400_000
+    await model.close()
+
+
+async def test_what_is_heard_in_chat(far: Recorder) -> None:
+    model = OpenAI("m", base_url=f"{far.url}/v1", send_temperature="false")
+    sound = tone()
+    heard = {"data": b64encode(sound.data).decode(), "format": "wav"}
+    content = [{"type": "input_audio", "input_audio": heard}, {"type": "text", "text": "What is it?"}]
+    create = openai_sdk(far).chat.completions.create
+    asked = model.say(of(sound, "What is it?"), Options())
+    await both(far, asked, create, model="m", messages=[{"role": "user", "content": content}])
     await model.close()
 
 

@@ -80,6 +80,11 @@ def _chat_message_complaint(message: Any) -> str | None:
     for block in message["content"]:
         if block.get("type") == "text" and set(block) == {"type", "text"} and isinstance(block["text"], str):
             continue
+        if block.get("type") == "input_audio":
+            heard = block["input_audio"]
+            if set(heard) != {"data", "format"} or heard["format"] not in ("wav", "mp3"):
+                return f"input_audio {sorted(heard)}"
+            continue
         if block.get("type") != "image_url" or set(block) != {"type", "image_url"}:
             return f"block {sorted(block)}"
         if not set(block["image_url"]) <= {"url", "detail"}:
@@ -166,6 +171,9 @@ async def edit_complaint(form: FormData) -> str | None:
     return generate_complaint({key: value for key, value in fields.items() if key != "input_fidelity"})
 
 
+GEMINI_SOUNDS = ("audio/wav", "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")
+
+
 def gemini_complaint(body: Any) -> str | None:
     unknown = set(body) - {"contents", "generationConfig"}
     if unknown:
@@ -185,6 +193,8 @@ def gemini_complaint(body: Any) -> str | None:
             media_type = inline.pop("mimeType", None) or inline.pop("mime_type", "")  # proto JSON reads both
             if set(part) != {"inlineData"} | signature or set(inline) != {"data"}:
                 return f"part {sorted(part)} {sorted(inline)}"
+            if media_type in GEMINI_SOUNDS and not own:
+                continue
             complaint = _base64_complaint(media_type, inline["data"])
             if complaint or (own and not signature):
                 return complaint or "Image part is missing a thought_signature"

@@ -9,7 +9,8 @@ from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Reply
 from sketchmark.parts import Part, Picture
-from sketchmark.runs.record import pack_episode, picture_names, unpack_episode
+from sketchmark.runs.record import media_names, pack_episode, unpack_episode
+from sketchmark.sounds import Sound
 from tests.runs.making import colour, cost, make_episode, make_sample
 
 
@@ -36,7 +37,7 @@ def _whole() -> Episode:
 def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
     store, episode = PictureStore(tmp_path), _whole()
     record = pack_episode(episode, 4, store.save)
-    again = unpack_episode(record, store.load)
+    again = unpack_episode(record, store)
     assert record.index == 4
     assert (again.turns, again.failure, again.started, again.seconds, again.settings) == (
         episode.turns,
@@ -53,7 +54,7 @@ def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_an_episode_that_went_well_has_no_failure(tmp_path: Path) -> None:
     store = PictureStore(tmp_path)
     record = pack_episode(make_episode(None, Reply("yes"), started=1.23456, seconds=0.123456), 0, store.save)
-    assert record.failure is None and unpack_episode(record, store.load).failure is None
+    assert record.failure is None and unpack_episode(record, store).failure is None
     assert (record.started, record.seconds) == (1.235, 0.1235)
 
 
@@ -65,20 +66,20 @@ def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -
     without = pack_episode(make_episode(make_sample("s1"), Reply(picture=colour("blue")), act="draw"), 0, store.save)
     assert said.sample.frames is None and without.sample.frames is None
     assert drew.sample.frames == [f"{colour('pink').digest}.png"]
-    assert unpack_episode(said, store.load).sample.frames is None
+    assert unpack_episode(said, store).sample.frames is None
 
 
 def test_every_picture_that_an_episode_speaks_of_is_named(tmp_path: Path) -> None:
     record = pack_episode(_whole(), 0, PictureStore(tmp_path).save)
     shades = ("red", "green", "cyan", "pink", "brown", "red", "white", "blue")
-    assert list(picture_names(record)) == [f"{colour(shade).digest}.png" for shade in shades]
+    assert list(media_names(record)) == [f"{colour(shade).digest}.png" for shade in shades]
 
 
 def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
-    saved: list[Picture] = []
+    saved: list[Picture | Sound] = []
 
-    def save(picture: Picture) -> str:
-        saved.append(picture)
+    def save(shown: Picture | Sound) -> str:
+        saved.append(shown)
         return "name"
 
     record = pack_episode(make_episode(None, Reply("yes")), 0, save)

@@ -11,7 +11,10 @@ from sketchmark.terminal import tell, tell_all
 from sketchmark.terminal.tables import tell_wrapped
 
 if TYPE_CHECKING:
-    from sketchmark.parts import Sample
+    from collections.abc import Sequence
+
+    from sketchmark.parts import Content, Sample
+    from sketchmark.sounds import Sound
     from sketchmark.task import Task
 
 
@@ -54,8 +57,6 @@ def command(
 
 
 def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
-    from sketchmark.parts import Picture
-
     mode = task.mode(name)
     in_words = ", each drawing put into words" if mode.in_words else ""
     tell()
@@ -69,10 +70,20 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
     prompts = mode.fill(sample, "truth")
     tell(f"sample {sample.id}:")
     for part in prompts.parts():
-        tell_all(f"  [picture {part.size[0]}x{part.size[1]}]" if isinstance(part, Picture) else _indent(part))
+        tell_all(_in_short(part))
     for key in mode.prompts:
         if key not in ("inputs", "prompt") and "@" not in key and isinstance(mode.prompts[key], str):
             tell_all(f"  {key}: {prompts.text(key)}")
+
+
+def _in_short(part: Content) -> str:
+    from sketchmark.parts import Picture
+
+    if isinstance(part, str):
+        return _indent(part)
+    if isinstance(part, Picture):
+        return f"  [picture {part.size[0]}x{part.size[1]}]"
+    return f"  [sound, {part.format}, {len(part.data):,} bytes]"
 
 
 def _plain(options: dict[str, Any]) -> str:
@@ -88,8 +99,10 @@ def _save(sample: Sample, folder: Path) -> None:
     from sketchmark.parts import Picture
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, value in sample.pictures.items():
-        for number, picture in enumerate([value] if isinstance(value, Picture) else value):
-            path = folder / f"{file_name(name)}{number or ''}.{picture.format}"
-            path.write_bytes(picture.data)
+    pictures = {name: [one] if isinstance(one, Picture) else one for name, one in sample.pictures.items()}
+    shown: list[tuple[str, Sequence[Picture | Sound]]] = [*pictures.items(), *sample.sounds.items()]
+    for name, several in shown:
+        for number, one in enumerate(several):
+            path = folder / f"{file_name(name)}{number or ''}.{one.format}"
+            path.write_bytes(one.data)
             tell(f"wrote {path}")

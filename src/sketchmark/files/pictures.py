@@ -1,4 +1,4 @@
-"""Pictures on disk, each stored once under its digest."""
+"""Pictures and sounds on disk, each stored once under its digest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_atomic
 from sketchmark.files.own import own_file
 from sketchmark.parts import Picture
+from sketchmark.sounds import Sound
 
-_NAME = re.compile(r"([0-9a-f]{64})\.([a-z]{3,4})")
+_NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")
 
 
 class PictureStore:
@@ -25,31 +26,32 @@ class PictureStore:
         self.folder = root / inside
         self._root, self._inside = root, [inside] if inside else []
 
-    def save(self, picture: Picture) -> str:
-        """The picture's name.
+    def save(self, shown: Picture | Sound) -> str:
+        """Its name.
 
         It is not forced onto the disk: there are several in an episode, and a wait for each would be most of a run's
         time. One that a power cut takes is not there (`holds`), so its episode is played again; one that it garbles
         is refused by its digest, and `sketchmark repair` sets it aside.
         """
-        name = self.name_of(picture)
+        name = self.name_of(shown)
         path = self.path(name)
         if not _is_there(path):
-            write_atomic(path, picture.data, durable=False)
+            write_atomic(path, shown.data, durable=False)
         return name
 
     @staticmethod
-    def name_of(picture: Picture) -> str:
-        return f"{picture.digest}.{picture.format}"
+    def name_of(shown: Picture | Sound) -> str:
+        return f"{shown.digest}.{shown.format}"
 
     def load(self, name: str) -> Picture:
         picture = Picture.from_file(self.path(name))
-        if picture.digest != name.partition(".")[0]:
-            raise BadInput(
-                f"picture {name} does not hold what its name says",
-                "sketchmark repair RUN",
-            )
+        _check(name, picture.digest)
         return picture
+
+    def load_sound(self, name: str) -> Sound:
+        sound = Sound.from_file(self.path(name))
+        _check(name, sound.digest)
+        return sound
 
     def holds(self, name: str) -> bool:
         return _is_there(self.path(name))
@@ -58,6 +60,11 @@ class PictureStore:
         if not is_picture_name(name):
             raise BadInput(f"not a picture name: {name[:80]!r}")
         return own_file(self._root, *self._inside, name[:2], name)
+
+
+def _check(name: str, digest: str) -> None:
+    if digest != name.partition(".")[0]:
+        raise BadInput(f"picture {name} does not hold what its name says", "sketchmark repair RUN")
 
 
 def _is_there(path: Path) -> bool:

@@ -87,7 +87,7 @@ class BagelCode(Model):
                 self._inferencer = bagel_checkout.load(self._code, self._weights)
             except BadInput as error:
                 raise CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint) from error
-        inputs = [part.content if isinstance(part.content, str) else part.content.image() for part in context]
+        inputs = [part.text if part.picture is None else part.picture.image() for part in context]
         if seed is not None:
             importlib.import_module("torch").manual_seed(seed)
         try:

@@ -97,6 +97,9 @@ class Abilities:
     draws_code: bool = False
     """A drawing's `Reply.text` is the code that the picture was made of (`draw_with=svg`)."""
 
+    hear: bool = False
+    """Listens to sounds."""
+
     native: bool = False
     """Is sent its own turns back as its provider recorded them (`history=native`)."""
 
@@ -105,6 +108,9 @@ class Model:
     """Base class of all models. Override `say`, `draw`, or both; the abilities follow from what is overridden."""
 
     max_pictures: int | None = None
+    hears: bool = False
+    """Set this for a model that takes the sounds of a context; others are never given any."""
+
     combined_prompt: bool = False
     """Set this for a model that stages drawing and answering itself: two-stage tasks then come as one prompt,
     `[GEN_PROMPT]…[/GEN_PROMPT][QUESTION]…[/QUESTION]`, and its reply carries both the picture and the text."""
@@ -132,6 +138,7 @@ class Model:
             draw=kind.draw is not Model.draw,
             max_pictures=self.max_pictures,
             combined_prompt=self.combined_prompt,
+            hear=self.hears,
         )
 
     def identity(self) -> dict[str, Any]:

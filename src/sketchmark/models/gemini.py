@@ -6,6 +6,7 @@ does. Through an OpenAI-compatible gateway the same models are `openai/NAME` wit
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from google.genai import types
 
 _DRAWS = re.compile(r"image|banana")
+_SOUNDS = ("wav", "mp3", "aac", "ogg", "flac")
 _FINISHES: dict[str, Finish] = {
     "STOP": "stop",
     **dict.fromkeys(("MAX_TOKENS", "CONTINUATION"), "length"),
@@ -88,7 +90,7 @@ class Gemini(Endpoint):
     @property
     def abilities(self) -> Abilities:
         draws = self._drawer is not None
-        return Abilities(say=True, draw=draws, max_pictures=self.max_pictures, native=self._native)
+        return Abilities(say=True, draw=draws, max_pictures=self.max_pictures, native=self._native, hear=True)
 
     def _settings(self) -> dict[str, Any]:
         drawer = self._drawer if self._drawer != self._model else None
@@ -144,6 +146,10 @@ class Gemini(Endpoint):
         """Bytes, not base64: this SDK encodes them itself while it writes the body."""
         from google.genai import types
 
+        if part.sound is not None:
+            known = part.sound.format in _SOUNDS
+            sound = part.sound if known else await asyncio.to_thread(part.sound.as_wav)
+            return types.Part.from_bytes(data=sound.data, mime_type=f"audio/{sound.format}")
         if part.picture is None:
             return types.Part(text=part.text)
         picture = await self._encoder.sendable(part.picture)

@@ -15,6 +15,7 @@ import msgspec
 import pybase64
 
 from sketchmark.parts import Picture
+from sketchmark.sounds import Sound
 
 _STEP = 3 * 2**15
 """Bytes of a picture that are encoded at once; a multiple of three, so that the pieces fit together."""
@@ -24,14 +25,14 @@ _MARK = f'"{secrets.token_hex(16)}"'.encode()
 
 
 class Base64:
-    """A picture as base64, in quotes, as JSON has it."""
+    """A picture or a sound as base64, in quotes, as JSON has it."""
 
-    def __init__(self, picture: Picture) -> None:
-        self.picture = picture
+    def __init__(self, shown: Picture | Sound) -> None:
+        self.shown = shown
 
     @property
     def size(self) -> int:
-        return len(self._head) + (len(self.picture.data) + 2) // 3 * 4 + 1
+        return len(self._head) + (len(self.shown.data) + 2) // 3 * 4 + 1
 
     @property
     def _head(self) -> bytes:
@@ -39,7 +40,7 @@ class Base64:
 
     def chunks(self) -> Iterator[bytes]:
         yield self._head
-        data = memoryview(self.picture.data)
+        data = memoryview(self.shown.data)
         for start in range(0, len(data), _STEP):
             yield pybase64.b64encode(data[start : start + _STEP])
         yield b'"'
@@ -50,7 +51,7 @@ class DataUrl(Base64):
 
     @property
     def _head(self) -> bytes:
-        return f'"data:{self.picture.media_type};base64,'.encode()
+        return f'"data:{self.shown.media_type};base64,'.encode()
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,13 @@ def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, Lef
     return Context(tuple(kept)), (f"{total - most} of {total} pictures: {why}{sent}",)
 
 
+def without_sounds(context: Context, who: str) -> tuple[Context, LeftOut]:
+    """Who draws need not hear: what is said of a sound in words still is."""
+    count = len(context.sounds)
+    kept = Context(tuple(part for part in context if part.sound is None))
+    return kept, (f"{count} sound{'s' * (count > 1)}: {who} takes none",) if count else ()
+
+
 def all_as_user(context: Context, who: str) -> tuple[Context, LeftOut]:
     """Everything in user messages, for `who` reads no others: a plan that the model said must not be lost with its
     role. That it was the model's is."""

@@ -103,7 +103,8 @@ class OpenAI(ChatEndpoint):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, native=self._native)
+        can = super().abilities
+        return replace(can, native=self._native, hear=can.hear and not self._native)
 
     async def say(self, context: Context, options: Options) -> Reply:
         if not self._native or self._speaker is None:
@@ -138,6 +139,7 @@ class OpenAI(ChatEndpoint):
     ) -> tuple[dict[str, Any], layout.LeftOut]:
         """A request to the Responses API, and what is not in it."""
         context, empty = layout.without_empty_texts(context)
+        context, unheard = layout.without_sounds(context, "the Responses API")
         shown = Context(tuple([await self._sendable(part) for part in context]))
         items, lost = items_of(shown, self._detail or "auto", native=self._native)
         request = request_for(speaker, items, native=self._native)
@@ -145,7 +147,7 @@ class OpenAI(ChatEndpoint):
             request["temperature"] = options.temperature
         if options.max_new_tokens is not None:
             request["max_output_tokens"] = options.max_new_tokens
-        return request, (*empty, *lost)
+        return request, (*empty, *unheard, *lost)
 
     def _tool_model(self, drawer: str) -> str | None:
         """The image model that the tool is told to use."""
@@ -168,9 +170,10 @@ class OpenAI(ChatEndpoint):
         most = 0 if generate else self._edit_pictures
         why = "images.generate takes none" if generate else f"{drawer} takes {most}"
         context, empty = layout.without_empty_texts(context)
+        context, unheard = layout.without_sounds(context, "an image API")
         context, dropped = layout.newest_pictures(context, most, why)
         prompt, unplaced = layout.as_prompt(context)
-        left_out = (*empty, *dropped, *unplaced)
+        left_out = (*empty, *unheard, *dropped, *unplaced)
         request: dict[str, Any] = {"model": drawer, "prompt": prompt, "n": 1, **self._image_options(options)}
         pictures = [await self._encoder.sendable(picture) for picture in context.pictures]
 

@@ -19,18 +19,20 @@ from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
-from sketchmark.models.http_bodies import DataUrl
+from sketchmark.models.http_bodies import Base64, DataUrl
 from sketchmark.models.openai_replies import ChatReply, read_chat, refusal_in
 from sketchmark.models.openai_wire import OpenAIWire, to_openai
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, require_key
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Content, Context
+from sketchmark.sounds import Sound
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PATIENCE = 5.0
 """Seconds for what a run can do without."""
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 Read = Callable[[dict[str, Any]], ChatReply]
+_SOUNDS = ("wav", "mp3")
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
 
 
@@ -68,7 +70,8 @@ class ChatEndpoint(Endpoint, ABC):
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(say=self._speaker is not None, draw=self._drawer is not None, max_pictures=self.max_pictures)
+        says, draws = self._speaker is not None, self._drawer is not None
+        return Abilities(say=says, draw=draws, max_pictures=self.max_pictures, hear=says)
 
     async def close(self) -> None:
         await self._wire.close()
@@ -153,9 +156,12 @@ class ChatEndpoint(Endpoint, ABC):
                 out.append({"role": "user", "content": [await self._block(part.content) for part in message.parts]})
         return out
 
-    async def _block(self, content: str | Picture) -> dict[str, Any]:
+    async def _block(self, content: Content) -> dict[str, Any]:
         if isinstance(content, str):
             return {"type": "text", "text": content}
+        if isinstance(content, Sound):
+            sound = content if content.format in _SOUNDS else await asyncio.to_thread(content.as_wav)
+            return {"type": "input_audio", "input_audio": {"data": Base64(sound), "format": sound.format}}
         image: dict[str, Any] = {"url": DataUrl(await self._encoder.sendable(content))}
         return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sketchmark.models import layout
 from sketchmark.models.http_bodies import Base64, DataUrl
 from sketchmark.models.native import Piece, drafts_left_out, read, written
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
 
 TOOL = "image_generation"
 CALL = f"{TOOL}_call"
@@ -23,7 +23,7 @@ def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece
     drafts = 0
     for message in layout.messages(context, native=native):
         if message.role == "user":
-            found.append({"role": "user", "content": [_block(part.content, detail) for part in message.parts]})
+            found.append({"role": "user", "content": [_block(part, detail) for part in message.parts]})
             continue
         for part in message.parts:
             if not (native and part.native):
@@ -39,10 +39,10 @@ def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece
     return found, drafts_left_out(drafts)
 
 
-def _block(content: str | Picture, detail: str) -> Piece:
-    if isinstance(content, str):
-        return {"type": "input_text", "text": content}
-    return {"type": "input_image", "image_url": DataUrl(content), "detail": detail}
+def _block(part: Part, detail: str) -> Piece:
+    if part.picture is None:
+        return {"type": "input_text", "text": part.text}
+    return {"type": "input_image", "image_url": DataUrl(part.picture), "detail": detail}
 
 
 def record_of(output: list[Piece]) -> str:

@@ -85,7 +85,7 @@ class Episodes(Sequence[PlayedEpisode]):
         if isinstance(at, slice):
             return Episodes(self._run, self._places[at])
         cell, sample = self._places[at]
-        episode = unpack_episode(cell.episode(sample), self._run.folder.pictures.load)
+        episode = unpack_episode(cell.episode(sample), self._run.folder.pictures)
         return PlayedEpisode(cell.name, episode, cell.score(sample), (self._run, cell))
 
     def __repr__(self) -> str:

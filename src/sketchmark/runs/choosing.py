@@ -11,7 +11,7 @@ import msgspec
 from sketchmark.errors import RunConflict
 from sketchmark.files.lines import whole_lines
 from sketchmark.runs.format import EpisodeLine
-from sketchmark.runs.record import picture_names
+from sketchmark.runs.record import media_names
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import EPISODES, RunFolder
 
@@ -129,7 +129,7 @@ def _last_tries(number: int, run: RunFolder, cell: str) -> Iterator[Try]:
             started=record.started,
             failed=failure is not None,
             finished=failure is None or failure.blames_model,
-            whole=all(map(run.pictures.holds, picture_names(record))),
+            whole=all(map(run.pictures.holds, media_names(record))),
             content=_content(record),
         )
         begin += len(line)

@@ -23,12 +23,18 @@ _TOKENS_A_PICTURE = 765
 """A 1024-pixel picture as OpenAI counts it. An estimate says how it was made, and is no more than that."""
 
 
+_SOUND_BYTES_A_TOKEN = 1000
+"""A WAV of 16 kHz has 32 of these in a second, which is what Gemini counts."""
+
+
 class Tally(Model):
     """Answers with as much as it may, so that the count is the most a run can ask for.
 
     `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet. `by_code` is
     how drawings are written, where they are.
     """
+
+    hears = True
 
     def __init__(self, shown: int = 0, by_code: ByCode | None = None) -> None:
         super().__init__("tally")
@@ -59,7 +65,8 @@ class Tally(Model):
         self.usage["calls"] += 1
         self.usage["pictures_in"] += len(context.pictures)
         text = sum(len(text) for text in context.texts) // _CHARACTERS_A_TOKEN
-        self.usage["tokens_in"] += text + self._shown + _TOKENS_A_PICTURE * len(context.pictures)
+        heard = sum(len(sound.data) for sound in context.sounds) // _SOUND_BYTES_A_TOKEN
+        self.usage["tokens_in"] += text + heard + self._shown + _TOKENS_A_PICTURE * len(context.pictures)
 
 
 def _in_tags(text: str, asked: Sequence[str]) -> str:

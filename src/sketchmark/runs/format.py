@@ -162,7 +162,7 @@ class RunAbout(Struct):
 
 
 class PartLine(Struct, omit_defaults=True):
-    """A text or a picture in the context."""
+    """A text, a picture or a sound in the context."""
 
     by: str
     """Who put it there: `task` or `model`."""
@@ -172,6 +172,9 @@ class PartLine(Struct, omit_defaults=True):
 
     picture: str | None = None
     """The picture's name, or absent."""
+
+    sound: str | None = None
+    """The sound's name, or absent."""
 
     native: bool = False
     """Whether the reply's `native` record went along with it in later calls."""
@@ -214,6 +217,9 @@ class SampleLine(Struct):
 
     pictures: dict[str, str | list[str]] = {}
     """Name → the name of a picture, or a list of them."""
+
+    sounds: dict[str, list[str]] | UnsetType = UNSET
+    """Name → the names of sounds, where there are any."""
 
     target: dict[str, Any] = {}
     """What is true, for the scorers."""

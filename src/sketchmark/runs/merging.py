@@ -22,7 +22,7 @@ from sketchmark.runs.choosing import Choice, choose, gaps_in_words, listed
 from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.one_run import one_run
-from sketchmark.runs.record import picture_names
+from sketchmark.runs.record import media_names
 from sketchmark.runs.rescore import aggregate, fill_scores, results_before
 from sketchmark.runs.store import EPISODES, NUMBERS, RunFolder
 from sketchmark.runs.submissions import write_submissions
@@ -165,7 +165,7 @@ def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Sco
         with counted(lines, len(places), choice.cell) as copying:
             for place, line in copying:
                 record = EPISODES.one(line, f"{paths[place.run]}, byte {place.begin}")
-                for name in picture_names(record):
+                for name in media_names(record):
                     _take_picture(runs[place.run], folder, name)
                 episodes.write(_sealed(line))
     for suffix in ("", *how.beside):

@@ -16,10 +16,11 @@ from sketchmark.models.by_code import SVG
 from sketchmark.models.generation import refuse_near_misses
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
-from sketchmark.parts import Draft, Sample
+from sketchmark.parts import Draft, Picture, Sample
 from sketchmark.runs.asked import Asked
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.runs.shards import WHOLE, Shard
+from sketchmark.sounds import Sound
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
@@ -242,7 +243,13 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if cell.canvas == "other" and cell.limit == 1:
         raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
     prompts = cell.mode.fill(first, cell.steps)
-    shown = sum(not isinstance(part, str) for part in prompts.parts())
+    parts = prompts.parts()
+    if any(isinstance(part, Sound) for part in parts) and not can.hear:
+        raise CannotPlay(
+            f"{needs_say} is to be listened to (sample {first.id}), and {model_name} takes no sounds",
+            "openai/, azure/ and gemini/ send them to models that do",
+        )
+    shown = sum(isinstance(part, Picture) for part in parts)
     if not cell.mode.in_words and can.draw:
         shown += cell.mode.protocol.draws(prompts)
     if can.max_pictures is not None and shown > can.max_pictures:

@@ -43,4 +43,4 @@ class PlayedSamples:
 
     def _sample(self, id: str) -> Sample | None:
         line = self._lines.get(id)
-        return unpack_sample(line, self._folder.pictures.load) if line else None
+        return unpack_sample(line, self._folder.pictures) if line else None

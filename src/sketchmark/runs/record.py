@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Callable, Iterator
+from typing import Protocol, cast
+
+from msgspec import UNSET
 
 from sketchmark.episode import Act, Episode, Turn
 from sketchmark.models.base import Reply
-from sketchmark.models.reply_record import Load, Save, pack_reply, unpack_reply
-from sketchmark.parts import Author, Part, Picture, Sample
+from sketchmark.models.reply_record import pack_reply, unpack_reply
+from sketchmark.parts import Author, Content, Part, Picture, Sample
 from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
+from sketchmark.sounds import Sound
+
+Save = Callable[[Picture | Sound], str]
+
+
+class Shelf(Protocol):
+    """Where what an episode's line names is found again."""
+
+    def load(self, name: str) -> Picture: ...
+
+    def load_sound(self, name: str) -> Sound: ...
+
 
 _SETTINGS = ("mode", "canvas", "steps")
 
@@ -31,19 +45,19 @@ def _once(save: Save) -> Save:
     """A sample's picture is also what is shown: it is looked for on the disk once."""
     names: dict[str, str] = {}
 
-    def saved(picture: Picture) -> str:
-        if picture.digest not in names:
-            names[picture.digest] = save(picture)
-        return names[picture.digest]
+    def saved(shown: Picture | Sound) -> str:
+        if shown.digest not in names:
+            names[shown.digest] = save(shown)
+        return names[shown.digest]
 
     return saved
 
 
-def unpack_episode(line: EpisodeLine, load: Load) -> Episode:
+def unpack_episode(line: EpisodeLine, shelf: Shelf) -> Episode:
     settings = {name: getattr(line, name) for name in _SETTINGS}
     return Episode(
-        sample=unpack_sample(line.sample, load),
-        turns=tuple(_unpack_turn(turn, load) for turn in line.turns),
+        sample=unpack_sample(line.sample, shelf),
+        turns=tuple(_unpack_turn(turn, shelf) for turn in line.turns),
         failure=line.failure,
         started=line.started,
         seconds=line.seconds,
@@ -60,6 +74,7 @@ def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> SampleLine:
             name: save(value) if isinstance(value, Picture) else [save(picture) for picture in value]
             for name, value in sample.pictures.items()
         },
+        sounds={name: [save(sound) for sound in sounds] for name, sounds in sample.sounds.items()} or UNSET,
         target=dict(sample.target),
         groups=dict(sample.groups),
         steps=sample.steps,
@@ -67,8 +82,8 @@ def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> SampleLine:
     )
 
 
-def unpack_sample(line: SampleLine, load: Load) -> Sample:
-    frames = line.frames
+def unpack_sample(line: SampleLine, shelf: Shelf) -> Sample:
+    load, frames = shelf.load, line.frames
     return Sample(
         id=line.id,
         pictures={
@@ -80,15 +95,18 @@ def unpack_sample(line: SampleLine, load: Load) -> Sample:
         groups=line.groups,
         steps=line.steps,
         frames=(lambda: [load(name) for name in frames]) if frames else None,
+        sounds={name: [shelf.load_sound(one) for one in names] for name, names in (line.sounds or {}).items()},
     )
 
 
-def picture_names(line: EpisodeLine) -> Iterator[str]:
-    """Every picture that an episode's line speaks of."""
+def media_names(line: EpisodeLine) -> Iterator[str]:
+    """Every picture and every sound that an episode's line speaks of."""
     yield from input_names(line.sample)
     yield from line.sample.frames or ()
+    for names in (line.sample.sounds or {}).values():
+        yield from names
     for turn in line.turns:
-        yield from (part.picture for part in turn.added if part.picture)
+        yield from (name for part in turn.added if (name := part.picture or part.sound))
         if turn.reply and turn.reply.picture:
             yield turn.reply.picture
 
@@ -119,11 +137,11 @@ def _pack_turn(turn: Turn, save: Save) -> TurnLine:
     )
 
 
-def _unpack_turn(turn: TurnLine, load: Load) -> Turn:
-    reply = unpack_reply(turn.reply, load) if turn.reply else None
+def _unpack_turn(turn: TurnLine, shelf: Shelf) -> Turn:
+    reply = unpack_reply(turn.reply, shelf.load) if turn.reply else None
     return Turn(
         act=cast(Act, turn.act),
-        added=tuple(_unpack_part(part, reply, load) for part in turn.added),
+        added=tuple(_unpack_part(part, reply, shelf) for part in turn.added),
         suffix=turn.suffix,
         reply=reply,
         seconds=turn.seconds or 0.0,
@@ -132,11 +150,21 @@ def _unpack_turn(turn: TurnLine, load: Load) -> Turn:
 
 
 def _pack_part(part: Part, save: Save) -> PartLine:
-    if isinstance(part.content, Picture):
-        return PartLine(part.by, picture=save(part.content), native=bool(part.native))
-    return PartLine(part.by, text=part.content, native=bool(part.native))
+    line = PartLine(part.by, native=bool(part.native))
+    match part.content:
+        case str(text):
+            line.text = text
+        case Picture() as picture:
+            line.picture = save(picture)
+        case Sound() as sound:
+            line.sound = save(sound)
+    return line
 
 
-def _unpack_part(part: PartLine, reply: Reply | None, load: Load) -> Part:
-    native = reply.native if part.native and reply else ""
-    return Part(load(part.picture) if part.picture else part.text or "", cast(Author, part.by), native)
+def _unpack_part(part: PartLine, reply: Reply | None, shelf: Shelf) -> Part:
+    content: Content = part.text or ""
+    if part.picture:
+        content = shelf.load(part.picture)
+    elif part.sound:
+        content = shelf.load_sound(part.sound)
+    return Part(content, cast(Author, part.by), reply.native if part.native and reply else "")

@@ -18,7 +18,7 @@ from sketchmark.files.atomic import replacing
 from sketchmark.files.lines import LineReader, encode, seal, whole_lines
 from sketchmark.files.own import own_file, own_folder
 from sketchmark.files.pictures import is_picture_name
-from sketchmark.runs.record import picture_names
+from sketchmark.runs.record import media_names
 from sketchmark.runs.rows import ScoredSample
 from sketchmark.runs.store import EPISODES, NUMBERS, RunFolder, is_cell_name
 
@@ -127,12 +127,12 @@ def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str
         digest = hashlib.sha256(line).digest()
         if record is None:
             faults[number] = why
-        elif not all(map(is_picture_name, picture_names(record))):
+        elif not all(map(is_picture_name, media_names(record))):
             faults[number] = "names a picture that cannot be one"
         elif digest in seen:
             faults[number] = _TWICE
         else:
-            complete = all(name not in damaged and folder.pictures.holds(name) for name in picture_names(record))
+            complete = all(name not in damaged and folder.pictures.holds(name) for name in media_names(record))
             tries[record.sample.id] = _Try(record.started, record.failure is not None, complete)
         seen.add(digest)
     return tries, faults

@@ -109,7 +109,7 @@ async def _scored(
 
         async def one(line: EpisodeLine) -> ScoreRow:
             try:
-                episode = unpack_episode(line, folder.pictures.load)
+                episode = unpack_episode(line, folder.pictures)
             except SketchmarkError as error:  # a picture that is lost or broken costs its row, not all the others
                 row = _unreadable(line, error, grading)
             else:

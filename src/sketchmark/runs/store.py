@@ -121,7 +121,7 @@ class RunFolder:
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """(the sample's number, its episode), in the order of the samples."""
         for line in self._asked(cell, sorted(self.episodes(cell), key=lambda line: line.index)):
-            yield line.index, unpack_episode(line, self.pictures.load)
+            yield line.index, unpack_episode(line, self.pictures)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
         """One row per sample, in the order of the samples."""

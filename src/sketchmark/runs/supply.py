@@ -10,7 +10,7 @@ from sketchmark.errors import RunConflict
 from sketchmark.parts import Draft
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.recognising import PlayedSamples
-from sketchmark.runs.record import picture_names
+from sketchmark.runs.record import media_names
 from sketchmark.runs.store import RunFolder
 
 
@@ -94,7 +94,7 @@ def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> tuple[
     for line in folder.episodes(at.cell.name):
         if at.most is not None and line.index >= at.most:
             continue
-        whole = all(map(folder.pictures.holds, picture_names(line)))
+        whole = all(map(folder.pictures.holds, media_names(line)))
         if whole and not to_be_played_again(line.failure, retry_failed):
             done[line.sample.id] = line.sample.fingerprint
         else:

@@ -1,7 +1,8 @@
 """Jobs and outcomes as they travel between a run and its workers.
 
-Records go as the JSON that a run folder holds, pictures as their bytes. Nothing is pickled: whatever a model, a data
-set or a plug-in put into a record arrives as plain data, and what is scored elsewhere is what is written down here.
+Records go as the JSON that a run folder holds, pictures and sounds as their bytes. Nothing is pickled: whatever a
+model, a data set or a plug-in put into a record arrives as plain data, and what is scored elsewhere is what is
+written down here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sketchmark.parts import Picture, Sample
 from sketchmark.runs.format import EpisodeLine, SampleLine, ScoreRow
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.record import pack_episode, pack_sample, unpack_episode, unpack_sample
+from sketchmark.sounds import Sound
 
 Record = TypeVar("Record")
 
@@ -74,18 +76,21 @@ class OutcomeLine(Struct):
 
 
 class Pictures:
-    """The pictures of a parcel, by their names."""
+    """The pictures and sounds of a parcel, by their names."""
 
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
         self.files: dict[str, bytes] = files if files is not None else {}
 
-    def save(self, picture: Picture) -> str:
-        name = PictureStore.name_of(picture)
-        self.files[name] = picture.data
+    def save(self, shown: Picture | Sound) -> str:
+        name = PictureStore.name_of(shown)
+        self.files[name] = shown.data
         return name
 
     def load(self, name: str) -> Picture:
         return Picture.from_bytes(self.files[name])
+
+    def load_sound(self, name: str) -> Sound:
+        return Sound.from_bytes(self.files[name])
 
 
 _PARCEL = msgspec.msgpack.Decoder(Parcel)
@@ -157,8 +162,8 @@ def unpack_job(parcel: bytes) -> tuple[JobLine, Pictures]:
 def samples_in(job: JobLine, pictures: Pictures) -> tuple[Sample, Sample | None]:
     assert job.sample is not None
     return (
-        unpack_sample(job.sample, pictures.load),
-        unpack_sample(job.donor, pictures.load) if job.donor else None,
+        unpack_sample(job.sample, pictures),
+        unpack_sample(job.donor, pictures) if job.donor else None,
     )
 
 
@@ -193,6 +198,6 @@ def episode_in(outcome: OutcomeLine, new: Pictures, job: bytes, sent: Sample | N
     """The episode, on the very sample that was sent; without one, on that which the worker made."""
     assert outcome.episode is not None
     pictures = Pictures({**_PARCEL.decode(job).files, **new.files})
-    episode = unpack_episode(outcome.episode, pictures.load)
+    episode = unpack_episode(outcome.episode, pictures)
     sample = replace(sent, frames=episode.sample.frames) if sent else episode.sample
     return replace(episode, sample=sample, stops_run=outcome.stops_run)

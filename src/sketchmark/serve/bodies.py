@@ -8,10 +8,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sketchmark.errors import BadPicture
+from sketchmark.errors import BadInput, BadPicture
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Context, Picture
 from sketchmark.serve.wire_errors import WireError
+from sketchmark.sounds import Sound
 
 MAX_PICTURE_BYTES = 20 * 2**20
 
@@ -51,11 +52,25 @@ def picture_from_url(url: object, param: str) -> Picture:
     head, comma, encoded = url.partition(",")
     if not comma or not head.endswith(";base64"):
         raise WireError("a data URL must be base64", code="invalid_image_url", param=param)
+    return picture(_decoded(encoded, param), param)
+
+
+def sound(given: object, param: str) -> Sound:
+    """`{"data": base64, "format": "wav"}`."""
+    data = given.get("data") if isinstance(given, Mapping) else None
+    if not isinstance(data, str):
+        raise WireError("a sound needs its data and its format", param=param)
     try:
-        data = base64.b64decode(encoded, validate=True)
+        return Sound.from_bytes(_decoded(data, param))
+    except BadInput as error:
+        raise WireError(str(error), code="invalid_audio", param=param) from error
+
+
+def _decoded(encoded: str, param: str) -> bytes:
+    try:
+        return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as error:
         raise WireError(f"broken base64: {error}", code="invalid_base64", param=param) from error
-    return picture(data, param)
 
 
 def number(body: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
@@ -96,9 +111,11 @@ def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:
     )
 
 
-def check_count(model: Model, context: Context) -> None:
+def check_taken(model: Model, context: Context) -> None:
     most = model.abilities.max_pictures
     if most is not None and len(context.pictures) > most:
         raise WireError(
             f"{len(context.pictures)} pictures: {model.name} takes {most} at most", code="too_many_images"
         )
+    if context.sounds and not model.abilities.hear:
+        raise WireError(f"{model.name} takes no sounds", code="unsupported_content")

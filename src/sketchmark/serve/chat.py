@@ -23,7 +23,7 @@ _FINISH: Mapping[Finish, str] = {"length": "length", "refused": "content_filter"
 
 
 async def _reply(model: Model, request: ChatRequest) -> Reply:
-    bodies.check_count(model, request.context)
+    bodies.check_taken(model, request.context)
     return await (model.draw if request.draws else model.say)(request.context, request.options)
 
 

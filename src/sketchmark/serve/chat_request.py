@@ -87,5 +87,7 @@ def _content(part: object, param: str) -> Content:
         case "image_url":
             image_url = part.get("image_url")
             return bodies.picture_from_url(image_url.get("url") if isinstance(image_url, dict) else image_url, param)
+        case "input_audio":
+            return bodies.sound(part.get("input_audio"), param)
         case other:
-            raise WireError(f"unknown part type {other!r}: text and image_url are known", param=param)
+            raise WireError(f"unknown part type {other!r}: text, image_url and input_audio are known", param=param)

@@ -97,7 +97,7 @@ async def _generate(model: Model, body: Mapping[str, Any]) -> tuple[Reply, bool]
 
 async def _draw(model: Model, context: Context, settings: Mapping[str, Any]) -> Reply:
     bodies.one_only(settings)
-    bodies.check_count(model, context)
+    bodies.check_taken(model, context)
     reply = await model.draw(context, bodies.options(settings, _HANDLED))
     if reply.finish == "refused":
         raise WireError(reply.text or "the request was refused", code="moderation_blocked")

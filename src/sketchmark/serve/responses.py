@@ -22,7 +22,7 @@ def routes(model: Model) -> list[Route]:
     async def respond(http: Request) -> Response:
         raw = await http.body()
         request = await asyncio.to_thread(lambda: read_responses(bodies.json_object(raw)))
-        bodies.check_count(model, request.context)
+        bodies.check_taken(model, request.context)
         reply = await (model.draw if request.draws else model.say)(request.context, request.options)
         encoded = await asyncio.to_thread(lambda: json.dumps(_response(model, reply, request)))
         return Response(encoded, media_type="application/json")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Content, Picture, Sample
+from sketchmark.sounds import Sound
 
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _PICTURE = re.compile(r"<([a-z_][a-z0-9_]*)>")
@@ -25,7 +26,8 @@ class FilledPrompts:
     A template is a text in which `{name}` stands for a field of the sample, another prompt, or a value the protocol
     gives. A name nobody knows stays as it is, because published prompts are full of literal braces. Prompts may use
     prompts, but what a data set puts into a field is never read as a template.
-    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) of that name.
+    A layout is a list of templates, one part each; an entry `<name>` alone is the sample's picture(s) and sounds of
+    that name.
     `{each: name, parts: [...]}` repeats its parts for each picture, with `<it>` and the number `{i}`;
     `{when: name, parts: [...]}` shows them if the sample has such a picture or field, `unless` if it has not (of
     several names: any).
@@ -67,7 +69,7 @@ class FilledPrompts:
             return self._block(entry)
         text = str(entry)
         if match := _PICTURE.fullmatch(text):
-            return list(self._pictures(match[1]))
+            return [*self._pictures(match[1]), *self._sounds(match[1])]
         return [self._fill(text, {})]
 
     def _block(self, entry: Mapping[str, Any]) -> list[Content]:
@@ -79,13 +81,16 @@ class FilledPrompts:
             return repeated
         names = entry.get("when", entry.get("unless"))
         known = [names] if isinstance(names, str) else names
-        there = any(self._pictures(name) or self.sample.fields.get(name) for name in known)
+        there = any(self._pictures(name) or self._sounds(name) or self.sample.fields.get(name) for name in known)
         wanted = there if "when" in entry else not there
         return [part for inner in entry["parts"] for part in self._entry(inner)] if wanted else []
 
     def _pictures(self, name: str) -> Sequence[Picture]:
         value = self.sample.pictures.get(name, ())
         return [value] if isinstance(value, Picture) else list(value)
+
+    def _sounds(self, name: str) -> Sequence[Sound]:
+        return self.sample.sounds.get(name, ())
 
     def _fill(self, template: str, values: Mapping[str, object], inside: tuple[str, ...] = ()) -> str:
         """`inside` is the prompt that this is: one that names itself shows its name."""

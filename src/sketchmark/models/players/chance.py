@@ -18,6 +18,8 @@ _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 
 
 class Chance(Model):
+    hears = True
+
     def __init__(self, seed: int = 0) -> None:
         super().__init__("player/random")
         self._seed = seed

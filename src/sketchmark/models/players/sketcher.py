@@ -17,6 +17,8 @@ from sketchmark.parts import Context
 
 
 class Sketcher(Model):
+    hears = True
+
     def __init__(self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> None:
         super().__init__("player/sketcher")
         self._seed, self._lookahead, self._hand_error = seed, lookahead, hand_error

@@ -112,7 +112,7 @@ def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
         )
     if config.get("doc_to_visual") is not None:
         raise BadInput(
-            f"{asked} of questions with pictures, which lmms-eval would send without them",
+            f"{asked} of questions with pictures or sounds, which lmms-eval would send without them",
             "take doc_to_visual out if there are none, or set num_fewshot: 0",
         )
     if config.get("doc_to_choice") is not None or not config.get("doc_to_target"):

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
+from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, examples_wanted, mapping
 from sketchmark.tasks.lmms_eval.opened import Opened
 from sketchmark.tasks.lmms_eval.task_code import Document
@@ -33,7 +34,9 @@ class Examples:
         the file did not say that it has them from the questions (`fewshot_split`)."""
         if not self._wanted:
             return ""
-        chosen = [one for one in self._drawn() if one != doc][: self._wanted]
+        drawn = self._drawn()
+        with blamed(f"comparing few-shot examples of {self._task.path}"):
+            chosen = [one for one in drawn if one != doc][: self._wanted]
         between = str(self._task.config.get("fewshot_delimiter", "\n\n"))
         return between.join(map(self._worded, chosen)) + between
 

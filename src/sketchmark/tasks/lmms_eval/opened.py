@@ -13,10 +13,12 @@ from weakref import finalize
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
+from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, examples_split, pipelines
+from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
-from sketchmark.tasks.lmms_eval.visuals import pictures
+from sketchmark.tasks.lmms_eval.visuals import shown
 from sketchmark.tasks.named_data import NamedData
 from sketchmark.terminal import tell
 
@@ -74,7 +76,7 @@ class Opened(TaskCode):
 
     def documents(self) -> Iterable[Document]:
         """For functions as `datasets` decodes them, else as they are in the files."""
-        return self.docs if self.names else self.data.rows(self.docs)
+        return self.docs if self.names else self.data.rows(self.data.documents)
 
     @cached_property
     def pool(self) -> Any:
@@ -88,12 +90,13 @@ class Opened(TaskCode):
         return list(self.data.rows(self.pool.select(numbers)))
 
     def _made(self, documents: Any) -> Any:
+        documents = heard(documents)
         if "process_docs" not in self.config:
             return documents
         with blamed(f"process_docs of {self.path}"):
             return self.function("process_docs")(documents)
 
-    def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture]:
+    def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture | Sound]:
         entry = self.config.get("doc_to_visual")
         if entry is None:
             return []
@@ -103,7 +106,7 @@ class Opened(TaskCode):
             found, root = doc[str(entry)], self.data.root
         else:
             raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
-        return list(pictures(found, where, root, frames))
+        return list(shown(found, where, root, frames))
 
     def results(self, number: int, answer: str) -> dict[str, Any]:
         """What `process_results` says of an answer; it is asked once, since it may ask a judge."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.models import combined_prompt
-from sketchmark.parts import Sample
+from sketchmark.parts import Picture, Sample
+from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific, target_setting
@@ -53,10 +54,13 @@ def _sample(
     target: dict[str, Any] = {"doc": number}
     if "doc_to_target" in task.config:
         target["answer"] = task.target(doc, targets, where)
+    visuals = task.visuals(doc, settings, where, frames)
+    sounds = [one for one in visuals if isinstance(one, Sound)]
     cluster = doc.get(str(task.config.get("cluster_key", "")))
     return Sample(
         id=f"{number:06d}",
-        pictures={"visuals": task.visuals(doc, settings, where, frames)},
+        pictures={"visuals": [one for one in visuals if isinstance(one, Picture)]},
+        sounds={"visuals": sounds} if sounds else {},
         fields=fields,
         target=target,
         groups={} if cluster is None else {"cluster": str(cluster)},

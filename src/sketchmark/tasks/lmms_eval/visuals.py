@@ -1,4 +1,4 @@
-"""What `doc_to_visual` gives, as pictures: of a video, frames at even distances. Sound cannot be shown."""
+"""What `doc_to_visual` gives, as pictures and sounds: of a video, frames at even distances."""
 
 from __future__ import annotations
 
@@ -10,36 +10,45 @@ from typing import Any
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.files.tables import as_picture, inside
 from sketchmark.parts import Picture
+from sketchmark.sounds import FORMATS, Sound, is_sound
 
 _VIDEOS = frozenset((".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".mpg", ".mpeg", ".flv", ".wmv", ".ts"))
-_SOUNDS = frozenset((".wav", ".mp3", ".flac", ".ogg", ".m4a", ".aac", ".opus"))
+_SOUNDS = frozenset((*(f".{name}" for name in FORMATS), ".opus", ".oga"))
 _FORMATS = "mov,mp4,matroska,webm,avi,mpeg,mpegts,flv,asf"
 """Containers that hold a video themselves. Play lists name other files and addresses, and are not opened."""
 
 
-def pictures(found: Any, where: str, root: Path | None, frames: int) -> Iterator[Picture]:
+def shown(found: Any, where: str, root: Path | None, frames: int) -> Iterator[Picture | Sound]:
     """`root` is where paths may lead, None for those that a trusted function made."""
     for one in found if isinstance(found, (list, tuple)) else [found]:
         if isinstance(one, (list, tuple)):
-            yield from pictures(one, where, root, frames)
-        elif is_sound(one):
-            raise BadInput(f"{where} is to be listened to", "models here are shown pictures, and frames of videos")
+            yield from shown(one, where, root, frames)
+        elif isinstance(one, Mapping) and "sampling_rate" in one:
+            yield _of_samples(one, where)
         elif isinstance(one, (str, Path)):
             yield from _of_path(inside(root, str(one), where) if root else Path(one).absolute(), where, frames)
+        elif isinstance(one, Mapping) and (held := one.get("bytes") or one.get("path")):
+            yield from shown([held], where, root, frames)
+        elif is_sound(one):
+            yield Sound.from_bytes(one)
         elif one is not None:
             yield as_picture(one, where, root or Path("/"))
 
 
-def is_sound(one: Any) -> bool:
-    if isinstance(one, Mapping):
-        return "sampling_rate" in one
-    return isinstance(one, (str, Path)) and Path(one).suffix.lower() in _SOUNDS
+def _of_samples(one: Mapping[str, Any], where: str) -> Sound:
+    """As `datasets` has it, and as a function may have changed it."""
+    try:
+        return Sound.from_samples(one["array"], int(one["sampling_rate"]))
+    except (BadInput, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{where}: {error}") from error
 
 
-def _of_path(path: Path, where: str, frames: int) -> Iterator[Picture]:
+def _of_path(path: Path, where: str, frames: int) -> Iterator[Picture | Sound]:
     if not path.is_file():
         raise BadInput(f"{where}: there is no file {path}")
-    if path.suffix.lower() in _VIDEOS:
+    if path.suffix.lower() in _SOUNDS:
+        yield Sound.from_file(path)
+    elif path.suffix.lower() in _VIDEOS:
         yield from frames_of(path, where, frames)
     else:
         yield as_picture(path.read_bytes(), where)

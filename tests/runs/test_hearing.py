@@ -1,0 +1,110 @@
+"""A run with sounds: refused where nobody hears, and written down, resumed and repaired like pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sketchmark.cli import root
+from sketchmark.errors import CannotPlay
+from sketchmark.parts import Sample
+from sketchmark.runs.estimate import estimate
+from sketchmark.runs.plan import check
+from sketchmark.runs.record import media_names
+from sketchmark.runs.store import RunFolder
+from sketchmark.runs.travel import (
+    Pictures,
+    episode_in,
+    pack_job,
+    pack_outcome,
+    samples_in,
+    unpack_job,
+    unpack_outcome,
+)
+from sketchmark.sounds import Sound
+from tests.core.hearing import Deaf, Ear, tone
+from tests.runs.making import make_cell, make_sample, make_task, run
+
+CELL = "shades.direct"
+
+
+def _sample(number: int) -> Sample:
+    return make_sample(f"s{number}", sounds={"picture": [tone(220 * (number + 1))]}, pictures={})
+
+
+def _samples(count: int = 3) -> list[Sample]:
+    return [_sample(number) for number in range(count)]
+
+
+def test_whoever_hears_nothing_is_refused_before_the_first_call() -> None:
+    cell = make_cell(make_task(_samples()))
+    with pytest.raises(CannotPlay, match=r"is to be listened to \(sample s0\), and deaf takes no sounds"):
+        check(cell, "deaf", Deaf("deaf").abilities)
+    check(cell, "ear", Ear().abilities)
+
+
+async def test_a_sound_that_comes_later_fails_its_own_episode_and_the_model_is_not_asked(tmp_path: Path) -> None:
+    model = Deaf()
+    folder = await run(tmp_path, [make_cell(make_task([make_sample("seen"), _sample(1)]))], model)
+    failures = [line.failure and line.failure.kind for line in folder.episodes(CELL)]
+    assert failures == [None, "cannot_hear"] and len(model.contexts) == 1
+    assert folder.results().tasks[CELL].failures == {"cannot_hear": 1}
+
+
+async def test_an_episode_is_written_and_read_back_with_its_sounds(tmp_path: Path) -> None:
+    model = Ear()
+    folder = await run(tmp_path, [make_cell(make_task(_samples()))], model)
+    assert [context.sounds for context in model.contexts] == [[tone(220)], [tone(440)], [tone(660)]]
+    for number, episode in RunFolder.open(tmp_path).played(CELL):
+        assert episode.sample.sounds == {"picture": [tone(220 * (number + 1))]}
+        assert episode.sample.fingerprint() == _sample(number).fingerprint()
+        assert episode.turns[0].added[0].content == tone(220 * (number + 1))
+    for line in folder.episodes(CELL):
+        assert set(media_names(line)) == {f"{tone(220 * (line.index + 1)).digest}.wav"}
+
+
+async def test_an_episode_whose_sound_is_gone_is_played_again(tmp_path: Path) -> None:
+    cells = [make_cell(make_task(_samples()))]
+    folder = await run(tmp_path, cells, Ear())
+    folder.pictures.path(f"{tone(440).digest}.wav").unlink()
+    model = Ear()
+    await run(tmp_path, cells, model)
+    assert [context.sounds for context in model.contexts] == [[tone(440)]]
+    assert folder.pictures.load_sound(f"{tone(440).digest}.wav") == tone(440)
+
+
+async def test_a_garbled_sound_is_refused_and_repaired(tmp_path: Path) -> None:
+    cells = [make_cell(make_task(_samples()))]
+    folder = await run(tmp_path, cells, Ear())
+    name = f"{tone(440).digest}.wav"
+    folder.pictures.path(name).write_bytes(tone(441).data)
+    with pytest.raises(Exception, match="does not hold what its name says"):
+        list(folder.played(CELL))
+    done = CliRunner().invoke(root, ["repair", str(tmp_path)])
+    assert done.exit_code == 0 and name in done.output
+    model = Ear()
+    await run(tmp_path, cells, model)
+    assert [context.sounds for context in model.contexts] == [[tone(440)]]
+
+
+async def test_a_sound_goes_to_a_worker_and_comes_back(tmp_path: Path) -> None:
+    cell = make_cell(make_task(_samples()))
+    folder = await run(tmp_path, [cell], Ear())
+    parcel = pack_job(cell, 1, _sample(1), None)
+    job, known = unpack_job(parcel)
+    sample, _ = samples_in(job, known)
+    assert sample.sounds == {"picture": [tone(440)]} and sample.fingerprint() == _sample(1).fingerprint()
+    episode = next(episode for number, episode in folder.played(CELL) if number == 1)
+    outcome, new = unpack_outcome(pack_outcome(job, known, episode, None))
+    assert new.files == {}  # it came with the job
+    back = episode_in(outcome, new, parcel, None)
+    assert back.turns[0].added[0].content == tone(440)
+    assert isinstance(Pictures({"x.wav": tone().data}).load_sound("x.wav"), Sound)
+
+
+def test_what_is_heard_is_counted_before_it_is_paid_for() -> None:
+    short = estimate([make_cell(make_task([make_sample("s", pictures={})]))])[CELL].usage["tokens_in"]
+    heard = make_sample("s", pictures={}, sounds={"picture": [tone(seconds=2)]})
+    assert estimate([make_cell(make_task([heard]))])[CELL].usage["tokens_in"] == short + 64
