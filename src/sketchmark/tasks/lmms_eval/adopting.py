@@ -19,6 +19,7 @@ from sketchmark.tasks.lmms_eval.config import (
     metrics,
     pipelines,
     reduced_by_function,
+    worded_otherwise,
 )
 from sketchmark.tasks.lmms_eval.examples import ANY, FIRST
 from sketchmark.tasks.lmms_eval.opened import trust
@@ -38,7 +39,8 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     config = read_config(path)
     _check(path, config)
     code = functions(config)
-    code += [key for key in _TEMPLATES if isinstance(config.get(key), str) and not is_plain(config[key])]
+    for place in (config, worded_otherwise(config)):
+        code += [key for key in _TEMPLATES if isinstance(place.get(key), str) and not is_plain(place[key])]
     code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
     if code and not trusted:
         raise BadInput(
@@ -102,20 +104,23 @@ def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
         return
     asked = f"task file {path} asks for few-shot examples (num_fewshot)"
     settings = {key: value for key, value in mapping(config.get("fewshot_config")).items() if value is not None}
-    sampler = settings.pop("sampler", ANY)
+    sampler, given = settings.pop("sampler", ANY), settings.pop("samples", [])
     if sampler not in (FIRST, ANY):
         raise BadInput(f"{asked} chosen by {sampler!r}", f"known: {ANY}, {FIRST}")
-    if settings:
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        raise BadInput(f"{asked} with fewshot_config.samples that are no list of documents")
+    if unknown := settings.keys() - worded_otherwise(config):
         raise BadInput(
-            f"{asked} with fewshot_config.{next(iter(settings))}, which lmms-eval ignores",
-            "take it out to play what lmms-eval plays",
+            f"{asked} with fewshot_config.{min(unknown)}",
+            "known: sampler, samples, doc_to_text, doc_to_target",
         )
     if config.get("doc_to_visual") is not None:
         raise BadInput(
             f"{asked} of questions with pictures or sounds, which lmms-eval would send without them",
             "take doc_to_visual out if there are none, or set num_fewshot: 0",
         )
-    if config.get("doc_to_choice") is not None or not config.get("doc_to_target"):
+    target = worded_otherwise(config).get("doc_to_target", config.get("doc_to_target") or None)
+    if config.get("doc_to_choice") is not None or target is None:
         raise BadInput(f"{asked} without their answers' text", "have doc_to_target give it, without doc_to_choice")
 
 

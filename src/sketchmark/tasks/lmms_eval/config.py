@@ -30,6 +30,7 @@ def functions(config: Config) -> list[str]:
     """The functions of the file that a run asks for; others, such as `doc_to_messages`, are not ours to call."""
     used = [config.get(key) for key in ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target")]
     used += [config.get("process_results"), list(pipelines(config).values()), features(config)]
+    used += [worded_otherwise(config)]
     return functions_in([*used, [metric.get("aggregation") for metric in metrics(config)]])
 
 
@@ -40,6 +41,17 @@ def features(config: Config) -> Any:
 
 def examples_wanted(config: Config) -> int:
     return max(0, int(config.get("num_fewshot") or 0))
+
+
+def worded_otherwise(config: Config) -> Config:
+    """What few-shot examples have instead of the `doc_to_text` and `doc_to_target` of questions."""
+    own = mapping(config.get("fewshot_config")) if examples_wanted(config) else {}
+    return {key: own[key] for key in ("doc_to_text", "doc_to_target") if own.get(key) is not None}
+
+
+def examples_given(config: Config) -> list[Config] | None:
+    """The documents that the file itself brings as few-shot examples."""
+    return mapping(config.get("fewshot_config")).get("samples")
 
 
 def examples_split(config: Config) -> str | None:

@@ -15,7 +15,7 @@ from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
-from sketchmark.tasks.lmms_eval.config import Config, examples_split, pipelines
+from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, pipelines
 from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import shown
@@ -81,11 +81,13 @@ class Opened(TaskCode):
     @cached_property
     def pool(self) -> Any:
         """The documents that few-shot examples are drawn from."""
+        if (given := examples_given(self.config)) is not None:
+            return given
         split = examples_split(self.config)
         return self.docs if split in (None, self.data.split) else self._made(self.data.of(str(split)))
 
     def from_pool(self, numbers: Sequence[int]) -> list[Document]:
-        if self.names:
+        if self.names or isinstance(self.pool, list):
             return [self.pool[number] for number in numbers]
         return list(self.data.rows(self.pool.select(numbers)))
 
