@@ -90,7 +90,7 @@ LMMS_MORE := 'lmms-eval[audio,gemini,metrics,reka,video-legacy]==0.7.3' FlagEmbe
 
 lmms-eval-tasks: .venv-lmms/.ready .venv-lmms-more/.ready  # how many of lmms-eval's own folders play; a quarter of an hour on two cores
 	mkdir -p $(LMMS)
-	.venv-lmms/bin/pytest tests/lmms_eval/test_provided.py -W default
+	.venv-lmms/bin/pytest tests/lmms_eval/test_provided.py tests/lmms_eval/test_examples.py -W default
 	.venv-lmms/bin/python -m bench.lmms_eval_tasks --json $(LMMS)/alone.json
 	.venv-lmms-more/bin/python -m bench.lmms_eval_tasks --again $(LMMS)/alone.json --json $(LMMS)/more.json
 	.venv-lmms/bin/python -m bench.lmms_eval_tasks.page $(LMMS)/alone.json $(LMMS)/more.json docs/lmms-eval-tasks.md

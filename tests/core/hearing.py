@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 
-import av
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +16,8 @@ CODECS = {"flac": "flac", "mp3": "libmp3lame", "ogg": "libopus", "m4a": "aac", "
 _CONTAINERS = {"m4a": "mp4", "aac": "adts"}
 
 
-def tone(hertz: float = 440, *, rate: int = 16000, seconds: float = 0.05) -> Sound:
+def tone(hertz: float = 440, *, rate: int = 16000, seconds: float = 0.25) -> Sound:
+    """Unless said otherwise, a WAV of 8,044 bytes."""
     return Sound.from_samples(_wave(hertz, rate, seconds), rate)
 
 
@@ -27,6 +27,8 @@ def _wave(hertz: float, rate: int, seconds: float) -> NDArray[np.float32]:
 
 def encoded(name: str, *, rate: int = 48000, seconds: float = 0.1) -> Sound:
     """A tone in one of the formats of `CODECS`."""
+    import av
+
     buffer = io.BytesIO()
     with av.open(buffer, "w", format=_CONTAINERS.get(name, name)) as file:
         stream = file.add_stream(CODECS[name], rate=rate)

@@ -22,8 +22,9 @@ from sketchmark.api import prepare
 from sketchmark.commands.run import command
 from sketchmark.notebook import Run
 from sketchmark.parts import Picture
+from tests.core.hearing import tone
 from tests.view import hostile
-from tests.view.making import Maker, fail, play, sample
+from tests.view.making import Maker, fail, heard, play, sample
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -66,6 +67,14 @@ def test_episodes_come_with_scores_and_pictures_that_show_themselves(run: Run) -
     assert html and html.count("<img ") >= len(episodes[0].drawings) and "maze-0-000000" in html
     with pytest.raises(sketchmark.SketchmarkError, match=r"it has: maze\.direct, maze\.visual_cot"):
         run.episodes("maze")
+
+
+def test_an_episode_holds_its_sounds_and_shows_their_names(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", cells=("maze.direct",))
+    maker.add("maze.direct", play(heard(sample(0)), "direct", True), 0)
+    (one,) = Run(maker.finish().path).episodes()
+    assert one.episode.sample.sounds == {"clip": [tone()]} and one.episode.turns[0].added[-1].sound == tone()
+    assert "a sound, wav, 8 kB" in (one._repr_html_() or "")
 
 
 def test_a_data_frame_has_a_row_for_each_episode(run: Run) -> None:

@@ -115,10 +115,7 @@ def test_inspect_lists_the_logs_of_the_folder(folder: RunFolder, tmp_path: Path)
     }
 
 
-def test_datasets_loads_the_folder_with_pictures(
-    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_datasets_loads_the_folder_with_pictures(folder: RunFolder, tmp_path: Path) -> None:
     load_dataset = import_module("datasets").load_dataset
     export(folder, "hf", tmp_path / "out")
     rows: Any = load_dataset(
@@ -135,11 +132,7 @@ def test_datasets_loads_the_folder_with_pictures(
     assert rows[8]["failure"] == "timeout" and rows[8]["answer"] == "" and rows[8]["score"] is None
 
 
-def test_wandb_gets_an_offline_run_with_numbers_and_tables(
-    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
+def test_wandb_gets_an_offline_run_with_numbers_and_tables(folder: RunFolder, tmp_path: Path) -> None:
     (run,) = export(folder, "wandb", tmp_path / "out")
     stored = b"".join(path.read_bytes() for path in run.rglob("*.wandb"))
     assert b"maze_visual_cot/maze_text_exact" in stored and b"gain/maze_visual_cot" in stored

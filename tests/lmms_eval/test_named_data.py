@@ -17,8 +17,9 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput, BadPicture, DataMissing, SketchmarkError
+from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.files import tables
+from sketchmark.parts import Picture
 from sketchmark.task_files.reading import read_config
 from tests.core.helpers import colour
 
@@ -51,12 +52,14 @@ def asked() -> Iterator[tuple[str, list[str]]]:
     thread.join()
 
 
-def _played(tmp_path: Path, lines: str, data: Path | None = None) -> list[sketchmark.Sample]:
+def _played(
+    tmp_path: Path, lines: str, data: Path | None = None, *, trusted: bool = False
+) -> list[sketchmark.Sample]:
     file = tmp_path / "theirs" / "theirs.yaml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"{lines}\n{PLAIN}", "utf-8")
     read_config.cache_clear()
-    return list(Catalog((file,)).task("theirs").samples(data=data))
+    return list(Catalog((file,), trust_code=trusted).task("theirs").samples(data=data))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,7 @@ def test_no_picture_is_fetched_from_where_a_row_says_it_is(
 ) -> None:
     host, seen = asked
     _with_images(tmp_path / "theirs" / "rows", [{"bytes": None, "path": f"{host}/x.png"}], saved=saved)
-    with pytest.raises(BadPicture, match="document 0 of"):
+    with pytest.raises(BadInput, match=r"document 0 of .*: there is no file"):
         _played(tmp_path, "dataset_path: rows\ndoc_to_visual: image")
     [row] = tables.rows(tmp_path / "theirs" / "rows", hub="o/n")
     assert row["image"] == {"bytes": None, "path": f"{host}/x.png"}, "nor for a set of our own"
@@ -224,6 +227,34 @@ def test_pictures_of_rows_come_undecoded_from_the_file_or_by_a_path_beside_it(tm
 def test_an_option_of_the_loader_that_is_not_known_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="dataset_kwargs: 'streaming' is not known"):
         _played(tmp_path, "dataset_path: owner/name\ndataset_kwargs: {streaming: true}")
+
+
+TYPED = "dataset_path: rows.jsonl\ndataset_kwargs: {features: !function types_.%s}"
+
+
+def test_columns_are_of_the_types_that_the_file_gives_them(tmp_path: Path) -> None:
+    """As lmms-eval's egoplan2 does it: what would be a text is a picture."""
+    red = colour("red")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "red.png").write_bytes(red.data)
+    (tmp_path / "theirs" / "types_.py").write_text(
+        "from datasets import Features, Image, Value\n"
+        "columns = Features({'question': Value('string'), 'answer': Value('string'), 'frame': Image()})\n"
+        "def frame(doc):\n    return [doc['frame'].convert('RGB')]\n"
+    )
+    row = {"question": "?", "answer": "red", "frame": str(tmp_path / "theirs" / "red.png")}
+    (tmp_path / "theirs" / "rows.jsonl").write_text(json.dumps(row))
+    lines = TYPED % "columns" + "\ndoc_to_visual: !function types_.frame"
+    [sample] = _played(tmp_path, lines, trusted=True)
+    assert sample.pictures["visuals"] == [Picture.from_image(red.image())]
+    with pytest.raises(BadInput, match=r"runs Python of its own \(types_\.frame, types_\.columns"):
+        _played(tmp_path, lines)
+    with pytest.raises(BadInput, match=r"types_\.frame is no datasets\.Features"):
+        _played(tmp_path, TYPED % "frame", trusted=True)
+    with pytest.raises(BadInput, match=r"types_\.columns is no function"):
+        _played(tmp_path, "dataset_path: rows.jsonl\nprocess_docs: !function types_.columns", trusted=True)
+    with pytest.raises(BadInput, match="features must be a !function"):
+        _played(tmp_path, "dataset_path: rows.jsonl\ndataset_kwargs: {features: {question: string}}")
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,20 @@ def test_generation_settings_reach_the_model(folder: Path, tmp_path: Path) -> No
     assert (eye.asked[0][2].max_new_tokens, eye.asked[0][2].temperature) == (16, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("said", "temperature"), [("do_sample: false, ", 0.0), ("", 0.7), ("do_sample: true, ", 0.7)]
+)
+def test_a_temperature_counts_unless_the_file_says_that_it_does_not_sample(
+    folder: Path, tmp_path: Path, said: str, temperature: float
+) -> None:
+    (folder / "warm.yaml").write_text(
+        f"include: shades_plain.yaml\ntask: warm\ngeneration_kwargs: {{{said}temperature: 0.7}}\n", "utf-8"
+    )
+    eye = Eye()
+    run(folder, "warm", eye, tmp_path / "out")
+    assert eye.asked[0][2].temperature == temperature
+
+
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
     eye = Eye()
     results = run(folder, "shades_visual_cot", eye, tmp_path / "out").results()
@@ -210,6 +224,11 @@ def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Pa
     (folder / "shaped.yaml").write_text(text.replace("shades_plain", "shaped"), "utf-8")
     with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
         Catalog((folder,)).task("shaped")
+    (folder / "noted.yaml").write_text(
+        plain.replace("Image", "{# aside #}").replace("shades_plain", "noted"), "utf-8"
+    )
+    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+        Catalog((folder,)).task("noted")
     asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
     assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
 

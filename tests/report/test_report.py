@@ -16,9 +16,11 @@ from sketchmark.report import gallery, write_report
 from sketchmark.report.headline import headline
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Difference, interval
+from tests.core.hearing import tone
+from tests.core.helpers import colour
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
-from tests.view.making import Maker, fail, play, sample
+from tests.view.making import Maker, fail, heard, play, sample
 
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
 
@@ -112,6 +114,33 @@ def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder
     charts = outline.all("svg")
     assert len(charts) >= 4 and all(chart.get("role") == "img" and chart.get("aria-label") for chart in charts)
     assert outline.all("th") and all(cell.get("scope") in ("col", "row") for cell in outline.all("th"))
+
+
+def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", cells=("maze.direct",))
+    maker.add("maze.direct", play(heard(sample(0), tone(), tone(880)), "direct", True), 0)
+    folder = maker.finish()
+    folder.pictures.path(f"{tone(880).digest}.wav").unlink()
+    page = write_report(folder).read_text("utf-8")
+    assert re.search(r"input: clip.{,60}>a sound, wav, 8 kB\na sound, missing<", page)
+    assert not Outline(page).all("audio") and "data:audio" not in page
+
+
+def test_a_film_strip_says_how_many_inputs_it_does_not_show(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", cells=("maze.direct",))
+    views = [colour(shade) for shade in ("red", "blue", "lime", "teal", "gold", "navy")]
+    many = replace(sample(0), pictures={**sample(0).pictures, "views": views})
+    maker.add("maze.direct", play(many, "direct", True), 0)
+    page = write_report(maker.finish()).read_text("utf-8")
+    assert page.count("input picture views") == 4 and "and 2 more, not shown here" in page
+
+
+def test_where_drawing_changed_nothing_the_gallery_says_so(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", cells=("maze.direct", "maze.visual_cot"))
+    for cell in ("direct", "visual_cot"):
+        maker.add(f"maze.{cell}", play(sample(0), cell, True), 0)
+    page = write_report(maker.finish()).read_text("utf-8")
+    assert "Drawing changed no answer." in page and "No episode has been scored yet." not in page
 
 
 def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFolder) -> None:

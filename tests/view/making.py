@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -19,8 +20,10 @@ from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import RunFolder
+from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores, Task
 from sketchmark.worlds import maze
+from tests.core.hearing import tone
 
 Done = TypeVar("Done")
 HEADLINE = "maze_text_exact"
@@ -70,12 +73,17 @@ def sample(number: int) -> Sample:
     )
 
 
+def heard(of: Sample, *sounds: Sound) -> Sample:
+    return replace(of, sounds={"clip": sounds or (tone(),)})
+
+
 def play(of: Sample, mode: str, right: bool, *, canvas: str = "own", text: str | None = None) -> Episode:
     """An episode as the maze protocol plays it."""
     moves = list(of.target["moves"])
     initial = of.pictures["initial"]
     assert isinstance(initial, Picture)
-    turns = [Turn("show", (Part("You are a precise maze solver."), Part(initial)))]
+    sounds = (Part(sound) for several in of.sounds.values() for sound in several)
+    turns = [Turn("show", (Part("You are a precise maze solver."), Part(initial), *sounds))]
     if mode == "visual_cot":
         for step, true in enumerate(of.frames() if of.frames else [], start=1):
             drawn = true if right or step < 2 else initial

@@ -52,7 +52,7 @@ def ask(client: TestClient, path: str, **parameters: str | int) -> Any:
 
 def test_without_the_token_nothing_is_shown(runs: Path) -> None:
     with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as stranger:
-        for path in ("/", "/api/runs", "/static/app.js", "/picture", "/?token=wrong"):
+        for path in ("/", "/api/runs", "/static/app.js", "/picture", "/sound", "/?token=wrong"):
             answer = stranger.get(path)
             assert answer.status_code == 403 and "sketchmark view" in answer.text
 

@@ -1,4 +1,4 @@
-"""A folder that `datasets.load_dataset(OUT, "maze.visual_cot")` opens, pictures embedded: one parquet file per cell.
+"""A folder that `datasets.load_dataset(OUT, "maze.visual_cot")` opens, media embedded: one parquet file per cell.
 
 Needs pyarrow alone; the column types that `datasets` looks for are written into the file.
 """
@@ -6,6 +6,7 @@ Needs pyarrow alone; the column types that `datasets` looks for are written into
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -13,15 +14,19 @@ from typing import Any
 
 from sketchmark.errors import MissingExtra
 from sketchmark.export.played import answer_of, episodes, started
-from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
+from sketchmark.parts import Picture
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names, said
+from sketchmark.runs.record import drawn_names, input_names, said, sound_names
+from sketchmark.sounds import Sound
 
 _ROWS = 32
-"""A row group: few enough that its pictures fit in memory."""
+"""A row group: few enough that its pictures and sounds fit in memory."""
+_ROWS_WITH_SOUNDS = 4
 _PICTURES = ("inputs", "drawings", "true_frames")
+_SOUNDS = "sounds"
+"""A column of runs that have any."""
 _TEXTS = (
     *("sample", "task", "mode", "canvas", "model", "answer", "fields", "groups", "target"),
     *("scoring", "scores", "transcript"),
@@ -30,15 +35,16 @@ _TEXTS = (
 
 def write(run: RunIndex, out: Path) -> list[Path]:
     arrow, parquet = _arrow()
-    schema = _schema(arrow)
     cells = [cell for cell in run.cells.values() if cell.episodes]
+    heard = any(map(_has_sounds, cells))
+    schema = _schema(arrow, (*_PICTURES, _SOUNDS) if heard else _PICTURES)
     files = []
     for cell in cells:
         path = out / "data" / f"{cell.name}.parquet"
         path.parent.mkdir(exist_ok=True)
         rows = (_row(run, cell, line, score) for line, score in episodes(cell))
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-            while group := list(islice(rows, _ROWS)):
+            while group := list(islice(rows, _ROWS_WITH_SOUNDS if heard else _ROWS)):
                 writer.write_table(arrow.Table.from_pylist(group, schema=schema))
         files.append(path)
     card = out / "README.md"
@@ -53,8 +59,12 @@ def _arrow() -> tuple[Any, Any]:
         raise MissingExtra("export --to hf", "data") from error
 
 
-def _schema(pa: Any) -> Any:
-    picture = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+def _has_sounds(cell: CellIndex) -> bool:
+    return any(cell.episode(sample).sample.sounds for sample in cell.episodes)
+
+
+def _schema(pa: Any, media: tuple[str, ...]) -> Any:
+    file = pa.struct({"bytes": pa.binary(), "path": pa.string()})
     fields = {
         **{name: pa.string() for name in _TEXTS},
         "index": pa.int64(),
@@ -64,13 +74,15 @@ def _schema(pa: Any) -> Any:
         "failure": pa.string(),
         "seconds": pa.float64(),
         "said": pa.list_(pa.string()),
-        **{name: pa.list_(picture) for name in _PICTURES},
+        **{name: pa.list_(file) for name in media},
     }
     value = {"string": "string", "int64": "int64", "double": "float64", "bool": "bool"}
     features: dict[str, Any] = {}
     for name, kind in fields.items():
-        if name in _PICTURES:
-            features[name] = {"feature": {"_type": "Image"}, "_type": "List"}
+        if name in media:
+            # Decoding a sound needs torch: whoever has it casts the column to `Audio()`.
+            kind_of_file = {"_type": "Audio", "decode": False} if name == _SOUNDS else {"_type": "Image"}
+            features[name] = {"feature": kind_of_file, "_type": "List"}
         elif pa.types.is_list(kind):
             features[name] = {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"}
         else:
@@ -80,7 +92,7 @@ def _schema(pa: Any) -> Any:
 
 
 def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
-    sample, pictures = line.sample, run.folder.pictures
+    sample, files = line.sample, run.folder.pictures
     return {
         "sample": sample.id,
         "task": cell.task,
@@ -101,9 +113,10 @@ def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | No
         "groups": _json(sample.groups),
         "target": _json(sample.target),
         "transcript": _json(line.turns),
-        "inputs": _embedded(pictures, list(input_names(sample))),
-        "drawings": _embedded(pictures, drawn_names(line)),
-        "true_frames": _embedded(pictures, sample.frames or []),
+        "inputs": _embedded(files.load, input_names(sample)),
+        "drawings": _embedded(files.load, drawn_names(line)),
+        "true_frames": _embedded(files.load, sample.frames or []),
+        _SOUNDS: _embedded(files.load_sound, sound_names(sample)),
     }
 
 
@@ -111,8 +124,8 @@ def _json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _embedded(pictures: PictureStore, names: list[str]) -> list[dict[str, Any]]:
-    return [{"bytes": pictures.load(name).data, "path": name} for name in names]
+def _embedded(load: Callable[[str], Picture | Sound], names: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"bytes": load(name).data, "path": name} for name in names]
 
 
 def _card(run: RunIndex, cells: list[CellIndex]) -> str:

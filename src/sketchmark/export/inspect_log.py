@@ -1,7 +1,7 @@
 """Logs that Inspect's viewer opens (`inspect view --log-dir OUT`), pictures included: one file per task and mode.
 
-Written in its JSON format without needing Inspect, one sample at a time. A picture is kept once per sample, as an
-attachment that the messages refer to.
+Written in its JSON format without needing Inspect, one sample at a time. A picture or a sound is kept once per
+sample, as an attachment that the messages refer to.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from typing import Any
 
 from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of, started
 from sketchmark.files.pictures import PictureStore
+from sketchmark.parts import Picture
 from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
+from sketchmark.sounds import Sound
 
+_HEARD = ("wav", "mp3")
+"""Inspect has no other formats of sounds."""
 _STOP = {"length": "max_tokens", "refused": "content_filter"}
 
 
@@ -169,15 +173,25 @@ class _Sample:
         return messages
 
     def _content(self, part: PartLine) -> dict[str, Any]:
-        return self._picture(part.picture) if part.picture else _text(part.text or "")
+        if part.picture:
+            return self._picture(part.picture)
+        return self._sound(part.sound) if part.sound else _text(part.text or "")
 
     def _picture(self, name: str) -> dict[str, Any]:
-        picture = self._pictures.load(name)
-        key = picture.digest[:32]
+        return {"type": "image", "image": self._attached(self._pictures.load(name)), "detail": "auto"}
+
+    def _sound(self, name: str) -> dict[str, Any]:
+        sound = self._pictures.load_sound(name)
+        if sound.format not in _HEARD:
+            return _text(f"({self._pictures.sound_in_words(name)}: {name})")
+        return {"type": "audio", "audio": self._attached(sound), "format": sound.format}
+
+    def _attached(self, shown: Picture | Sound) -> str:
+        key = shown.digest[:32]
         if key not in self.attachments:
-            encoded = base64.b64encode(picture.data).decode()
-            self.attachments[key] = f"data:{picture.media_type};base64,{encoded}"
-        return {"type": "image", "image": f"attachment://{key}", "detail": "auto"}
+            encoded = base64.b64encode(shown.data).decode()
+            self.attachments[key] = f"data:{shown.media_type};base64,{encoded}"
+        return f"attachment://{key}"
 
     def _output(self, line: EpisodeLine, messages: list[dict[str, Any]], tokens: dict[str, int]) -> dict[str, Any]:
         answers = [message for message in messages if message["role"] == "assistant"]

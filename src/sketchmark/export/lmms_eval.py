@@ -19,7 +19,7 @@ from sketchmark.files.names import file_name
 from sketchmark.files.plain import plain
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names, said
+from sketchmark.runs.record import drawn_names, input_names, said, sound_names
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 """What lmms-eval replaces in names of models."""
@@ -96,6 +96,7 @@ def _write_samples(cell: CellIndex, path: Path) -> str:
 
 def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
     sample = line.sample
+    sounds = list(sound_names(sample))
     usage = score.usage if score else {}
     document = json.dumps([sample.id, sample.fields, sample.target], sort_keys=True, ensure_ascii=False)
     return {
@@ -110,6 +111,7 @@ def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
         "sketchmark_sample": sample.id,
         "sketchmark_groups": sample.groups,
         "sketchmark_input_pictures": list(input_names(sample)),
+        **({"sketchmark_input_sounds": sounds} if sounds else {}),
         "sketchmark_drawings": drawn_names(line),
         "sketchmark_flags": score.flags if score else [],
         "sketchmark_failure": line.failure,

@@ -16,7 +16,7 @@ from sketchmark.files.plain import plain
 from sketchmark.runs import summary
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names
+from sketchmark.runs.record import drawn_names, input_names, sound_names
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -70,12 +70,12 @@ def _table(wandb: Any, cell: CellIndex) -> Any:
 
 def _strips(wandb: Any, run: RunIndex, cell: CellIndex) -> list[Any]:
     """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
-    staged outside of the run's folder, and lost when it is moved."""
+    staged outside of the run's folder, and lost when it is moved. Sounds are named."""
     lines = [line for line, _ in islice(episodes(cell), MOST)]
     shown = [[*input_names(line.sample), *drawn_names(line)] for line in lines]
     places = max([1, *map(len, shown)])
     return [
-        wandb.Image(_strip(run.folder.pictures, names, places), caption=_caption(line))
+        wandb.Image(_strip(run.folder.pictures, names, places), caption=_caption(line, run.folder.pictures))
         for line, names in zip(lines, shown, strict=True)
     ]
 
@@ -90,5 +90,7 @@ def _strip(pictures: PictureStore, names: list[str], places: int) -> Image.Image
     return strip
 
 
-def _caption(line: EpisodeLine) -> str:
-    return f"{line.sample.id}: {(answer_of(line) or '')[:200]}"
+def _caption(line: EpisodeLine, pictures: PictureStore) -> str:
+    answer = (answer_of(line) or "")[:200]
+    heard = "; ".join(map(pictures.sound_in_words, sound_names(line.sample)))
+    return f"{line.sample.id}: {answer}" + (f" [{heard}]" if heard else "")

@@ -53,6 +53,14 @@ class PictureStore:
         _check(name, sound.digest)
         return sound
 
+    def sound_in_words(self, name: str) -> str:
+        """What a page says of a sound that it does not play: `a sound, wav, 16 kB`. The sound is not read."""
+        try:
+            size = self.path(name).stat().st_size
+        except (BadInput, OSError):
+            return "a sound, missing"
+        return f"a sound, {name.partition('.')[2]}, {max(1, round(size / 1000)):,} kB"
+
     def holds(self, name: str) -> bool:
         return _is_there(self.path(name))
 
@@ -64,7 +72,7 @@ class PictureStore:
 
 def _check(name: str, digest: str) -> None:
     if digest != name.partition(".")[0]:
-        raise BadInput(f"picture {name} does not hold what its name says", "sketchmark repair RUN")
+        raise BadInput(f"{name} does not hold what its name says", "sketchmark repair RUN")
 
 
 def _is_there(path: Path) -> bool:

@@ -18,6 +18,8 @@ from sketchmark.runs.store import RunFolder
 EACH = 6
 """Episodes a heading. A report is to be sent by mail: the viewer shows the rest."""
 STEPS = 8
+_INPUTS = 4
+"""Pictures of one name."""
 SIDE = 200
 BUDGET = 3 * 2**20
 """Bytes of pictures in all."""
@@ -52,6 +54,10 @@ class Frames:
         # The bytes are counted once, but a browser needs them at each place.
         self._left -= len(self._made[name]) if self._left > 0 else 0
         return tag("img", src=self._made[name], alt=alt)
+
+    def in_words(self, sound: str) -> str:
+        """A sound is named and left out: one alone may be larger than the file is to be."""
+        return self._folder.pictures.sound_in_words(sound)
 
 
 def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
@@ -92,7 +98,10 @@ def gallery(run: RunIndex) -> Html:
     for kind, episodes in pick(run).items():
         strips = [film_strip(run, cell, sample, frames) for cell, sample in episodes]
         sections.append(join(tag("h3", HEADINGS[kind]), *strips))
-    return join(*sections) if sections else tag("p", "No episode has been scored yet.", class_="empty")
+    if sections:
+        return join(*sections)
+    scored = any(cell.scored() for cell in run.cells.values())
+    return tag("p", "Drawing changed no answer." if scored else "No episode has been scored yet.", class_="empty")
 
 
 def film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> Html:
@@ -129,8 +138,13 @@ def film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> H
 
 def _inputs(sample: SampleLine, frames: Frames) -> Iterator[Html]:
     for name, value in sample.pictures.items():
-        for picture in ([value] if isinstance(value, str) else value)[:4]:
+        several = [value] if isinstance(value, str) else value
+        for picture in several[:_INPUTS]:
             yield _still(f"input: {name}", frames.show(picture, f"input picture {name}"))
+        if len(several) > _INPUTS:
+            yield _still(f"input: {name}", words(f"and {len(several) - _INPUTS} more, not shown here", 600))
+    for name, sounds in (sample.sounds or {}).items():
+        yield _still(f"input: {name}", words("\n".join(map(frames.in_words, sounds)), 600))
 
 
 def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:

@@ -34,6 +34,7 @@ _MEANING = {
     "refused": "the model declined",
     "empty": "the reply was empty",
     "no_picture": "a drawing was asked for and none came",
+    "cannot_hear": "there was something to listen to, and the model takes no sounds",
     "timeout": "the episode took too long",
     "judge_failed": "the judge gave no verdict; the next start asks again",
     "scorer_failed": "the scorer broke on the answer: no score is shown until it is mended",

@@ -103,8 +103,7 @@ def media_names(line: EpisodeLine) -> Iterator[str]:
     """Every picture and every sound that an episode's line speaks of."""
     yield from input_names(line.sample)
     yield from line.sample.frames or ()
-    for names in (line.sample.sounds or {}).values():
-        yield from names
+    yield from sound_names(line.sample)
     for turn in line.turns:
         yield from (name for part in turn.added if (name := part.picture or part.sound))
         if turn.reply and turn.reply.picture:
@@ -115,6 +114,12 @@ def input_names(sample: SampleLine) -> Iterator[str]:
     """The pictures that a sample shows."""
     for value in sample.pictures.values():
         yield from [value] if isinstance(value, str) else value
+
+
+def sound_names(sample: SampleLine) -> Iterator[str]:
+    """The sounds that a sample lets be heard."""
+    for names in (sample.sounds or {}).values():
+        yield from names
 
 
 def drawn_names(line: EpisodeLine) -> list[str]:

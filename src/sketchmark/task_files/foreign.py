@@ -56,6 +56,11 @@ class LmmsEvalFile(Struct, frozen=True, kw_only=True):
     description: str | None = None
     cluster_key: str | None = None
     repeats: int | None = None
+    num_fewshot: int | None = None
+    fewshot_split: str | None = None
+    fewshot_config: dict[str, Any] | None = None
+    fewshot_delimiter: str = "\n\n"
+    target_delimiter: str = " "
     full_docs: bool | None = None
     metric_list: list[Any] | None = None
     filter_list: list[Filters] | None = None

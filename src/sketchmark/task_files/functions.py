@@ -76,13 +76,19 @@ class Functions:
         return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in self._wanted]
 
     def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
+        found = self.value(entry)
+        if not callable(found):
+            raise BadInput(f"!function {entry[FUNCTION]} is no function")
+        return found  # type: ignore[no-any-return]
+
+    def value(self, entry: Mapping[str, Any]) -> Any:
+        """What has that name, which need not be a function."""
         module_name, _, name = str(entry[FUNCTION]).rpartition(".")
         with blamed(f"!function {entry[FUNCTION]}", "cannot be loaded"):
             module = self._module(module_name)
-        found = getattr(module, name, None)
-        if not callable(found):
+        if (found := getattr(module, name, None)) is None:
             raise BadInput(f"!function {entry[FUNCTION]}: there is no such function in {module.__file__}")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _module(self, name: str) -> ModuleType:
         place = (self._folder / name.rpartition("/")[0]).resolve()

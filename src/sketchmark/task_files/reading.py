@@ -98,7 +98,8 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
     base: dict[str, Any] = {}
     for name in names:
         base = merged(base, _with_includes(_included(path, name), (*above, path.resolve()), seen))
-    return merged(base, config)
+    plain = base | config
+    return plain if is_lmms_eval(plain) else merged(base, config)  # lmms-eval replaces what is said again as a whole
 
 
 def _included(path: Path, name: str) -> Path:

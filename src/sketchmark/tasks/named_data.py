@@ -25,6 +25,7 @@ _BUILDERS = {
 }
 _OPTIONS = ("data_files", "data_dir", "revision", "field", "delimiter", "sep", "skipinitialspace", "load_from_disk")
 _NOT_FOR_LOADING = (
+    "features",
     "From_YouTube",
     "cache_dir",
     "create_link",
@@ -38,7 +39,7 @@ _NOT_FOR_LOADING = (
     "verification_mode",
     "video",
 )
-"""Instructions to lmms-eval's downloader, and permissions that are the user's to give."""
+"""Instructions to lmms-eval's downloader, permissions that are the user's to give, and what the task's code makes."""
 
 _NOTHING_ELSE = (
     "data lies beside the task file or under --data PATH, or is a hub id; $NAME, ~ and addresses are not read"
@@ -48,26 +49,40 @@ _NOTHING_ELSE = (
 class NamedData:
     """The documents of a task file, and where pictures that they name by path may lie."""
 
-    def __init__(self, config: Mapping[str, Any], folder: Path, data: Path | None) -> None:
+    def __init__(self, config: Mapping[str, Any], folder: Path, data: Path | None, features: Any = None) -> None:
+        """`features` are the columns' types where the file has its own: `datasets.Features`, made by trusted code.
+        A set that `datasets` saved keeps those that it was saved with."""
         self._config = config
         self._data = data
+        self._typed = {} if features is None else {"features": features}
         self._roots = [folder, *([data] if data is not None and data.is_dir() else [])]
         self.root = folder
         self._from_hub = False
-        path = str(config["dataset_path"])
+        self._read: dict[str, list[str]] = {}
+        self.split = self._split()
+        self.documents = self.of(self.split)
+
+    def of(self, split: str) -> Any:
+        """The documents of a split. A place that does not say which split it holds is taken for the one that is
+        asked, and never for another one too."""
+        path = str(self._config["dataset_path"])
         try:
-            self.documents = self._load(path)
+            documents = self._load(path, split)
         except SketchmarkError:
             raise
         except Exception as error:  # the library raises whatever its file and HTTP layers do
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             hint = "check dataset_path and dataset_kwargs"
-            lost = DataMissing(f"cannot load {path} ({self._split()}): {reason}", hint)
+            lost = DataMissing(f"cannot load {path} ({split}): {reason}", hint)
             raise hub.refused(error, path) or lost from error
+        read = self._read.get(split)
+        if read and any(read == other for name, other in self._read.items() if name != split):
+            raise DataMissing(f"{read[0]} is {self.split!r}, and {split!r} is not there", "give a folder with both")
+        return documents
 
-    def rows(self) -> Iterator[tables.Row]:
-        """The documents as the files hold them: `datasets` would fetch a picture from wherever a row says it is."""
-        return tables.arrow_rows(self.documents, embed=self._from_hub)
+    def rows(self, documents: Any) -> Iterator[tables.Row]:
+        """Documents as the files hold them: `datasets` would fetch a picture from wherever a row says it is."""
+        return tables.arrow_rows(documents, embed=self._from_hub)
 
     def _split(self) -> str:
         keys = ("test_split", "validation_split", "training_split")
@@ -76,16 +91,18 @@ class NamedData:
             raise BadInput(f"the task file in {self._roots[0]} names no split", "add test_split")
         return split
 
-    def _load(self, path: str) -> Any:
+    def _load(self, path: str, split: str) -> Any:
         datasets = tables.datasets_library("a task file of lmms-eval's shape")
-        split, name = self._split(), self._config.get("dataset_name")
-        options = _known(self._config.get("dataset_kwargs") or {})
+        name = self._config.get("dataset_name")
+        options = _known(self._config.get("dataset_kwargs") or {}) | self._typed
         named = options.pop("data_files", None)
         saved = options.pop("load_from_disk", False)
         if self._data is not None and (mine := self._under_data(path, name, split, named)):
             return self._loaded(datasets, mine, split)
         if path in _BUILDERS.values():
-            return datasets.load_dataset(path, data_files=self._files(named, split), split=split, **options)
+            files = self._files(named, split)
+            self._read[split] = files.get(split, [])
+            return datasets.load_dataset(path, data_files=files, split=split, **options)
         local = self._local(path)
         if local is None and self._data is not None:
             what = ", ".join(_names(named)) or f"{name or 'data'}/{split}-*.parquet"
@@ -120,11 +137,13 @@ class NamedData:
         first = places[0]
         if first.is_dir() and tables.is_saved(first):
             loaded = datasets.load_from_disk(str(first))
-            if not isinstance(loaded, dict):
-                return loaded
-            if split not in loaded and len(loaded) > 1:
-                raise DataMissing(f"{first} has no split {split!r}", f"it has: {', '.join(loaded)}")
-            return loaded[split] if split in loaded else next(iter(loaded.values()))
+            self._read[split] = [str(first)]
+            if isinstance(loaded, dict):
+                if split not in loaded and len(loaded) > 1:
+                    raise DataMissing(f"{first} has no split {split!r}", f"it has: {', '.join(loaded)}")
+                held = split if split in loaded else next(iter(loaded))
+                self._read[split], loaded = [str(first / held)], loaded[held]
+            return loaded
         name = self._config.get("dataset_name")
         files = (
             tables.files_in(first, str(self._config["dataset_path"]), name, split, None) if first.is_dir() else places
@@ -132,7 +151,8 @@ class NamedData:
         kind = _BUILDERS.get(files[0].suffix) if files else None
         if kind is None:
             raise BadInput(f"{first} holds no {split} as {', '.join(_BUILDERS)}", _NOTHING_ELSE)
-        return datasets.load_dataset(kind, data_files={split: [str(file) for file in files]}, split=split)
+        self._read[split] = [str(file) for file in files]
+        return datasets.load_dataset(kind, data_files={split: self._read[split]}, split=split, **self._typed)
 
     def _files(self, named: Any, split: str) -> dict[str, list[str]]:
         """Each split's files, as paths that lead nowhere else."""

@@ -44,6 +44,7 @@ def make_app(root: Path, token: str) -> Starlette:
             Route("/picture", _picture(views.picture)),
             Route("/thumbnail", _picture(views.thumbnail)),
             Route("/overlay", _picture(views.overlay)),
+            Route("/sound", _sound(views)),
             Route("/report", _report(views)),
             Mount("/static", StaticFiles(directory=STATIC)),
             *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
@@ -64,6 +65,11 @@ def _json(view: Callable[[dict[str, str]], Any]) -> Callable[[Request], Any]:
 
 def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[Request], Any]:
     return _answering(view, lambda made: Response(made[0], media_type=made[1], headers=_FOREVER))
+
+
+def _sound(views: Views) -> Callable[[Request], Any]:
+    """From the file, since that answers requests for a part: without it no one could skip to the middle."""
+    return _answering(views.sound, lambda made: FileResponse(made[0], media_type=made[1], headers=_FOREVER))
 
 
 def _report(views: Views) -> Callable[[Request], Any]:

@@ -17,6 +17,7 @@ from sketchmark.parts import Author
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.index import CellIndex
 from sketchmark.runs.store import EPISODES
+from sketchmark.sounds import FORMATS
 
 _COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
 
@@ -53,8 +54,9 @@ def _words(kind: msgspec.inspect.Type) -> Iterator[str]:
 
 
 _VALUES: tuple[Any, ...] = (*get_args(Act), *get_args(Finish), *get_args(Author), *USAGE)
+_ENDINGS = [f".{ending}" for ending in ("png", "jpeg", *sorted(FORMATS))]
 _FORMAT = " ".join(
-    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, "null", "true", "false", "png", "jpeg", "crc"]
+    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, *_ENDINGS, "null", "true", "false", "crc"]
 )
 
 

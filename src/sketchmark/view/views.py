@@ -14,9 +14,9 @@ from sketchmark.files.plain import plain
 from sketchmark.parts import Picture
 from sketchmark.runs import readings, summary
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
-from sketchmark.runs.record import drawn_names, input_names, said
+from sketchmark.runs.record import drawn_names, input_names, said, sound_names
 from sketchmark.runs.standings import standings
-from sketchmark.view import differences
+from sketchmark.view import differences, sounds
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
 from sketchmark.view.recent import Recent
@@ -109,7 +109,7 @@ class Views:
             read = self._readings(run).get(cell.name, {})
         here = (cell.name, sample)
         at = hits.index(here) if here in hits else -1
-        base = run.baseline(cell)
+        base, record = run.baseline(cell), cell.episode(sample)
         return {
             "run": run.key,
             "model": run.model,
@@ -119,7 +119,8 @@ class Views:
             "canvas": cell.canvas,
             "draw_with": cell.about.draw_with,
             "headline": cell.headline,
-            "record": plain(cell.episode(sample)),
+            "record": plain(record),
+            "sounds": sounds.in_words(cell.folder, record),
             "score": plain(cell.score(sample)),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
@@ -184,6 +185,9 @@ class Views:
 
     def picture(self, asked: Asked) -> tuple[bytes, str]:
         return original(self._run(asked).folder, asked.get("name", ""))
+
+    def sound(self, asked: Asked) -> tuple[Path, str]:
+        return sounds.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Asked) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
@@ -265,6 +269,7 @@ def _card(hit: Hit) -> dict[str, Any]:
         "flags": hit.row.flags if hit.row else [],
         "groups": hit.row.groups if hit.row else {},
         "input": next(input_names(record.sample), None),
+        "sounds": len(list(sound_names(record.sample))),
         "drawn": drawn[-1] if drawn else None,
         "drawings": len(drawn),
         "answer": answers[-1][-240:] if answers else "",

@@ -7,10 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.functions import FUNCTION
+from sketchmark.task_files.functions import FUNCTION, functions_in
 from sketchmark.task_files.reading import read_config
 from sketchmark.tasks import generic_drawing
-from sketchmark.tasks.lmms_eval.config import functions, generation, mapping, metrics, pipelines, reduced_by_function
+from sketchmark.tasks.lmms_eval.config import (
+    examples_wanted,
+    features,
+    functions,
+    generation,
+    mapping,
+    metrics,
+    pipelines,
+    reduced_by_function,
+    worded_otherwise,
+)
+from sketchmark.tasks.lmms_eval.examples import ANY, FIRST
 from sketchmark.tasks.lmms_eval.opened import trust
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import is_plain
@@ -28,7 +39,8 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     config = read_config(path)
     _check(path, config)
     code = functions(config)
-    code += [key for key in _TEMPLATES if isinstance(config.get(key), str) and not is_plain(config[key])]
+    for place in (config, worded_otherwise(config)):
+        code += [key for key in _TEMPLATES if isinstance(place.get(key), str) and not is_plain(place[key])]
     code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
     if code and not trusted:
         raise BadInput(
@@ -62,8 +74,18 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
             raise BadInput(f"task file {path} has no {key}")
     if not metrics(config):
         raise BadInput(f"task file {path}: metric_list names no metric")
-    if config.get("num_fewshot"):
-        raise BadInput(f"task file {path} asks for few-shot examples (num_fewshot)", "they cannot be played")
+    if config.get("class") is not None:
+        raise BadInput(
+            f"task file {path} is played by Python of its own as a whole (class)",
+            "only what a file itself says can be played: its data, prompts and scores",
+        )
+    if features(config) is not None and not functions_in(features(config)):
+        raise BadInput(f"task file {path}: dataset_kwargs.features must be a !function")
+    if "process_results" not in config and config.get("doc_to_choice") is not None:
+        raise BadInput(
+            f"task file {path} compares with one of doc_to_choice", "have doc_to_target give the text of the answer"
+        )
+    _check_examples(path, config)
     _check_filters(path, config)
     for metric in metrics(config):
         aggregation = metric.get("aggregation", "mean")
@@ -74,6 +96,32 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
                 f"task file {path}: metric {metric['metric']!r} needs process_results",
                 f"or {' or '.join(_SCORED_HERE)}",
             )
+
+
+def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
+    """What lmms-eval would leave out of few-shot examples without a word is refused."""
+    if not examples_wanted(config):
+        return
+    asked = f"task file {path} asks for few-shot examples (num_fewshot)"
+    settings = {key: value for key, value in mapping(config.get("fewshot_config")).items() if value is not None}
+    sampler, given = settings.pop("sampler", ANY), settings.pop("samples", [])
+    if sampler not in (FIRST, ANY):
+        raise BadInput(f"{asked} chosen by {sampler!r}", f"known: {ANY}, {FIRST}")
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        raise BadInput(f"{asked} with fewshot_config.samples that are no list of documents")
+    if unknown := settings.keys() - worded_otherwise(config):
+        raise BadInput(
+            f"{asked} with fewshot_config.{min(unknown)}",
+            "known: sampler, samples, doc_to_text, doc_to_target",
+        )
+    if config.get("doc_to_visual") is not None:
+        raise BadInput(
+            f"{asked} of questions with pictures or sounds, which lmms-eval would send without them",
+            "take doc_to_visual out if there are none, or set num_fewshot: 0",
+        )
+    target = worded_otherwise(config).get("doc_to_target", config.get("doc_to_target") or None)
+    if config.get("doc_to_choice") is not None or target is None:
+        raise BadInput(f"{asked} without their answers' text", "have doc_to_target give it, without doc_to_choice")
 
 
 def _steps(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -29,8 +29,35 @@ def reduced_by_function(config: Config) -> list[Config]:
 def functions(config: Config) -> list[str]:
     """The functions of the file that a run asks for; others, such as `doc_to_messages`, are not ours to call."""
     used = [config.get(key) for key in ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target")]
-    used += [config.get("process_results"), list(pipelines(config).values())]
+    used += [config.get("process_results"), list(pipelines(config).values()), features(config)]
+    used += [worded_otherwise(config)]
     return functions_in([*used, [metric.get("aggregation") for metric in metrics(config)]])
+
+
+def features(config: Config) -> Any:
+    """The types of the data's columns, where the file has its own."""
+    return mapping(config.get("dataset_kwargs")).get("features")
+
+
+def examples_wanted(config: Config) -> int:
+    return max(0, int(config.get("num_fewshot") or 0))
+
+
+def worded_otherwise(config: Config) -> Config:
+    """What few-shot examples have instead of the `doc_to_text` and `doc_to_target` of questions."""
+    own = mapping(config.get("fewshot_config")) if examples_wanted(config) else {}
+    return {key: own[key] for key in ("doc_to_text", "doc_to_target") if own.get(key) is not None}
+
+
+def examples_given(config: Config) -> list[Config] | None:
+    """The documents that the file itself brings as few-shot examples."""
+    return mapping(config.get("fewshot_config")).get("samples")
+
+
+def examples_split(config: Config) -> str | None:
+    """Where few-shot examples are drawn from, None for the questions themselves."""
+    keys = ("fewshot_split", "training_split", "validation_split")
+    return next((str(config[key]) for key in keys if config.get(key) is not None), None)
 
 
 def pipelines(config: Config) -> dict[str, list[Config]]:
@@ -62,13 +89,15 @@ def target_setting(config: Config, model: str) -> Any:
 
 
 def generation(config: Config, model: str) -> dict[str, Any]:
-    """The file's settings in our words. Sampling settings count only where it samples."""
+    """The file's settings in our words. Sampling settings count only where it samples: where it says so, or says
+    nothing and has a temperature."""
     given = {
         **(config.get("generation_kwargs") or {}),
         **for_model(config.get("model_specific_generation_kwargs") or {}, model),
     }
-    sampling = bool(given.get("do_sample"))
-    settings = {"temperature": float(given.get("temperature") or 0) if sampling else 0.0}
+    temperature = float(given.get("temperature") or 0)
+    sampling = bool(temperature if given.get("do_sample") is None else given["do_sample"])
+    settings = {"temperature": temperature if sampling else 0.0}
     if given.get("max_new_tokens"):
         settings["max_new_tokens"] = int(given["max_new_tokens"])
     return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
-from sketchmark.tasks.lmms_eval.config import Config, pipelines
+from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, pipelines
 from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import shown
@@ -70,15 +71,32 @@ class Opened(TaskCode):
             files = ", ".join(self.files)
             tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
             self.check()
-        self.data = NamedData(self.config, path.parent, data)
-        self.docs = heard(self.data.documents)
-        if "process_docs" in self.config:
-            with blamed(f"process_docs of {path}"):
-                self.docs = self.function("process_docs")(self.docs)
+        self.data = NamedData(self.config, path.parent, data, self.features())
+        self.docs = self._made(self.data.documents)
 
     def documents(self) -> Iterable[Document]:
         """For functions as `datasets` decodes them, else as they are in the files."""
-        return self.docs if self.names else self.data.rows()
+        return self.docs if self.names else self.data.rows(self.data.documents)
+
+    @cached_property
+    def pool(self) -> Any:
+        """The documents that few-shot examples are drawn from."""
+        if (given := examples_given(self.config)) is not None:
+            return given
+        split = examples_split(self.config)
+        return self.docs if split in (None, self.data.split) else self._made(self.data.of(str(split)))
+
+    def from_pool(self, numbers: Sequence[int]) -> list[Document]:
+        if self.names or isinstance(self.pool, list):
+            return [self.pool[number] for number in numbers]
+        return list(self.data.rows(self.pool.select(numbers)))
+
+    def _made(self, documents: Any) -> Any:
+        documents = heard(documents)
+        if "process_docs" not in self.config:
+            return documents
+        with blamed(f"process_docs of {self.path}"):
+            return self.function("process_docs")(documents)
 
     def visuals(self, doc: Document, settings: Config | None, where: str, frames: int) -> list[Picture | Sound]:
         entry = self.config.get("doc_to_visual")

@@ -14,9 +14,11 @@ from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific, target_setting
+from sketchmark.tasks.lmms_eval.examples import Examples
 from sketchmark.tasks.lmms_eval.opened import Opened, opened, opened_with
 from sketchmark.tasks.lmms_eval.provided.metrics import anls, exact_match_hf_evaluate
 from sketchmark.tasks.lmms_eval.provided.reasoning import BEFORE_SCORING, strip_reasoning_tags
+from sketchmark.tasks.lmms_eval.templates import filled
 
 _OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
 
@@ -27,8 +29,9 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", 
     task = opened_with(Path(task_file), data)
     settings = specific(task.config, model)
     targets = target_setting(task.config, model)
+    examples = Examples(task, settings, targets)
     for number, doc in enumerate(task.documents()):
-        yield _sample(task, number, doc, settings, targets, frames)
+        yield _sample(task, number, doc, settings, targets, frames, examples.before(doc))
 
 
 def _sample(
@@ -38,12 +41,12 @@ def _sample(
     settings: Config | None,
     targets: Any,
     frames: int,
+    examples: str,
 ) -> Sample:
     where = f"document {number} of {task.path}"
     text = task.text("doc_to_text", doc, settings, where)
     generation_prompt, question = combined_prompt.split(text) or ((settings or {}).get("generation_prompt"), text)
-    if task.config.get("description"):
-        question = task.text("description", doc, settings, where) + question
+    question = filled(str(task.config.get("description") or ""), doc, where) + examples + question
     fields = {"question": question}
     if generation_prompt:
         fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)

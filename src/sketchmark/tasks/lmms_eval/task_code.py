@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 from argparse import Namespace
@@ -9,9 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.task_files.functions import FUNCTION, Functions, blamed
+from sketchmark.errors import BadInput
+from sketchmark.files.tables import datasets_library
+from sketchmark.task_files.functions import FUNCTION, Functions, blamed, functions_in
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import Config, functions, mapping, pipelines
+from sketchmark.tasks.lmms_eval.config import Config, features, functions, mapping, pipelines
 from sketchmark.tasks.lmms_eval.provided import MODULES
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS, Filter
 from sketchmark.tasks.lmms_eval.templates import filled
@@ -36,8 +39,20 @@ class TaskCode:
     def check(self) -> None:
         """Every function that is named is there: what could not be scored after the last call is told before the
         first, and before data is fetched."""
+        columns = functions_in(features(self.config))
         for name in self.names:
-            self._functions[{FUNCTION: name}]
+            if name not in columns:
+                self._functions[{FUNCTION: name}]
+        self.features()
+
+    def features(self) -> Any:
+        """`datasets.Features`, None where the data's own will do."""
+        if (entry := features(self.config)) is None:
+            return None
+        found = self._functions.value(entry)
+        if not isinstance(found, datasets_library("a task file of lmms-eval's shape").Features):
+            raise BadInput(f"dataset_kwargs.features of {self.path}: {entry[FUNCTION]} is no datasets.Features")
+        return found
 
     def function(self, key: str) -> Callable[..., Any]:
         return self._functions[self.config[key]]
@@ -55,7 +70,7 @@ class TaskCode:
         if isinstance(entry, Mapping):
             found = self.called("doc_to_target", doc, setting, where)
         else:
-            found = doc[entry] if entry in doc else filled(str(entry), doc, where)
+            found = doc[entry] if entry in doc else _listed(filled(str(entry), doc, where))
         return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
 
     def called(self, key: str, doc: Document, settings: Any, where: str) -> Any:
@@ -115,3 +130,14 @@ class TaskCode:
         with blamed(f"the filter {mapping(named).get(FUNCTION, named)} of {self.path}"):
             made: Filter = make(**settings)
             return made
+
+
+def _listed(text: str) -> str | list[Any]:
+    """A template that comes out as a list of Python's is one, as in lmms-eval: `{{answers}}` of a list of answers."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return text
+    try:
+        found = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text

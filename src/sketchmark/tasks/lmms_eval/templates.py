@@ -10,15 +10,17 @@ from typing import Any
 from sketchmark.errors import BadInput, MissingExtra
 
 _COLUMN = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_NEW_LINE = re.compile(r"\r\n|\r")
 
 
 def is_plain(template: str) -> bool:
     """Whether there is nothing in it but `{{column}}`. Anything more is a small program."""
     rest = _COLUMN.sub("", template)
-    return "{{" not in rest and "{%" not in rest
+    return not any(sign in rest for sign in ("{{", "{%", "{#"))
 
 
 def filled(template: str, doc: Mapping[str, Any], where: str) -> str:
+    """As Jinja does it, also where it is not needed: a template loses one new line at its end."""
     if not is_plain(template):
         return _rendered(template, doc, where)
 
@@ -27,7 +29,7 @@ def filled(template: str, doc: Mapping[str, Any], where: str) -> str:
             raise BadInput(f"{where} has no column {match[1]!r}", f"it has: {', '.join(doc)}")
         return str(doc[match[1]])
 
-    return _COLUMN.sub(column, template)
+    return _COLUMN.sub(column, _NEW_LINE.sub("\n", template).removesuffix("\n"))
 
 
 def _rendered(template: str, doc: Mapping[str, Any], where: str) -> str:

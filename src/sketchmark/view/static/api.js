@@ -23,4 +23,5 @@ export async function get(path, parameters) {
 }
 
 export const picture = (run, name) => address("/picture", { run, name });
+export const sound = (run, name) => address("/sound", { run, name });
 export const thumbnail = (run, name, side) => address("/thumbnail", { run, name, side });

@@ -4,7 +4,7 @@ import { address, get } from "./api.js";
 import { el, name, pill, table, words } from "./dom.js";
 import { count, played, seconds } from "./format.js";
 import { filtersOf } from "./samples.js";
-import { filmStrip, shot } from "./strip.js";
+import { filmStrip, player, shot } from "./strip.js";
 
 export async function showEpisode(parameters, go) {
   const { run, cell, sample } = parameters;
@@ -172,10 +172,15 @@ function parts(data, list) {
         "li",
         { class: part.by },
         el("span", { class: "label" }, part.once ? "task, this call only" : part.by),
-        part.picture ? shot(data, part.picture, `picture by the ${part.by}`) : words(part.text ?? ""),
+        content(data, part),
       ),
     ),
   );
+}
+
+function content(data, part) {
+  if (part.picture) return shot(data, part.picture, `picture by the ${part.by}`);
+  return part.sound ? player(data, part.sound) : words(part.text ?? "");
 }
 
 /** Built when it is opened: the contexts of a long episode add up to far more than the episode. */

@@ -14,6 +14,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  if (event.key.startsWith("Arrow") && event.target.closest("audio")) return; // they move within the sound
   const binding = current[event.key];
   if (!binding) return;
   if (binding[1]() !== false) event.preventDefault();

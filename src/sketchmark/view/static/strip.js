@@ -1,6 +1,6 @@
 // A film strip: what was shown, said and drawn, in order, each drawing beside the true picture.
 
-import { address, get, picture, thumbnail } from "./api.js";
+import { address, get, picture, sound, thumbnail } from "./api.js";
 import { el, words } from "./dom.js";
 
 export function filmStrip(data) {
@@ -31,6 +31,9 @@ function* inputs(data) {
   for (const [label, value] of Object.entries(data.record.sample.pictures)) {
     for (const one of [value].flat()) yield still(`input: ${label}`, shot(data, one, `input picture ${label}`));
   }
+  for (const [label, names] of Object.entries(data.record.sample.sounds ?? {})) {
+    for (const one of names) yield still(`input: ${label}`, player(data, one));
+  }
 }
 
 export function shot({ run }, name, alt) {
@@ -38,6 +41,18 @@ export function shot({ run }, name, alt) {
     "a",
     { href: picture(run, name), target: "_blank", class: "shot" },
     el("img", { src: thumbnail(run, name, 320), alt, loading: "lazy", decoding: "async" }),
+  );
+}
+
+/** Fetched when it is played: a sound may be a hundred megabytes. */
+export function player({ run, sounds }, name) {
+  const caption = el("figcaption", {}, sounds[name]);
+  const failed = () => (caption.textContent = `${sounds[name]}: this browser cannot play it, or it is not in the run`);
+  return el(
+    "figure",
+    { class: "sound" },
+    el("audio", { controls: true, preload: "none", src: sound(run, name), "aria-label": sounds[name], onerror: failed }),
+    caption,
   );
 }
 
