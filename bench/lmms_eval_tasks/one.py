@@ -21,7 +21,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.task_files.reading import read_config
-from sketchmark.tasks.lmms_eval.config import metrics
+from sketchmark.tasks.lmms_eval.config import examples_given, examples_split, examples_wanted, metrics
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
 
 
@@ -87,9 +87,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
 
 def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
     """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
-    keys = ("test_split", "validation_split", "training_split")
-    split = next((str(config[key]) for key in keys if config.get(key)), "test")
-    save(attempt.rows(), re.sub(r"\W.*", "", split) or "test", home / "data")
+    save(_splits(attempt.rows(), config), home / "data")
     folder = sketchmark.run(
         model,
         str(config["task"]),
@@ -103,6 +101,17 @@ def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], task_file:
     return cell
 
 
+def _splits(rows: list[dict[str, Any]], config: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The last rows are few-shot examples where these come from a split of their own."""
+    keys = ("test_split", "validation_split", "training_split")
+    split = next((str(config[key]) for key in keys if config.get(key)), "test")
+    split = re.sub(r"\W.*", "", split) or "test"
+    wanted, others = examples_wanted(config), examples_split(config)
+    if not wanted or others in (None, split) or examples_given(config):
+        return {split: rows}
+    return {split: rows[:-wanted], str(others): rows[-wanted:]}
+
+
 def _place(error: BaseException, code: Path) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if str(code) in frame.filename]
     return f"({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
@@ -111,6 +120,7 @@ def _place(error: BaseException, code: Path) -> str:
 _NO_MODULE = "a module that is not installed"
 
 _KINDS = [
+    (r"Python of its own as a whole", "a class of its own in place of what a file says (class)"),
     (r"few-shot", "few-shot examples"),
     (r"scores \d+ replies", "several replies to a question"),
     (r"there is no module (\w+)", f"{_NO_MODULE}: {{}}"),

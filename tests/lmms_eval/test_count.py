@@ -79,7 +79,7 @@ def test_known_rows_come_in_turns() -> None:
 
 
 def test_made_up_sounds_are_read_back_as_a_run_gives_them_to_code(tmp_path: Path) -> None:
-    save([{"audio": sound(), "text": "x"}] * 2, "test", tmp_path / "data")
+    save({"test": [{"audio": sound(), "text": "x"}] * 2}, tmp_path / "data")
     read = heard(datasets.load_from_disk(str(tmp_path / "data"))["test"])[0]["audio"]
     assert type(read) is type(sound()) and read["sampling_rate"] == sound()["sampling_rate"]
     assert np.allclose(read["array"], sound()["array"], atol=1e-3)
