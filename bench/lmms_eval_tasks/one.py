@@ -135,7 +135,7 @@ _KINDS = [
     (r"dataset_kwargs", "dataset_kwargs that are not known"),
     (r"no such function", "names a function that is not there"),
     (r"NameError", "its own code uses a name that is not there"),
-    (r"FileNotFoundError|trusted media", "files that come with its data and are no rows"),
+    (r"FileNotFoundError", "files that come with its data and are no rows"),
     (r"AssertionError: \(", "its own aggregation wants the whole data set"),
     (r"KeyError: '(pre|post)_prompt'", "its own file lacks a prompt that its code wants"),
     (r"include", "includes a file that is not there"),
