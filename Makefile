@@ -88,7 +88,7 @@ LMMS_MORE := 'lmms-eval[audio,gemini,metrics,reka,video-legacy]==0.7.3' FlagEmbe
 	$(@D)/bin/pip uninstall --quiet --yes torchvision
 	touch $@
 
-lmms-eval-tasks: .venv-lmms/.ready .venv-lmms-more/.ready  # how many of lmms-eval's own folders play; a quarter of an hour on two cores
+lmms-eval-tasks: .venv-lmms/.ready .venv-lmms-more/.ready  # how many of lmms-eval's own folders play; ten minutes on two cores
 	mkdir -p $(LMMS)
 	.venv-lmms/bin/pytest tests/lmms_eval/test_provided.py tests/lmms_eval/test_examples.py -W default
 	.venv-lmms/bin/python -m bench.lmms_eval_tasks --json $(LMMS)/alone.json

@@ -65,11 +65,11 @@ def section(alone: Findings, more: Findings) -> str:
 Of every folder that has a task of the type `generate_until` one is taken, and played on made-up rows of its schema
 (`make lmms-eval-tasks`; how: `bench/lmms_eval_tasks`). *Loads* means that its file is understood and all functions
 that it names are there; *plays*, that a run ends and gives a metric of its list a value, or the file that a server
-wants in its place. Nobody has the data here:
-the rows are guessed from the code that reads them, and for {by_hand} folders, where that fails,
-some columns were written by hand after reading that code. What packages load besides is made up as well (words of
-nltk for all, weights and word lists for {loaded} folders), and judges agree with everything. So it says
-that the code runs, and nothing of real rows.
+wants in its place. Nobody has the data here: the rows are guessed from the code that reads them, and for
+{by_hand} folders, where that fails, some columns were written by hand after reading that code. What packages load
+besides is made up as well (words of nltk for all, weights and word lists for {loaded} folders), and judges agree with
+everything. So it says that the code runs, and nothing of real rows. What plays in the first row is not tried again
+for the second.
 
 {table}
 
