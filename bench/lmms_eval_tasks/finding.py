@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+NO_MODULE = "a module that is not installed"
 PLAYS, LOADS, FAILS = "plays", "loads", "does not load"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import sketchmark
 from bench.lmms_eval_tasks.attempt import Attempt
 from bench.lmms_eval_tasks.documents import TRIES, Inventor
-from bench.lmms_eval_tasks.finding import FAILS, LOADS, PLAYS, Finding
+from bench.lmms_eval_tasks.finding import FAILS, LOADS, NO_MODULE, PLAYS, Finding
 from bench.lmms_eval_tasks.known_rows import known_rows
 from bench.lmms_eval_tasks.saving import save
 from bench.lmms_eval_tasks.surroundings import other_sets, surround
@@ -45,7 +45,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     known = known_rows().get(folder, {})
 
     def tell(state: str, kind: str, reason: object = "") -> None:
-        if state != PLAYS and not kind.startswith(_NO_MODULE):
+        if state != PLAYS and not kind.startswith(NO_MODULE):
             kind = str(known.get("@why", kind))
         words = " ".join(str(reason).replace(str(task_file.parent), "").replace(str(home), "~").split())[:300]
         Finding(state, kind, words, task_file.name).write(told)
@@ -117,19 +117,17 @@ def _place(error: BaseException, code: Path) -> str:
     return f"({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
-_NO_MODULE = "a module that is not installed"
-
 _KINDS = [
     (r"Python of its own as a whole", "a class of its own in place of what a file says (class)"),
     (r"few-shot", "few-shot examples"),
     (r"scores \d+ replies", "several replies to a question"),
-    (r"there is no module (\w+)", f"{_NO_MODULE}: {{}}"),
+    (r"there is no module (\w+)", f"{NO_MODULE}: {{}}"),
     (r"metric '(\w+)' needs process_results", "metric {} without process_results"),
     (r"aggregates by '(\w+)'", "aggregation {}"),
     (r"has no (doc_to_text|metric_list|dataset_path)", "no {}"),
     (r"(?i)offline|couldn't reach|cannot find the requested files|ConnectionError", "looks at the hub"),
     (r"Resource .* not found", "data of nltk that is not here"),
-    (r"No module named '(\w+)", f"{_NO_MODULE}: {{}}"),
+    (r"No module named '(\w+)", f"{NO_MODULE}: {{}}"),
     (r"cannot import name .* from '(\w+)", "another version of {}"),
     (r"cannot be loaded", "its own code fails when it is imported"),
     (r"dataset_kwargs", "dataset_kwargs that are not known"),

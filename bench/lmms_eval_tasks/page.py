@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
-from bench.lmms_eval_tasks.finding import FAILS, PLAYS, Finding
+from bench.lmms_eval_tasks.finding import FAILS, NO_MODULE, PLAYS, Finding
 from bench.lmms_eval_tasks.known_rows import known_rows
 
 HEADING = "## How many of lmms-eval's own folders play\n"
@@ -51,10 +52,17 @@ def reasons(found: Findings) -> str:
     return "\n".join(lines)
 
 
+def packages(found: Findings) -> str:
+    """What is not installed, with how many stop at it."""
+    kinds = (one.kind.removeprefix(NO_MODULE) for one in found.values() if one.kind.startswith(NO_MODULE))
+    return ", ".join(f"`{name.strip(': ')}` ({count})" for name, count in Counter(kinds).most_common())
+
+
 def section(alone: Findings, more: Findings) -> str:
     known = known_rows().values()
     by_hand = sum(any(not name.startswith("@") for name in one) for one in known)
     loaded = sum("@models" in one for one in known)
+    lacking = sum(one.kind.startswith(NO_MODULE) for one in alone.values())
     table = counts(
         {
             "lmms-eval 0.7.3 installed": alone,
@@ -72,6 +80,9 @@ everything. So it says that the code runs, and nothing of real rows. What plays 
 for the second.
 
 {table}
+
+In the first row {lacking} stop at a package that does not come with lmms-eval and that the error names:
+{packages(alone)}.
 
 Those that do not play in the second row, and why:
 
