@@ -92,6 +92,18 @@ def test_a_temperature_counts_unless_the_file_says_that_it_does_not_sample(
     assert eye.asked[0][2].temperature == temperature
 
 
+def test_settings_that_no_model_is_told_are_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "{num_beams: 1, repetition_penalty: 1.0, seed: 7, stop_sequences: [x], num_beams_: null}"
+    (folder / "own.yaml").write_text(f"include: shades_plain.yaml\ntask: own\ngeneration_kwargs: {said}\n", "utf-8")
+    eye = Eye()
+    run(folder, "own", eye, tmp_path / "out")
+    assert eye.asked[0][2].seed == 7
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == "own: of its generation_kwargs no model is told stop_sequences: ['x']"
+
+
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
     eye = Eye()
     results = run(folder, "shades_visual_cot", eye, tmp_path / "out").results()

@@ -100,4 +100,16 @@ def generation(config: Config, model: str) -> dict[str, Any]:
     settings = {"temperature": temperature if sampling else 0.0}
     if given.get("max_new_tokens"):
         settings["max_new_tokens"] = int(given["max_new_tokens"])
+    if given.get("seed") is not None:
+        settings["seed"] = int(given["seed"])
     return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
+
+
+_SENT = ("max_new_tokens", "temperature", "do_sample", "top_p", "top_k", "seed", "until")
+_AS_USUAL = {"num_beams": 1, "repetition_penalty": 1, "num_return_sequences": 1}
+
+
+def not_sent(config: Config) -> Config:
+    """The file's settings that no model here is told, but for those that say what every server does anyway."""
+    given = mapping(config.get("generation_kwargs")).items()
+    return {key: value for key, value in given if key not in _SENT and value not in (None, _AS_USUAL.get(key))}

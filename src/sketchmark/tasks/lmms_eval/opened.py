@@ -15,7 +15,7 @@ from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
-from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, pipelines
+from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, not_sent, pipelines
 from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import shown
@@ -67,9 +67,13 @@ class Opened(TaskCode):
         super().__init__(path)
         self._results: dict[tuple[int, str], dict[str, Any]] = {}
         self._totals: dict[str, _Total] = {}
+        name = self.config.get("task", path.stem)
+        if unsent := not_sent(self.config):
+            told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
+            tell(f"{name}: of its generation_kwargs no model is told {told}", err=True)
         if self.names:
             files = ", ".join(self.files)
-            tell(f"{self.config.get('task', path.stem)}: running {files} of {path.parent} (--trust-code)", err=True)
+            tell(f"{name}: running {files} of {path.parent} (--trust-code)", err=True)
             self.check()
         self.data = NamedData(self.config, path.parent, data, self.features())
         self.docs = self._made(self.data.documents)
