@@ -28,6 +28,7 @@ from sketchmark.models.metered import Metered
 from sketchmark.models.secrets import to_write_down
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
+from sketchmark.runs import event_loop
 from sketchmark.runs.asked import Asked
 from sketchmark.runs.growing import Grow, More
 from sketchmark.runs.options import Budget, Price, RunOptions
@@ -300,7 +301,7 @@ def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return event_loop.run(work)
     begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
 
     async def told() -> RunFolder:

@@ -51,6 +51,27 @@ def test_a_folder_that_has_the_cells_is_looked_at_without_playing(tmp_path: Path
     assert (tmp_path / "episodes/maze.direct.jsonl").read_bytes() == written
 
 
+def unplayed(folder: Path, *cells: str) -> None:
+    """As a run leaves them that was stopped before it came to these."""
+    results = json.loads((folder / "results.json").read_text("utf-8"))
+    for cell in cells:
+        del results["tasks"][cell]
+        for kind in ("episodes", "scores"):
+            (folder / kind / f"{cell}.jsonl").unlink()
+    (folder / "results.json").write_text(json.dumps(results), "utf-8")
+
+
+def test_a_canvas_that_a_run_has_not_come_to_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
+    playing(tmp_path, "--limit", "4")
+    unplayed(tmp_path, "maze.visual_cot.caption")
+    found = json.loads(audit(str(tmp_path), "--json").stdout)
+    assert "maze was not played with: caption" in str(found["notes"])
+    assert len(found["tasks"]) == 1
+    with pytest.raises(BadInput, match=r"nothing of maze\.visual_cot, maze\.visual_cot\.caption is scored"):
+        unplayed(tmp_path, "maze.visual_cot")
+        audit(str(tmp_path), "--json")
+
+
 def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
     playing(tmp_path, "--limit", "2")
     before = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()

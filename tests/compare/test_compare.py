@@ -123,6 +123,16 @@ def test_runs_scored_by_other_rules_are_refused(tmp_path: Path) -> None:
         compare(runs)
 
 
+def test_a_cell_that_a_run_has_not_come_to_hinders_no_other(tmp_path: Path) -> None:
+    scored = {"scoring": "official"}
+    cells = {"maze.direct": rows([0, 1], **scored), "maze.visual_cot": rows([1, 1], **scored)}
+    first = write_run(tmp_path / "a", {**cells, "maze.visual_cot.blank": []})
+    second = write_run(tmp_path / "b", {"maze.direct": [], "maze.visual_cot": rows([0, 1], **scored)})
+    found = compare([first, second])
+    assert [row.label for row in found.rows] == ["b − a, visual_cot", "visual_cot − direct"]
+    assert any("no sample is scored on both sides" in note for note in found.notes)
+
+
 def test_another_temperature_is_mentioned_not_refused(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
     b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN)}, play={"saying": {"temperature": 1}})

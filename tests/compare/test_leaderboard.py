@@ -80,6 +80,12 @@ def test_runs_on_different_samples_are_said_not_to_rank(tmp_path: Path) -> None:
     assert "e and a are not the same test: scoring" in notes[3]
 
 
+def test_a_cell_that_a_run_has_not_come_to_is_not_called_another_test(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {"maze.direct": rows([1, 0], scoring="official")})
+    write_run(tmp_path / "b", {"maze.direct": []})
+    assert not [note for note in leaderboard(tmp_path).notes if "not the same test" in note]
+
+
 def test_a_broken_run_is_named_and_hides_no_other(tmp_path: Path) -> None:
     write_board(tmp_path, 2)
     (tmp_path / "broken").mkdir()

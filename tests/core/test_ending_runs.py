@@ -22,21 +22,27 @@ from tests.models.broken_server import free_port
 RESUMES = "sketchmark: interrupted; what was finished is kept, the same command resumes from there\n"
 
 PLUG_IN = '''
-import asyncio, threading
+import asyncio, signal, threading, time
 from sketchmark import Model
 from sketchmark.models.players.solver import Solver
 
 class Last(Model):
     """Answers like the solver until it has answered three times, and then hangs: on the event loop, or in a thread
-    that nothing can end."""
+    that nothing can end. `signal` is sent to another thread than the main one, while that sleeps."""
 
-    def __init__(self, name="", thread=False):
+    def __init__(self, name="", thread=False, signal=0):
         super().__init__(name)
-        self.inner, self.left, self.thread = Solver(), 3, thread
+        self.inner, self.left, self.thread, self.signal = Solver(), 3, thread, signal
+
+    def interrupt(self):
+        time.sleep(0.5)
+        signal.pthread_kill(threading.get_ident(), self.signal)
 
     async def say(self, context, options):
         if not self.left:
             print("hangs", flush=True)
+            if self.signal:
+                threading.Thread(target=self.interrupt, daemon=True).start()
             try:
                 await (asyncio.to_thread(threading.Event().wait) if self.thread else asyncio.Event().wait())
             except asyncio.CancelledError:
@@ -135,6 +141,18 @@ def test_a_signal_ends_a_run_in_order_and_one_line_says_how_to_resume(
     assert [line.index for line in episodes(tmp_path / "run", "maze.direct")] == [0, 1, 2]
     subprocess.run(command, check=True, timeout=120)
     assert [line.index for line in episodes(tmp_path / "run", "maze.direct")] == list(range(6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_is_heard_while_the_event_loop_sleeps_whichever_thread_it_is_given_to(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """Given to the main thread it would wake the loop by itself, but for the moment before that falls asleep: rare,
+    and then for ever."""
+    process, _ = _hanging(tmp_path, "--model-args", f"signal={int(number)}")
+    out, told = process.communicate(timeout=60)
+    assert (process.returncode, out, told) == (code, "ending\n", RESUMES)
 
 
 @pytest.mark.slow

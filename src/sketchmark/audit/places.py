@@ -59,16 +59,20 @@ def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> Pla
         notes.append(f"{name} names no headline score")
         return None
     rows: dict[str, Rows] = {}
+    empty = []  # a run that stopped early may not have come to it
     for place, cell in cells.items():
         found = cell.rows()
         if reason := withheld(found.values()):
             notes.append(f"{cell.name}: {reason}; `sketchmark score {cell.folder.path}` tries again")
-        else:
+        elif found:
             rows[place] = found
-    for place in rows:
-        _refuse_others(own, cells[place], rows.get("own", {}), rows[place])
+        else:
+            empty.append(cell.name)
     if "own" not in rows or len(rows) < 2:
+        notes += [f"nothing of {', '.join(empty)} is scored yet"] if empty else []
         return None
+    for place in rows:
+        _refuse_others(own, cells[place], rows["own"], rows[place])
     _tell_missing(name, rows, notes)
     return PlayedTask(name, own.about.headline, own.scoring, own.model, rows)
 

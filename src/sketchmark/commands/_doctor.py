@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from sketchmark.catalog import Catalog, parse_arguments
 from sketchmark.doctor import CHECKS, Examination, Finding, examine
 from sketchmark.doctor.findings import Calls
 from sketchmark.models.prices import price_of
+from sketchmark.runs import event_loop
 from sketchmark.terminal import tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
@@ -38,7 +38,7 @@ def examine_and_print(
         finally:
             await model.close()
 
-    found = asyncio.run(look())
+    found = event_loop.run(look())
     if as_json:
         tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
     else:

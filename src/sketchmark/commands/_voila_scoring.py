@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.secrets import remember
 from sketchmark.models.tally import Counted
+from sketchmark.runs import event_loop
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.progress import told_of_calls, watcher
 from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule, steps_of
@@ -85,7 +85,7 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
             finally:
                 await connection.close()
 
-        return asyncio.run(through_batch())
+        return event_loop.run(through_batch())
     kept = None if order.no_cache else order.cache or default_cache()
     judge = with_cache(Catalog().model(order.judge, arguments), kept)
 
@@ -107,7 +107,7 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
         finally:
             await judge.close()
 
-    return asyncio.run(live())
+    return event_loop.run(live())
 
 
 @contextmanager

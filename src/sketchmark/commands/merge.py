@@ -29,13 +29,13 @@ def command(
       sketchmark merge runs/player-solver-shard-* --out runs/player-solver
     Exit code: 0, 1 when some episodes failed or could not be scored, 2 when the runs cannot be merged.
     """
-    import asyncio
 
     from sketchmark.catalog import Catalog
     from sketchmark.commands._printed import print_all
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.errors import BadInput
     from sketchmark.report import write_report
+    from sketchmark.runs import event_loop
     from sketchmark.runs.merging import NotWhole, merge, new_folder
     from sketchmark.runs.readings import with_replies
     from sketchmark.runs.store import RunFolder
@@ -55,7 +55,7 @@ def command(
 
     try:
         with new_folder(output_path) as made:
-            failed = asyncio.run(merge(folders, made, catalog.played, say, partial=partial))
+            failed = event_loop.run(merge(folders, made, catalog.played, say, partial=partial))
             write_report(made)
     except NotWhole as error:
         for gap in error.gaps:

@@ -35,13 +35,13 @@ def command(
     ra-al asks of stored drawings whether they follow the reasoning (RA) and whether the answer follows them (AL),
     by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """
-    import asyncio
 
     from sketchmark.catalog import Catalog, parse_arguments
     from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
+    from sketchmark.runs import event_loop
     from sketchmark.runs.calls import Calls
     from sketchmark.runs.grading import counted
     from sketchmark.runs.lock import RunLock
@@ -72,7 +72,7 @@ def command(
 
     lock = RunLock(folder.path)
     try:
-        asyncio.run(anew())
+        event_loop.run(anew())
         unreadable = results_before(folder) is None
         aggregate(folder, tasks, about.seed, scorings)
         if unreadable:

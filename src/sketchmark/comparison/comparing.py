@@ -154,7 +154,10 @@ class _Work:
         rows: Mapping[int, Rows],
         same_mode: bool,
     ) -> None:
-        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not."""
+        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not. Of a
+        cell that a run has not come to nothing is known yet, not even by what rules it will be scored."""
+        if not (rows[id(before)] and rows[id(after)]):
+            return
         found = fairness.how_grouped(before, after, rows[id(before)], rows[id(after)])
         if same_mode:
             sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])

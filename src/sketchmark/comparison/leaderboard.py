@@ -117,6 +117,8 @@ def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellInd
     what = f"{after.name}: {run.key} and {first.key}"
     sides = _scored(first, before), _scored(run, after)
     rows = before.scored(), after.scored()
+    if not all(rows):  # a run that stopped early has not come to it
+        return
     found = [
         *fairness.how_sourced(*sides, *rows),
         *fairness.how_asked(*sides),

@@ -12,6 +12,7 @@ from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.tables import data_path
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
+from sketchmark.runs import event_loop
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import counted, grade
@@ -50,7 +51,7 @@ def score_files(
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
         (first, own), *others = [
-            asyncio.run(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
+            event_loop.run(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
             for how in scorings
         ]
         for other, scored in others:
