@@ -73,11 +73,12 @@ def test_a_sound_is_bounded_as_it_comes_and_as_it_is_decoded(tmp_path: Path, mon
     sound, packed = tone(), encoded("mp3", seconds=2)
     (tmp_path / "a.wav").write_bytes(sound.data)
     monkeypatch.setattr(sounds, "MAX_BYTES", len(sound.data) - 1)
-    tries: tuple[Callable[[], Sound], ...] = (
+    tries: tuple[Callable[[], object], ...] = (
         lambda: Sound.from_bytes(sound.data),
         lambda: Sound.from_file(tmp_path / "a.wav"),
         lambda: Sound.from_samples(np.zeros(len(sound.data)), 16000),
         packed.as_wav,
+        packed.samples,
     )
     for make in tries:
         with pytest.raises(BadInput, match="over"):

@@ -53,7 +53,7 @@ OTHER: list[dict[str, Any]] = [
 
 def rows(split: str, count: int) -> list[dict[str, Any]]:
     return [
-        {"question": f"{split} {n}?", "answer": str(n), "number": n, "others": [str(n), f"+{n}"]}
+        {"question": f"{split} {n}?", "answer": str(n), "number": n, "others": [str(n), f"+{n}"], "nothing": []}
         for n in range(count)
     ]
 
@@ -86,7 +86,13 @@ def test_examples_are_drawn_anew_for_every_question_with_lmms_evals_seed(sums: P
     first, second, *_ = asked(sums, {})
     assert first == "Q: train 7?\nA: 7\n\nQ: train 1?\nA: 1\n\nQ: train 0?\nA: 0\n\nQ: test 0?\nA:"
     assert second == "Q: train 1?\nA: 1\n\nQ: train 0?\nA: 0\n\nQ: train 5?\nA: 5\n\nQ: test 1?\nA:"
+    assert asked(sums, {"fewshot_config": {"sampler": "default"}})[:2] == [first, second]
     assert asked(sums, {"fewshot_config": None})[:2] == [first, second], "lmms-eval stops here, with an error"
+
+
+def test_there_may_be_as_many_as_there_are_rows_or_none(sums: Path) -> None:
+    assert len(numbers(asked(sums, {"num_fewshot": 9})[0])) == 9
+    assert asked(sums, {"num_fewshot": 0})[0] == "Q: test 0?\nA:"
 
 
 def test_or_they_are_the_first_rows_in_their_order(sums: Path) -> None:
@@ -189,6 +195,7 @@ def test_they_come_from_the_data_that_the_user_names(sums: Path, tmp_path: Path)
         ({"num_fewshot": 0, "doc_to_choice": ["a", "b"]}, "one of doc_to_choice"),
         ({"doc_to_target": None}, "without their answers' text"),
         ({"num_fewshot": "many"}, "num_fewshot must be a whole number"),
+        ({"doc_to_target": "nothing"}, r"a few-shot example of .*sums\.yaml has no answer"),
         ({"num_fewshot": 10}, "wants 10 few-shot examples, and there are 9"),
         ({"fewshot_split": "dev"}, "cannot load json .dev."),
         ({"class": "utils.Own"}, "by Python of its own as a whole .class."),

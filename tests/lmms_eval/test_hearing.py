@@ -11,6 +11,7 @@ import pytest
 import sketchmark
 from sketchmark.errors import CannotPlay
 from sketchmark.runs.results_format import CellSummary
+from sketchmark.tasks.lmms_eval.heard import heard
 from tests.core.hearing import Deaf, Ear, encoded, tone
 
 TASK = """
@@ -85,6 +86,12 @@ def test_process_docs_works_on_documents_with_sounds(tmp_path: Path) -> None:
     ear = Ear()
     cell = played(tones(tmp_path, "!function code.visual", more="process_docs: !function code.only_odd\n"), ear)
     assert cell.n == 1 and ear.contexts[0].sounds[0].samples()[1] == 48000
+
+
+def test_a_document_without_a_sound_stays_without_and_a_file_keeps_its_name() -> None:
+    rows = datasets.Dataset.from_list([{"audio": None}, {"audio": {"bytes": tone().data, "path": "a.wav"}}])
+    silent, named = heard(rows.cast_column("audio", datasets.Audio()))
+    assert silent["audio"] is None and named["audio"]["path"] == "a.wav"
 
 
 def test_a_column_is_heard_as_it_is_in_the_file(tmp_path: Path) -> None:

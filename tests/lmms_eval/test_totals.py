@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ metric_list:
   - {metric: score, aggregation: !function utils.AGGREGATION}
 """
 CODE = """
+import logging
+import numpy
+
 def asked(doc):
     return doc["question"]
 
@@ -60,12 +64,19 @@ def told(results):
 def undefined(results):
     return float("nan")
 
+def categories(results):
+    return {"a": share(results), "b": float("nan"), "each": [numpy.float32(0.5), numpy.zeros(2)], 3: {"set"}}
+
 def divided(results):
     print("a table")
     return 1 / 0
 
 def emptied(results):
     return sum(r.pop("right") for r in results) / len(results)
+
+def noted(results):
+    logging.getLogger("own").warning(f"{len(results)} results")
+    return share(results)
 
 def judged(results):
     print(len(results))
@@ -180,12 +191,27 @@ def test_what_is_not_a_number_is_no_score_either(tmp_path: Path) -> None:
     assert (cell.metrics, cell.aggregate, cell.problem) == ({}, {"score": "nan"}, "")
 
 
+def test_a_summary_is_kept_with_what_is_not_a_number_inside_it(tmp_path: Path) -> None:
+    cell = play(tmp_path, "categories").results().tasks["sums.direct"]
+    share = cell.aggregate["score"].pop("a")
+    assert 0.5 < share < 0.9 and (cell.metrics, cell.problem) == ({}, "")
+    assert cell.aggregate["score"] == {"b": "nan", "each": [0.5, [0.0, 0.0]], "3": "{'set'}"}
+
+
 def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cell = play(tmp_path, "divided").results().tasks["sums.direct"]
     assert cell.problem.endswith("ZeroDivisionError: division by zero") and cell.n == 40
     assert capsys.readouterr().out == "a table\n"
+
+
+def test_an_aggregation_is_quiet_the_other_times_and_nothing_else_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    play(tmp_path, "noted")
+    logging.getLogger("later").warning("heard")
+    assert [record.message for record in caplog.records] == ["40 results", "heard"]
 
 
 @pytest.mark.parametrize("rule", ["LONGEST", "SLOW"])

@@ -9,7 +9,6 @@ are the scores themselves. Intervals, comparisons, reports and exports then trea
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import sys
@@ -143,10 +142,13 @@ def _shares(task: Opened, metric: Config, results: list[Any], longest: float) ->
 
 def _told(value: Any) -> Any:
     """As it can be written down. What is no number (a category of which nothing was played) is told as a word."""
-    value = value.item() if hasattr(value, "item") else value
-    value = str(value) if isinstance(value, float) and not isfinite(value) else value
-    json.dumps(value, allow_nan=False, default=str)
-    return value
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {str(key): _told(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_told(one) for one in value]
+    plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
+    return value if plain else str(value)
 
 
 def _as_number(value: Any) -> float:
