@@ -51,6 +51,15 @@ def test_each_spelling_is_read(tmp_path: Path, spelling: str) -> None:
     assert (tmp_path / "out").is_dir()
 
 
+@pytest.mark.parametrize("spelling", ["--include", "--include_path"])
+def test_tasks_of_ones_own_are_included_as_lmms_eval_spells_it_too(tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "mine.yaml").write_text("task: mine\ndataset_path: json\ntest_split: test\ndoc_to_text: q\n")
+    commands = dict(_commands(root, click.Context(root)))
+    opts = {name: [o.opts for o in command.params if "--include" in o.opts] for name, command in commands.items()}
+    assert all(found == [["--include", "--include-path"]] for found in opts.values() if found), opts
+    assert "mine" in CliRunner().invoke(root, ["list", "tasks", "mine", spelling, str(tmp_path)]).output
+
+
 @pytest.mark.parametrize(
     ("given", "meant"),
     [

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.commands._results_table import print_results
 from sketchmark.comparison.comparing import compare
 from sketchmark.export import export
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.notebook.tables import as_text
 from sketchmark.parts import Context
+from sketchmark.report.card import card
 from sketchmark.runs.store import RunFolder
 from sketchmark.task_files.functions import Functions
 from sketchmark.tasks.lmms_eval import aggregating
@@ -196,6 +199,19 @@ def test_a_summary_is_kept_with_what_is_not_a_number_inside_it(tmp_path: Path) -
     share = cell.aggregate["score"].pop("a")
     assert 0.5 < share < 0.9 and (cell.metrics, cell.problem) == ({}, "")
     assert cell.aggregate["score"] == {"b": "nan", "each": [0.5, [0.0, 0.0]], "3": "{'set'}"}
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "shown"),
+    [("categories", "score / a"), ("pairs", "score"), ("told", "its own summary is no number")],
+)
+def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], aggregation: str, shown: str
+) -> None:
+    folder = play(tmp_path, aggregation)
+    print_results(folder.results())
+    for text in (capsys.readouterr().out, as_text(folder.results()), card(folder, "out")):
+        assert shown in text and "nothing scored" not in text
 
 
 def test_an_aggregation_that_fails_is_told_once_and_not_asked_for_every_sample(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sketchmark.api import run
+from sketchmark.runs.own_numbers import why_none
 from sketchmark.runs.results_format import CellSummary, Gain
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal import tell
@@ -71,7 +72,7 @@ def _score(cell: CellSummary | None) -> str:
         return ""
     found = cell.metrics.get(cell.headline)
     if not found:
-        return f"– ({cell.problem or 'nothing scored'})"
+        return f"– ({why_none(cell)})"
     return f"{found.mean:.2f} [{found.ci95[0]:.2f}, {found.ci95[1]:.2f}]"
 
 

@@ -9,6 +9,7 @@ from sketchmark.comparison.wording import bounds_of, chance
 from sketchmark.models.by_code import SVG
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.runs.baselines import warned
+from sketchmark.runs.own_numbers import own_numbers, why_none
 from sketchmark.runs.results_format import Baseline, CellSummary, Gain, Metric, Results
 from sketchmark.task import RA_AL
 from sketchmark.terminal.tables import Table
@@ -76,8 +77,8 @@ def _add_scores(table: Table, label: str, cell: CellSummary, *, several: bool, g
                 style="bold" if metric == cell.headline else "",
             )
     if not told:
-        table.add(label, "(nothing scored)")
-        table.below += (f"{label}: {cell.problem}",) * bool(cell.problem)
+        table.add(label, "(no score)" if cell.aggregate else "(nothing scored)")
+        table.below += (f"{label}: {why_none(cell)}",) * bool(cell.problem or cell.aggregate)
 
 
 def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
@@ -86,7 +87,7 @@ def _by_scoring(cell: CellSummary) -> dict[str, CellSummary]:
 
 
 def _numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
-    own = _own_numbers(cell, headline)
+    own = {name: Metric(value, (None, None), cell.n) for name, value in own_numbers(cell, headline).items()}
     return {**own, **cell.metrics} if headline in own else {**cell.metrics, **own}
 
 
@@ -124,16 +125,6 @@ def _print_gains(out: Console, gains: Sequence[Gain]) -> None:
             style={"better": "green", "worse": "red"}.get(gain.verdict or "", ""),
         )
     out.print(table)
-
-
-def _own_numbers(cell: CellSummary, headline: str) -> dict[str, Metric]:
-    """Scores that only the task's own aggregation makes: a number without an interval. A count is one only where
-    there is no headline score."""
-    kinds = float if headline in cell.metrics else (int, float)
-    numbers = {
-        name: value for name, value in cell.aggregate.items() if isinstance(value, kinds) and name not in cell.metrics
-    }
-    return {name: Metric(value, (None, None), cell.n) for name, value in numbers.items()}
 
 
 def mean_of(found: Metric | None) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
+from sketchmark.runs.own_numbers import flat
 from sketchmark.runs.results_format import Results
 from sketchmark.terminal.tables import Table, print_table
 
@@ -18,20 +16,10 @@ def print_scorings(results: Results) -> None:
             continue
         title = f"{name}: the same replies, scored {len(columns)} ways"
         table = Table(title, ("number", *columns), texts=1)
-        numbers = {scoring: dict(_flat(summary.aggregate)) for scoring, summary in columns.items()}
+        numbers = {scoring: dict(flat(summary.aggregate)) for scoring, summary in columns.items()}
         for label in dict.fromkeys(label for found in numbers.values() for label in found):
             table.add(label, *(_written(found.get(label)) for found in numbers.values()))
         print_table(table)
-
-
-def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
-    """A data set's tables as `open / acc` -> number."""
-    for key, inner in value.items():
-        label = f"{before} / {key}" if before else str(key)
-        if isinstance(inner, Mapping):
-            yield from _flat(inner, label)
-        elif isinstance(inner, (int, float)):
-            yield label, inner
 
 
 def _written(number: float | None) -> str:

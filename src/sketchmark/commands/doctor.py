@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._include import include_option
+
 
 @click.command("doctor")
 @click.option("--model", "-m", required=True, help="As in `run`: provider/name or an alias.")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
-@click.option(
-    "--include", multiple=True, type=click.Path(path_type=Path), help="A Python file with a model of yours."
-)
+@include_option("A Python file with a model of yours.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for what it cost.")
 @click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
 def command(model: str, model_args: str, include: tuple[Path, ...], prices: Path | None, as_json: bool) -> int:

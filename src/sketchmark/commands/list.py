@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sketchmark.commands._include import include_option
+
 if TYPE_CHECKING:
     from sketchmark.catalog import Catalog
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("what", type=click.Choice(["tasks", "models", "worlds"]))
 @click.argument("words", nargs=-1, metavar="[WORD ...]")
 @click.option("--json", "as_json", is_flag=True, help="All that is known of them, as JSON.")
-@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks or models of your own.")
+@include_option("Tasks or models of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(what: str, words: tuple[str, ...], as_json: bool, include: tuple[Path, ...], trust_code: bool) -> int:
     """List tasks, models or worlds; with a WORD those that hold it in their name or fit it as a pattern.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._include import include_option
 from sketchmark.commands._output import output_option
 from sketchmark.terminal import show_progress, tell
 
@@ -14,8 +15,8 @@ from sketchmark.terminal import show_progress, tell
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @output_option("The run folder to make; it must not be there yet.", required=True)
 @click.option("--partial", is_flag=True, help="Merge what is there although samples are missing.")
-@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
-@click.option("--trust-code", is_flag=True, help="Run Python found inside --include folders.")
+@include_option("Where tasks of your own are.")
+@click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(
     runs: tuple[Path, ...], output_path: Path, partial: bool, include: tuple[Path, ...], trust_code: bool, quiet: bool

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sketchmark.commands._include import include_option
 from sketchmark.commands._options import is_given, limit, log_level, refused
 from sketchmark.commands._output import output_option
 
@@ -75,12 +76,7 @@ from sketchmark.commands._output import output_option
     "--cache", type=click.Path(path_type=Path), help="Folder of the call cache [default: ~/.cache/sketchmark]."
 )
 @click.option("--no-cache", is_flag=True, help="Ask the model even what it has answered before.")
-@click.option(
-    "--include",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Tasks or models of your own: a YAML or Python file, or a folder.",
-)
+@include_option("Tasks or models of your own: a YAML or Python file, or a folder.")
 @click.option(
     "--trust-code",
     is_flag=True,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._include import include_option
 from sketchmark.terminal import tell
 
 
@@ -20,7 +21,7 @@ from sketchmark.terminal import tell
 @click.option("--judge", default="", help="A model that judges open answers.")
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json and every reply that is read differently.")
-@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Where tasks of your own are.")
+@include_option("Where tasks of your own are.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
     run: Path, scoring: str, judge: str, judge_args: str, as_json: bool, include: tuple[Path, ...], trust_code: bool

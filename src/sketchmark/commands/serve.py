@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from sketchmark.commands._include import include_option
 from sketchmark.errors import BadInput
 from sketchmark.terminal import tell
 
@@ -15,9 +16,7 @@ from sketchmark.terminal import tell
 @click.command("serve")
 @click.option("--model", required=True, help="The model to serve, as in `run`: player/solver, hf/PATH...")
 @click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
-@click.option(
-    "--include", multiple=True, type=click.Path(path_type=Path), help="A Python file with a model of yours."
-)
+@include_option("A Python file with a model of yours.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
 @click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
 @click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")

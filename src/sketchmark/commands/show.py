@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sketchmark.commands._include import include_option
 from sketchmark.terminal import tell, tell_all
 from sketchmark.terminal.tables import tell_wrapped
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where the task's data is on disk."
 )
 @click.option("--save", type=click.Path(path_type=Path), help="Write the sample's pictures into this folder.")
-@click.option("--include", multiple=True, type=click.Path(path_type=Path), help="Tasks of your own.")
+@include_option("Tasks of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],

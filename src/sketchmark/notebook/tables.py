@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sketchmark.comparison.wording import bounds_of, chance, number, signed
 from sketchmark.report.markup import Html, as_table, join, tag
 from sketchmark.runs.baselines import warned
+from sketchmark.runs.own_numbers import own_numbers, why_none
 from sketchmark.runs.results_format import CellSummary, Gain, Metric, Results
 from sketchmark.terminal import one_line
 from sketchmark.terminal.columns import in_columns
@@ -69,11 +70,10 @@ def _text(table: Shown) -> str:
 def _scores(name: str, cell: CellSummary) -> Iterator[tuple[str, ...]]:
     failures = ", ".join(f"{kind} {count}" for kind, count in cell.failures.items())
     found = {metric: _metric(value) for metric, value in cell.metrics.items()}
-    for metric, value in cell.aggregate.items():
-        if isinstance(value, float) and metric not in found:
-            found[metric] = (number(value), "", str(cell.n))
+    for metric, value in own_numbers(cell, cell.headline).items():
+        found[metric] = (number(value), "", str(cell.n))
     if not found:
-        found[f"({cell.problem or 'nothing scored'})"] = ("–", "", str(cell.n))
+        found[f"({why_none(cell)})"] = ("–", "", str(cell.n))
     for metric, numbers in found.items():
         yield name, f"{metric} *" if metric == cell.headline else metric, *numbers, failures
         name = failures = ""

@@ -21,6 +21,7 @@ from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.runs.asked import Asked, command
 from sketchmark.runs.format import CellAbout, RunAbout, condition
+from sketchmark.runs.own_numbers import own_numbers, why_none
 from sketchmark.runs.results_format import CellSummary, Metric
 from sketchmark.runs.store import RunFolder
 
@@ -160,8 +161,11 @@ def _scores(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) 
                 found = way.metrics[metric]
                 guessed = f"{guess.best:.3f}" if guess else ""
                 yield _text(name), _text(metric), _mean(found), guessed, str(found.n), _text(scoring)
-        if not cell.metrics:
-            yield _text(name), _text(about.headline), _text(cell.problem or "nothing scored"), "", "", ""
+        own = {} if cell.metrics else own_numbers(cell, cell.headline)
+        for metric, value in own.items():
+            yield _text(name), _text(metric), f"{value:.3f}", "", str(cell.n), _text(cell.scoring or "strict")
+        if not (cell.metrics or own):
+            yield _text(name), _text(about.headline), _text(why_none(cell)), "", "", ""
 
 
 def _mean(found: Metric) -> str:
