@@ -33,6 +33,10 @@ def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
     return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
 
 
+def _nobody(id: str) -> str:
+    raise CallFailed("connection", "nothing listens there", stops_run=True)
+
+
 async def test_the_same_again_asks_nothing_and_changes_nothing(tmp_path: Path) -> None:
     model, cells = Speaker(), _cells(3, "direct", "visual_cot")
     await run(tmp_path, cells, model)
@@ -243,6 +247,36 @@ async def test_another_model_is_another_run(tmp_path: Path) -> None:
         await run(tmp_path, _cells(2), Speaker(name="other"))
 
 
+async def test_a_folder_takes_in_no_mode_of_another_model(tmp_path: Path) -> None:
+    folder = await run(tmp_path, _cells(2), Speaker())
+    with pytest.raises(RunConflict, match=r"holds shades\.direct of another model, speaker \(use another --output"):
+        await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="other"))
+    assert folder.cells == ["shades.direct"] and folder.results().tasks["shades.direct"].n == 2
+
+
+async def test_unless_that_never_answered_and_then_it_is_forgotten(tmp_path: Path) -> None:
+    with pytest.raises(RunStopped):
+        await run(tmp_path, _cells(3), Speaker(_nobody, name="wrong"))
+    folder = await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="right"))
+    assert folder.cells == list(folder.results().tasks) == ["shades.visual_cot"]
+    assert sorted(file.name for file in tmp_path.rglob("*.jsonl")) == ["shades.visual_cot.jsonl"] * 2
+
+
+async def test_other_arguments_of_the_same_model_are_said_beside_the_gain(tmp_path: Path) -> None:
+    def speaker(**arguments: Any) -> Speaker:
+        model = Speaker()
+        model.arguments = arguments
+        return model
+
+    await run(tmp_path, _cells(2), speaker(detail="low"))
+    folder = await run(tmp_path, _cells(2, "visual_cot"), speaker(detail="low", draw_size=512))
+    assert folder.results().warnings == []
+    folder = await run(tmp_path, _cells(2, "text_cot"), speaker(detail="high"))
+    assert folder.results().warnings == [
+        'shades.text_cot was played with other arguments of the model than shades.direct: detail: "low" -> "high"'
+    ]
+
+
 async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> None:
     model = Speaker(lambda id: "yes")
     folder = await run(tmp_path, _cells(2, "direct"), model)
@@ -298,11 +332,8 @@ def _at(address: str, answer: Callable[[str], Reply | str] = lambda id: "yes") -
 
 
 async def test_an_address_that_is_mended_is_no_conflict_while_nobody_has_answered(tmp_path: Path) -> None:
-    def nobody(id: str) -> str:
-        raise CallFailed("connection", "nothing listens there", stops_run=True)
-
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3), _at("http://wrong", nobody))
+        await run(tmp_path, _cells(3), _at("http://wrong", _nobody))
     folder = await run(tmp_path, _cells(3), _at("http://right"))
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})

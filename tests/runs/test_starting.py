@@ -90,6 +90,13 @@ async def test_without_fresh_nothing_is_removed(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").read_text() == "kept"
 
 
+async def test_what_could_not_be_read_again_is_refused_before_the_first_call(tmp_path: Path) -> None:
+    model = Speaker()
+    with pytest.raises(BadInput, match=r"could not be written down: Expected `int` <= .* at `\$.seed`"):
+        await run(tmp_path / "run", [make_cell(make_task(make_samples(2)), seed=2**63)], model)
+    assert not model.calls and not (tmp_path / "run" / "run.json").exists()
+
+
 async def test_the_folder_says_what_was_run(tmp_path: Path) -> None:
     arguments = {"base_url": "https://me:secret-word@host/v1", "n": 3}
     cells = _cells(1, model_args=arguments, seed=4)

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import platform
-import shutil
-import time
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from sketchmark import __version__
 from sketchmark.engines.local import play_all
 from sketchmark.engines.order import longest_first
 from sketchmark.episode import Episode
-from sketchmark.errors import CallFailed, RunConflict, RunStopped, SketchmarkError
-from sketchmark.files.atomic import write_json
+from sketchmark.errors import CallFailed, RunStopped, SketchmarkError
 from sketchmark.files.lines import LineWriter
-from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
-from sketchmark.models.secrets import to_write_down
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.ending import note_ending
-from sketchmark.runs.format import FORMAT, ModelAbout, RunAbout
 from sketchmark.runs.grading import counted, grade, usage_of
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.preparing import prepare
 from sketchmark.runs.progress import Watcher, told_of_calls
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
-from sketchmark.runs.shards import note_totals, refuse_another_shard
+from sketchmark.runs.shards import note_totals
 from sketchmark.runs.staff import Staff, staff
 from sketchmark.runs.stopping import PATIENCE, Stopping
-from sketchmark.runs.store import RunFolder, differences
+from sketchmark.runs.store import RunFolder
 from sketchmark.runs.submissions import write_submissions
 from sketchmark.runs.supply import Job, Progress, supply, to_be_played_again
-from sketchmark.runs.warnings import retiring
+from sketchmark.runs.warnings import played_otherwise, retiring
 
 _LOOK_AHEAD = 32
 """Samples that are made before their turn, to play the longest of them first."""
@@ -51,7 +44,7 @@ async def run_plan(
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
-        folder = _prepare(request, cells, model, path, options.fresh, retires)
+        folder = prepare(request, cells, model, path, options.fresh, retires)
         begun = True
         stopping = Stopping(options.concurrency)
         scoring = None if options.grading.judge else options.grading.scoring
@@ -67,7 +60,8 @@ async def run_plan(
         async with told_of_calls(watcher, calls):
             await fill_scores(folder, tasks, options.grading, options.scored_beside, watcher)
         scorings = [options.grading.scoring, *options.scored_beside]
-        aggregate(folder, tasks, request.seed, scorings, (*options.warnings, *retiring(retires)))
+        told = (*options.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
+        aggregate(folder, tasks, request.seed, scorings, told)
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
@@ -79,61 +73,6 @@ async def run_plan(
         raise
     finally:
         lock.release()
-
-
-def _prepare(
-    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
-) -> RunFolder:
-    folder = RunFolder(path)
-    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
-        for name in ("episodes", "scores", "pictures"):
-            shutil.rmtree(path / name, ignore_errors=True)
-        for name in ("run.json", "results.json", "report.html"):
-            (path / name).unlink(missing_ok=True)
-    descriptions = {cell.name: cell.describe(model) for cell in cells}
-    about = folder.about() if folder.run_file.exists() else None
-    if about:
-        refuse_another_shard(folder, about, request.shard)
-    known = about.cells if about else {}
-    retires = retires or (about.model.retires if about else {})
-    for name, description in descriptions.items():
-        changed = differences(plain(known[name]), plain(description)) if name in known else []
-        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
-            folder.episodes_file(name).unlink(missing_ok=True)
-            folder.scores_file(name).unlink(missing_ok=True)
-        elif changed:
-            raise RunConflict(
-                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
-                + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
-                "use another --output_path, or --fresh to start over",
-            )
-    limits = {name: limit for name, limit in (about.limits if about else {}).items() if name not in descriptions}
-    limits |= {cell.name: cell.limit for cell in cells if cell.limit is not None}
-    now = RunAbout(
-        format=FORMAT,
-        sketchmark=__version__,
-        model=ModelAbout(
-            request.model, to_write_down(request.model_args), retires or (about.model.retires if about else {})
-        ),
-        seed=request.seed,
-        started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        machine={"python": platform.python_version(), "system": platform.system()},
-        cells={**known, **descriptions},
-        limits=limits,
-        totals={name: total for name, total in (about.totals if about else {}).items() if name not in descriptions},
-        shard=str(request.shard or ""),
-        asked={
-            **{name: asked for name, asked in (about.asked if about else {}).items() if name not in descriptions},
-            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
-        },
-    )
-    write_json(folder.run_file, now)
-    return folder
-
-
-def _answered(folder: RunFolder, cell: str) -> bool:
-    """Whether any call of the cell brought a reply."""
-    return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
 
 
 class _CellFiles:

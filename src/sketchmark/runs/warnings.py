@@ -7,9 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 from sketchmark.models.base import Model
+from sketchmark.runs.format import CellAbout
 from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.store import differences
 from sketchmark.tasks.questions.files import SOURCE
+
+_OF_DRAWING = ("draw", "svg")
 
 _SOON = timedelta(days=90)
 
@@ -54,4 +58,20 @@ def retiring(retires: Mapping[str, str]) -> list[str]:
             continue
         if soon:
             found.append(f"{name} is shut down on {day}, says its provider: plan to repeat this with another model")
+    return found
+
+
+def played_otherwise(cells: Mapping[str, CellAbout]) -> list[str]:
+    """Cells that were added to a folder with other arguments: a gain between them may come from these. How a model is
+    to draw changes nothing for a mode without drawing."""
+    found, first = [], dict[str, str]()
+    for name, cell in cells.items():
+        before = first.setdefault(cell.task, name)
+        one, other = (
+            {key: value for key, value in about.model.items() if not key.startswith(_OF_DRAWING)}
+            for about in (cells[before], cell)
+        )
+        if changed := differences(one, other):
+            told = "; ".join(changed[:3])
+            found.append(f"{name} was played with other arguments of the model than {before}: {told}")
     return found

@@ -1,0 +1,104 @@
+"""The folder of a run before it is played: what it holds already must be of the same model, played the same way."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from sketchmark import __version__
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.files.atomic import write_json
+from sketchmark.files.plain import plain
+from sketchmark.models.base import Model
+from sketchmark.models.secrets import to_write_down
+from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
+from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.shards import refuse_another_shard
+from sketchmark.runs.store import RunFolder, differences
+
+_ELSEWHERE = "use another --output_path, or --fresh to start over"
+
+
+def prepare(
+    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
+) -> RunFolder:
+    folder = RunFolder(path)
+    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
+        for name in ("episodes", "scores", "pictures"):
+            shutil.rmtree(path / name, ignore_errors=True)
+        for name in ("run.json", "results.json", "report.html"):
+            (path / name).unlink(missing_ok=True)
+    descriptions = {cell.name: cell.describe(model) for cell in cells}
+    about = folder.about() if folder.run_file.exists() else None
+    if about:
+        refuse_another_shard(folder, about, request.shard)
+    known = _of_this_model(folder, about.cells if about else {}, descriptions)
+    retires = retires or (about.model.retires if about else {})
+    for name, description in descriptions.items():
+        changed = differences(plain(known[name]), plain(description)) if name in known else []
+        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+            _forget(folder, name)
+        elif changed:
+            raise RunConflict(
+                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
+                + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
+                _ELSEWHERE,
+            )
+    kept = known.keys() - descriptions.keys()
+    limits = {name: limit for name, limit in (about.limits if about else {}).items() if name in kept}
+    limits |= {cell.name: cell.limit for cell in cells if cell.limit is not None}
+    now = RunAbout(
+        format=FORMAT,
+        sketchmark=__version__,
+        model=ModelAbout(
+            request.model, to_write_down(request.model_args), retires or (about.model.retires if about else {})
+        ),
+        seed=request.seed,
+        started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        machine={"python": platform.python_version(), "system": platform.system()},
+        cells={**known, **descriptions},
+        limits=limits,
+        totals={name: total for name, total in (about.totals if about else {}).items() if name in kept},
+        shard=str(request.shard or ""),
+        asked={
+            **{name: asked for name, asked in (about.asked if about else {}).items() if name in kept},
+            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        },
+    )
+    try:
+        msgspec.convert(plain(now), RunAbout)
+    except msgspec.ValidationError as error:  # a folder that could not be read again would be played for nothing
+        raise BadInput(f"this run could not be written down: {error}") from error
+    write_json(folder.run_file, now)
+    return folder
+
+
+def _of_this_model(
+    folder: RunFolder, known: Mapping[str, CellAbout], asked: Mapping[str, CellAbout]
+) -> dict[str, CellAbout]:
+    """One folder is one model's: a gain between the cells of two would be taken for that of drawing. A name that was
+    mended before anything was answered is forgotten with its failures."""
+    names = {cell.model.get("name") for cell in asked.values()}
+    others = [name for name, cell in known.items() if name not in asked and cell.model.get("name") not in names]
+    for name in others:
+        if _answered(folder, name):
+            whose = known[name].model.get("name")
+            raise RunConflict(f"{folder.path} holds {name} of another model, {whose}", _ELSEWHERE)
+    for name in others:
+        _forget(folder, name)
+    return {name: cell for name, cell in known.items() if name not in others}
+
+
+def _forget(folder: RunFolder, cell: str) -> None:
+    folder.episodes_file(cell).unlink(missing_ok=True)
+    folder.scores_file(cell).unlink(missing_ok=True)
+
+
+def _answered(folder: RunFolder, cell: str) -> bool:
+    """Whether any call of the cell brought a reply."""
+    return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
