@@ -158,6 +158,7 @@ class Task:
         self._code = code or CodeNames()
         self.about = file.about.strip()
         self.headline = file.headline
+        self.less_is_better = file.less_is_better
         self.breakdown = file.breakdown
         if not file.source or not file.modes:
             raise BadInput(

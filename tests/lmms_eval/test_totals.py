@@ -15,6 +15,8 @@ import pytest
 import sketchmark
 from sketchmark.commands._results_table import print_results
 from sketchmark.comparison.comparing import compare
+from sketchmark.comparison.leaderboard import leaderboard
+from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.notebook.tables import as_text
@@ -264,3 +266,21 @@ def test_scoring_again_finds_the_same_values(tmp_path: Path) -> None:
     before = (folder.path / "results.json").read_bytes()
     again = play(tmp_path, "by_kind")
     assert (again.path / "results.json").read_bytes() == before
+
+
+def test_no_gain_is_measured_in_a_score_where_less_is_better(tmp_path: Path) -> None:
+    file = task(tmp_path, "share")
+    error_rate = "{metric: score, higher_is_better: false, aggregation: !function utils.share}"
+    file.write_text(f"{FILE.partition('metric_list')[0]}metric_list: [{error_rate}]\n")
+    asked: dict[str, Any] = {"include": (file,), "trust_code": True, "mode": ["direct", "text_cot"]}
+    folder = sketchmark.run(Guesses(0.5), "sums", output_path=tmp_path / "runs" / "out", **asked).folder
+    cell, results = folder.about().cells["sums.text_cot"], folder.results()
+    assert (cell.headline, cell.less_is_better, results.gains) == ("", ["score"], [])
+    assert 0 < results.tasks["sums.text_cot"].metrics["score"].mean < 1
+    for metric in ("", "score"):
+        with pytest.raises(BadInput, match="in score less is better, and no gain is measured in it"):
+            compare(folder.path, metric=metric)
+    [row] = leaderboard(tmp_path / "runs", metric="score").rows
+    assert all(one.score and one.gain is None for one in row.standings)
+    [written, *_] = export(folder, "lmms-eval", tmp_path / "exported")
+    assert json.loads(written.read_text())["higher_is_better"]["sums"] == {"score": False}

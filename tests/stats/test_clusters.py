@@ -117,6 +117,10 @@ def test_the_effective_size_of_independent_right_and_wrong_answers_is_their_numb
         ([0, 1, 1], list("abc"), "wilson"),
         ([-0.01, 1], None, "t"),
         ([0, 1.01], None, "t"),
+        ([0, 100], None, "wilson"),
+        ([100, 100, 0], list("aab"), "wilson-clustered"),
+        ([0, 100, 50], None, "t"),
+        ([0, 50], None, "t"),
         ([2], None, "none"),
         ([2, 2, 2], list("aaa"), "none"),
     ],
@@ -143,6 +147,19 @@ def test_the_bootstrap_is_for_eight_to_a_thousand_clusters_and_t_for_the_rest(co
     if found.method == "t":
         expected = scipy.stats.t.interval(0.95, count - 1, values.mean(), scipy.stats.sem(values))
         assert bounds(found) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("right", range(1, 13))
+@pytest.mark.parametrize("labels", [None, list("aabbccddeeff")])
+def test_right_and_wrong_in_per_cent_have_the_interval_of_right_and_wrong(
+    right: int, labels: list[str] | None
+) -> None:
+    share = interval([1] * right + [0] * (12 - right), labels)
+    in_per_cent = interval([100] * right + [0] * (12 - right), labels)
+    assert [in_per_cent.mean, *bounds(in_per_cent)] == pytest.approx(
+        [100 * x for x in (share.mean or 0, *bounds(share))]
+    )
+    assert (in_per_cent.n, in_per_cent.method) == (share.n, share.method)
 
 
 def test_numbers_without_any_spread_have_an_interval_without_any_width() -> None:

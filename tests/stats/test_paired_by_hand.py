@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,15 @@ def test_the_method_follows_from_the_scores_and_the_clusters(
     before: list[float], after: list[float], labels: list[str] | None, method: str
 ) -> None:
     assert paired_difference(before, after, labels).method == method
+
+
+@pytest.mark.parametrize("labels", [None, list("aabcd")])
+def test_right_and_wrong_in_per_cent_are_paired_as_right_and_wrong(labels: list[str] | None) -> None:
+    share = paired_difference(*BINARY, labels)
+    before, after = ([100 * x for x in side] for side in BINARY)
+    found = paired_difference(before, after, labels)
+    assert [found.mean, *bounds(found)] == pytest.approx([100 * x for x in (share.mean or 0, *bounds(share))])
+    assert replace(found, mean=share.mean, low=share.low, high=share.high) == share
 
 
 def test_a_gain_of_exactly_all_is_still_a_fraction_and_a_larger_one_is_not() -> None:

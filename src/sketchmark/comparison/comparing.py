@@ -74,8 +74,8 @@ class _Work:
     def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
         """One task at a time, so that memory holds the scores of one."""
         metric = self.metric or cells[0].about.headline
-        if not metric:
-            self.notes.append(f"{cells[0].task} names no headline score: choose one with --metric")
+        if reason := fairness.why_no_gain(cells[0].about, metric):
+            self.notes.append(reason)
             return
         rows = {id(cell): cell.rows() for cell in cells}
         reasons = {id(cell): withheld(rows[id(cell)].values()) for cell in cells}

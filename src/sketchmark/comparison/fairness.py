@@ -6,7 +6,7 @@ from typing import Any
 
 from sketchmark.files.plain import plain
 from sketchmark.models.native import NATIVE_HISTORY
-from sketchmark.runs.format import condition
+from sketchmark.runs.format import CellAbout, condition
 from sketchmark.runs.gains import Rows
 from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.scored import ScoredCell
@@ -15,6 +15,13 @@ from sketchmark.runs.store import differences
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
 """Parts of `play` without which two runs of a mode are not the same test. Temperatures and token limits may differ
 on purpose: they are mentioned, not refused."""
+
+
+def why_no_gain(cell: CellAbout, metric: str) -> str:
+    """Why a task's cells are not compared in a score at all; empty: they are."""
+    if metric in cell.less_is_better or (not metric and cell.less_is_better):
+        return f"{cell.task}: in {metric or cell.less_is_better[0]} less is better, and no gain is measured in it"
+    return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
 
 
 def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:

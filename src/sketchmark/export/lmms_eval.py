@@ -50,7 +50,10 @@ def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str])
         },
         "versions": dict.fromkeys(cells, 0),
         "n-shot": dict.fromkeys(cells, 0),
-        "higher_is_better": {name: dict.fromkeys(means(cell), True) for name, cell in cells.items()},
+        "higher_is_better": {
+            name: {score: score not in cell.about.less_is_better for score in means(cell)}
+            for name, cell in cells.items()
+        },
         "n-samples": {
             name: {"original": len(cell.episodes), "effective": sum(row.scored for row in cell.rows.values())}
             for name, cell in cells.items()

@@ -102,6 +102,9 @@ class CellAbout(Struct):
     headline: str = ""
     """The score that the gain is measured in."""
 
+    less_is_better: list[str] = []
+    """Scores in which less is better: no gain is measured in them."""
+
     breakdown: list[str] = []
     """The groups that results are split by."""
 

@@ -116,7 +116,7 @@ def gains(cells: Mapping[str, CellAbout], rows: Callable[[str], Rows]) -> list[G
 
     def change(before: str, name: str) -> Difference | None:
         cell, base = cells[name], f"{cells[name].task}.{before}"
-        if base not in cells or cell.mode == before or not cell.headline:
+        if base not in cells or cell.mode == before or not cell.headline or cell.headline in cell.less_is_better:
             return None
         found = pair(rows(base), rows(name), cell.headline).difference()
         return found if found.n else None

@@ -141,6 +141,7 @@ class Cell:
             model=to_write_down(model.identity()),
             draw_with=NATIVE_HISTORY if model.abilities.native else by_code,
             headline=self.task.headline,
+            less_is_better=self.task.less_is_better,
             breakdown=self.task.breakdown,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +14,9 @@ from sketchmark.stats.distributions import normal_quantile, t_quantile
 
 UPPER = 0.975
 """Both tails together leave out 5 %."""
+
+WHOLE = 100.0
+"""What a right answer counts where scores are in per cent."""
 
 Number = TypeVar("Number", float, Floats)
 
@@ -37,8 +40,8 @@ def interval(values: npt.ArrayLike, clusters: Labels | None = None, seed: int = 
 
     Right/wrong values get Wilson's interval. Fractions, and anything clustered, get the same interval on the number
     of independent right/wrong items that would be as uncertain. It stays inside 0..1, is lopsided near the ends, and
-    has a width even when every item scored 1, where t and the bootstrap claim certainty. Values outside 0..1 get a
-    studentised bootstrap.
+    has a width even when every item scored 1, where t and the bootstrap claim certainty. Nothing but 0 and 100 is
+    right/wrong in per cent. Other values outside 0..1 get a studentised bootstrap.
     """
     x = numbers(values)
     n = len(x)
@@ -46,6 +49,9 @@ def interval(values: npt.ArrayLike, clusters: Labels | None = None, seed: int = 
         return Interval(None, None, None, 0, "none")
     mean = float(x.mean())
     groups = Clusters.of(x, clusters)
+    if x.max() == WHOLE and all_or_nothing(x):
+        share = interval(x / WHOLE, clusters)
+        return replace(share, **{end: WHOLE * getattr(share, end) for end in ("mean", "low", "high")})
     if x.min() < 0 or x.max() > 1:
         low, high, method = studentised(groups, seed)
         return Interval(mean, low, high, n, method)
@@ -56,6 +62,11 @@ def interval(values: npt.ArrayLike, clusters: Labels | None = None, seed: int = 
     effective, quantile = effective_size(groups, x, binary_variance, int(np.count_nonzero((x > 0) & (x < 1))))
     low, high = wilson(mean, effective, quantile)
     return Interval(mean, low, high, n, "wilson-clustered" if groups.shared else "wilson-effective")
+
+
+def all_or_nothing(x: Floats) -> bool:
+    """Right/wrong in per cent."""
+    return bool(np.all((x == 0) | (x == WHOLE)))
 
 
 def numbers(values: npt.ArrayLike) -> Floats:

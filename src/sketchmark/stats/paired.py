@@ -6,7 +6,7 @@ Differences run from `a` to `b`: positive means that `b` is better.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sketchmark.stats.bootstrap import studentised
 from sketchmark.stats.clusters import Clusters, Floats, Labels
 from sketchmark.stats.distributions import binomial_cdf, normal_quantile
-from sketchmark.stats.intervals import UPPER, effective_size, numbers
+from sketchmark.stats.intervals import UPPER, WHOLE, all_or_nothing, effective_size, numbers
 
 EXACT_UP_TO = 16
 """So many non-zero differences have 65,536 sign patterns: all of them are tried."""
@@ -46,10 +46,15 @@ def paired_difference(
 ) -> Difference:
     """Right/wrong pairs: Tango's score interval and the exact McNemar test. Fractions: the same interval on effective
     counts, and a sign-flip permutation test. Clustered: cluster-robust effective counts, and whole clusters flipped.
+    Right/wrong in per cent (0 and 100) stays in per cent.
     """
     before, after = numbers(a), numbers(b)
     if len(before) != len(after):
         raise ValueError(f"{len(before)} values cannot be paired with {len(after)}")
+    both = np.concatenate([before, after])
+    if len(both) and both.max() == WHOLE and all_or_nothing(both):
+        share = paired_difference(before / WHOLE, after / WHOLE, clusters, seed)
+        return replace(share, **{end: WHOLE * getattr(share, end) for end in ("mean", "low", "high")})
     d = after - before
     n = len(d)
     helped, hurt = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))

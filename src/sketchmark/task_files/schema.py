@@ -157,6 +157,9 @@ class TaskFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="(sample, episode, grading) -> Scores: what the drawings show, for `--scoring ra-al`."),
     ] = None
     headline: Annotated[str, Meta(description="The score that tables and comparisons show first.")] = ""
+    less_is_better: Annotated[
+        list[str], Meta(description="Scores in which less is better (an error rate): no gain is measured in them.")
+    ] = []
     breakdown: Annotated[list[str], Meta(description="The sample's groups that results are broken down by.")] = []
     submission: Annotated[
         Code | Call | None, Meta(description="(episodes, folder) -> the files of a benchmark that scores elsewhere.")
