@@ -14,13 +14,16 @@ import pytest
 
 import sketchmark
 from sketchmark.commands._results_table import print_results
+from sketchmark.comparison.board_tables import board_tables
 from sketchmark.comparison.comparing import compare
 from sketchmark.comparison.leaderboard import leaderboard
+from sketchmark.comparison.wording import span
 from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.notebook.tables import as_text
 from sketchmark.parts import Context
+from sketchmark.report import write_report
 from sketchmark.report.card import card
 from sketchmark.runs.store import RunFolder
 from sketchmark.task_files.functions import Functions
@@ -284,3 +287,14 @@ def test_no_gain_is_measured_in_a_score_where_less_is_better(tmp_path: Path) -> 
     assert all(one.score and one.gain is None for one in row.standings)
     [written, *_] = export(folder, "lmms-eval", tmp_path / "exported")
     assert json.loads(written.read_text())["higher_is_better"]["sums"] == {"score": False}
+
+
+def test_a_score_in_per_cent_is_shown_in_per_cent(tmp_path: Path) -> None:
+    """`by_kind` gives 0..100: 6667 % and +10000 points were shown of it."""
+    ran = [play(tmp_path, "by_kind", share, f"runs/{share}", n=120) for share in (0.4, 0.8)]
+    low, high = (folder.results().tasks["sums.direct"].metrics["score"].mean for folder in ran)
+    board = "\n".join(str(row) for table in board_tables(leaderboard(tmp_path / "runs")) for row in table.rows)
+    assert f"'{low:.1f}'" in board and f"'{high:.1f}'" in board
+    assert f">{high:.1f} [" in write_report(ran[1]).read_text("utf-8")
+    apart = compare([folder.path for folder in ran]).rows[0].difference
+    assert span(apart).startswith(f"{high - low:+.1f} points [")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from sketchmark.comparison.leaderboard import BoardRow, Leaderboard
 from sketchmark.runs.results_format import Gain, Mean
 from sketchmark.runs.standings import Standing
+from sketchmark.stats.scale import in_points
 from sketchmark.terminal.tables import Table
 
 _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")
@@ -62,8 +63,8 @@ def _score_and_gain(one: Standing | None) -> str:
     """Of one width, so that numbers stand under each other."""
     if one is None or one.score is None:
         return f"–{'':7}"
-    gain = _points(one.gain.gain) if one.gain else ""
-    return f"{100 * one.score.mean:.1f} {gain:>6}"
+    gain = _points(one.gain) if one.gain else ""
+    return f"{_score(one.score)} {gain:>6}"
 
 
 def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
@@ -78,8 +79,8 @@ def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
         for row in board.rows:
             for one in row.standings:
                 if one.task == task:
-                    score = (f"{100 * one.score.mean:.1f}", _bounds(one.score)) if one.score else ("–", "")
-                    gain = (_points(one.gain.gain), _bounds(one.gain)) if one.gain else ("", "")
+                    score = (_score(one.score), _bounds(one.score)) if one.score else ("–", "")
+                    gain = (_points(one.gain), _bounds(one.gain)) if one.gain else ("", "")
                     table.add(task, names[row.run], _played(one), *score, *gain, str(one.n), str(one.played - one.n))
     return table
 
@@ -111,11 +112,17 @@ def _took(row: BoardRow) -> list[str]:
     return [f"{sum(one.played for one in row.standings):,}", *(f"{usage[name]:,}" for name in _USAGE)]
 
 
-def _points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}"
+def _score(found: Mean) -> str:
+    return "–" if found.mean is None else f"{in_points(found.mean, found.ci95):.1f}"
+
+
+def _points(found: Gain) -> str:
+    return "–" if found.gain is None else f"{in_points(found.gain, found.ci95):+.1f}"
 
 
 def _bounds(found: Mean | Gain) -> str:
     low, high = found.ci95
     sign = "+" if isinstance(found, Gain) else ""
-    return "" if low is None or high is None else f"[{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
+    if low is None or high is None:
+        return ""
+    return f"[{in_points(low, found.ci95):{sign}.1f}, {in_points(high, found.ci95):{sign}.1f}]"

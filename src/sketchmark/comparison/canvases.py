@@ -102,4 +102,4 @@ def _tell(control: _Control, found: Difference, p: float | None) -> str:
 
 
 def _size(found: Difference) -> str:
-    return points(abs(found.mean or 0)).lstrip("+")
+    return points(abs(found.mean or 0), (found.low, found.high)).lstrip("+")

@@ -104,10 +104,10 @@ def _counts(trouble: Mapping[str, int]) -> str:
 def _breakdown(row: TableRow, found: Breakdown) -> Table:
     below: tuple[str, ...] = ()
     if found.trend:
-        low, high = 100 * found.trend.low, 100 * found.trend.high
+        slope, low, high = (100 * end for end in (found.trend.slope, found.trend.low, found.trend.high))
         below = (
-            f"The difference changes by {points(found.trend.slope)} [{low:+.1f}, {high:+.1f}] for each unit of "
-            f"{found.key} (p {chance(found.trend.p)}).",
+            f"The difference changes by {slope:+.1f} points [{low:+.1f}, {high:+.1f}] for each unit of "
+            f"{found.key} (p {chance(found.trend.p)}, of this line alone).",
         )
     return Table(
         f"{row.task}: {row.label}, by {found.key}",

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sketchmark.runs.results_format import Gain, Metric
 from sketchmark.stats import Difference, Interval
+from sketchmark.stats.scale import in_points
 
 
 def share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.0f} %"
 
 
-def points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.1f} points"
+def points(value: float | None, ci: Sequence[float | None] = ()) -> str:
+    return "–" if value is None else f"{in_points(value, ci):+.1f} points"
 
 
 def span(found: Difference) -> str:
     """`+12.0 points [+5.1, +18.8]`."""
     if found.low is None or found.high is None:
         return points(found.mean)
-    return f"{points(found.mean)} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    ci = found.low, found.high
+    return f"{points(found.mean, ci)} [{in_points(found.low, ci):+.1f}, {in_points(found.high, ci):+.1f}]"
 
 
 def number(value: float | None) -> str:

@@ -31,7 +31,7 @@ def alignment(cells: Mapping[str, CellSummary]) -> Html | None:
 def _on_its_scale(score: str, found: Metric) -> str:
     """RA and AL run from 1 to 5, all else is a share."""
     if score not in ("ra", "al"):
-        return f"{percent(found.mean)} {bracket(found.ci95)}"
+        return f"{percent(found.mean, found.ci95)} {bracket(found.ci95)}"
     low, high = found.ci95
     return f"{found.mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None else "")
 

@@ -10,6 +10,7 @@ from typing import Any
 from sketchmark.report.markup import Html, tag
 from sketchmark.report.numbers import bracket, percent
 from sketchmark.runs.results_format import Mean
+from sketchmark.stats.scale import in_points
 
 Point = Mean | None
 """None where there is nothing."""
@@ -31,7 +32,8 @@ def bars(
     which are cut otherwise."""
     import pygal
 
-    ends = [100 * end for values in series.values() for point in values if point for end in point.ci95 if end]
+    drawn = [point for values in series.values() for point in values if point]
+    ends = [in_points(end, point.ci95) for point in drawn for end in point.ci95 if end]
     low = min(0, 25 * math.floor(min(ends, default=0) / 25)) if signed else 0
     high = max(25, 25 * math.ceil(max(ends, default=0) / 25)) if signed else 100
     whole = {"x_label_rotation": 30, "truncate_label": -1, "height": 400} if slanted else {}
@@ -121,16 +123,16 @@ def _table_row(label: str, number: int, series: Mapping[str, Sequence[Point]]) -
 def _told(point: Point) -> str:
     if point is None or point.mean is None:
         return "–"
-    return f"{percent(point.mean)} {bracket(point.ci95)} (n = {point.n})"
+    return f"{percent(point.mean, point.ci95)} {bracket(point.ci95)} (n = {point.n})"
 
 
 def _value(point: Point, with_interval: bool) -> dict[str, Any] | None:
     if point is None or point.mean is None:
         return None
-    value: dict[str, Any] = {"value": 100 * point.mean}
+    value: dict[str, Any] = {"value": in_points(point.mean, point.ci95)}
     low, high = point.ci95
     if with_interval and low is not None and high is not None:
-        value["ci"] = {"low": 100 * low, "high": 100 * high}
+        value["ci"] = {"low": in_points(low, point.ci95), "high": in_points(high, point.ci95)}
     return value
 
 

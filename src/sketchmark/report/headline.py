@@ -22,7 +22,7 @@ def headline(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> str:
         return " ".join(sentence for sentence in told if sentence) + more
     scored = [(cell, cell.metrics.get(cell.headline)) for cell in cells]
     told = [
-        f"{percent(metric.mean)} % {bracket(metric.ci95)} on {cell.task} ({cell.mode})"
+        f"{percent(metric.mean, metric.ci95)} % {bracket(metric.ci95)} on {cell.task} ({cell.mode})"
         for cell, metric in scored
         if metric
     ]
@@ -31,11 +31,15 @@ def headline(cells: Sequence[CellSummary], gains: Sequence[TableRow]) -> str:
 
 def _told(phrase: str, gains: Sequence[TableRow]) -> str:
     tasks = [
-        f"{gain.task}: {points(gain.difference.mean)}{'' if number else ' points'} {interval_of(gain)}".rstrip()
+        f"{gain.task}: {change_of(gain)}{'' if number else ' points'} {interval_of(gain)}".rstrip()
         + f", p {p_value(gain.p_holm)}"
         for number, gain in enumerate(gains)
     ]
     return f"{phrase} {'; '.join(tasks)}." if tasks else ""
+
+
+def change_of(gain: TableRow) -> str:
+    return points(gain.difference.mean, (gain.difference.low, gain.difference.high))
 
 
 def interval_of(gain: TableRow) -> str:

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sketchmark.stats.scale import in_points
+
 MINUS = "\N{MINUS SIGN}"
 
 
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}".replace("-", MINUS)
+Bounds = Sequence[float | None]
 
 
-def points(value: float | None) -> str:
+def percent(value: float | None, ci: Bounds = ()) -> str:
+    return "–" if value is None else f"{in_points(value, ci):.1f}".replace("-", MINUS)
+
+
+def points(value: float | None, ci: Bounds = ()) -> str:
     """A difference in percentage points, always with its sign."""
     if value is None:
         return "–"
-    rounded = round(100 * value, 1)
+    rounded = round(in_points(value, ci), 1)
     sign = "+" if rounded > 0 else MINUS if rounded < 0 else "±"
     return f"{sign}{abs(rounded):g}"
 
 
-def bracket(ci: Sequence[float | None]) -> str:
+def bracket(ci: Bounds) -> str:
     """`[12, 34]`; empty where the data say nothing about the spread."""
     low, high = ci
     if low is None or high is None:
         return ""
-    return f"[{_whole(low)}, {_whole(high)}]"
+    return f"[{_whole(in_points(low, ci))}, {_whole(in_points(high, ci))}]"
 
 
 def _whole(value: float) -> str:
-    number = round(100 * value)
+    number = round(value)
     return f"{MINUS}{-number}" if number < 0 else str(number)
 
 

@@ -20,8 +20,8 @@ def _whole(total: BenchmarkTotal) -> Html:
     for name, mean in {"overall": total.overall, **total.categories}.items():
         if mean is not None:
             gain = total.gains.get(name)
-            change = f"{points(gain.gain)} {bracket(gain.ci95)}" if gain else ""
-            rows.append([name, f"{percent(mean.mean)} {bracket(mean.ci95)}", mean.n, change])
+            change = f"{points(gain.gain, gain.ci95)} {bracket(gain.ci95)}" if gain else ""
+            rows.append([name, f"{percent(mean.mean, mean.ci95)} {bracket(mean.ci95)}", mean.n, change])
     caption = f"{_title(total)}: means weighted by the benchmark's constants"
     return as_table(caption, ("Category", "Score [95 %]", "n", "Gain over direct"), rows)
 

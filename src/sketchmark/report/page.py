@@ -13,9 +13,9 @@ from sketchmark.report.audited import audited
 from sketchmark.report.beside import alignment, published
 from sketchmark.report.evidence import compared
 from sketchmark.report.gallery import gallery
-from sketchmark.report.headline import headline, interval_of
+from sketchmark.report.headline import change_of, headline, interval_of
 from sketchmark.report.markup import Child, Html, as_table, join, tag, words
-from sketchmark.report.numbers import bracket, p_value, percent, points
+from sketchmark.report.numbers import bracket, p_value, percent
 from sketchmark.report.overall import overall
 from sketchmark.runs import summary
 from sketchmark.runs.baselines import warned
@@ -129,7 +129,7 @@ def _scores(
             [
                 cell.task,
                 _label(cell),
-                tag("span", f"{percent(metric.mean)} {bracket(metric.ci95)}", class_="score")
+                tag("span", f"{percent(metric.mean, metric.ci95)} {bracket(metric.ci95)}", class_="score")
                 if metric
                 else _none(cell),
                 *(
@@ -148,7 +148,7 @@ def _scores(
     columns = ("Task", "Mode", "Score [95 %]", *guess, "n", "Cut", "Unparsed", "Gain over direct", "Trouble")
     scorings = ", ".join(dict.fromkeys(cell.scoring for cell in cells if cell.scoring)) or "no scoring yet"
     every: list[list[Child]] = [
-        [cell.task, _label(cell), name, f"{percent(value.mean)} {bracket(value.ci95)}", value.n]
+        [cell.task, _label(cell), name, f"{percent(value.mean, value.ci95)} {bracket(value.ci95)}", value.n]
         for cell in cells
         for name, value in cell.metrics.items()
     ]
@@ -181,7 +181,11 @@ def _none(cell: CellSummary) -> str:
 
 
 def _gain_mark(gain: TableRow) -> Html:
-    return tag("span", f"{points(gain.difference.mean)} {interval_of(gain)}", class_=f"gain {gain.verdict}")
+    return tag(
+        "span",
+        f"{change_of(gain)} {interval_of(gain)}",
+        class_=f"gain {gain.verdict}",
+    )
 
 
 def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sketchmark.stats.clusters import Clusters, Labels
+from sketchmark.stats.clusters import Clusters, Floats, Labels
 from sketchmark.stats.distributions import t_quantile, t_upper_tail
 from sketchmark.stats.intervals import UPPER, numbers
+
+FEWEST = 8
+"""Clusters. With fewer, chance alone draws a line through them."""
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,34 @@ class Trend:
 
 
 def trend(x: npt.ArrayLike, y: npt.ArrayLike, clusters: Labels | None = None) -> Trend | None:
-    """A straight line with a variance that needs neither equal spread nor independence inside clusters.
+    """A straight line, and how much it changes without each cluster in turn (the jackknife, CR3): that needs neither
+    equal spread nor independence inside clusters, and with few clusters it errs on the side of doubt, where the
+    sandwich of the residuals is far too sure.
 
-    None where a line means nothing: fewer than three clusters, or a number that never changes.
+    None where a line means nothing: fewer than `FEWEST` clusters, a number that changes in one cluster only, or
+    differences that lie on the line so well that they say nothing about their spread.
     """
     across, up = numbers(x), numbers(y)
-    if len(across) < 3 or np.ptp(across) == 0:
+    across = across - across.mean() if len(across) else across
+    ones = np.ones_like(across)
+    parts = [Clusters.of(part, clusters).totals for part in (ones, across, up, across * across, across * up)]
+    count = len(parts[0])
+    if count < FEWEST:
         return None
-    across = across - across.mean()
-    square = float(across @ across)
-    slope = float(across @ up) / square
-    pulls = Clusters.of(across * (up - up.mean() - slope * across), clusters).totals
-    n, count = len(up), len(pulls)
-    if count < 3:
+    spread, slope = _line(*(part.sum() for part in parts))
+    spreads, slopes = _line(*(part.sum() - part for part in parts))
+    if spread <= 0 or spreads.min() <= 1e-9 * spread:
         return None
-    error = (float(pulls @ pulls) * count / (count - 1) * (n - 1) / (n - 2)) ** 0.5 / square
-    half = t_quantile(UPPER, count - 1) * error
-    p = 2 * t_upper_tail(abs(slope) / error, count - 1) if error > 0 else float(slope == 0)
-    return Trend(slope, slope - half, slope + half, p)
+    change = float(slope)
+    error = float(((count - 1) / count * np.square(slopes - slopes.mean()).sum()) ** 0.5)
+    if error <= 1e-9 * (abs(change) + float(np.ptp(up)) / float(np.ptp(across))):
+        return None
+    half = t_quantile(UPPER, count - 2) * error
+    return Trend(change, change - half, change + half, 2 * t_upper_tail(abs(change) / error, count - 2))
+
+
+def _line(n: Floats, x: Floats, y: Floats, xx: Floats, xy: Floats) -> tuple[Floats, Floats]:
+    """(the spread of x, the slope) from sums."""
+    spread = xx - x * x / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return spread, (xy - x * y / n) / spread

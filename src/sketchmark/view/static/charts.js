@@ -25,12 +25,12 @@ function layout(width, row) {
 
 const line = (x1, y1, x2, y2, kind) => svg("line", { x1, y1, x2, y2, class: kind });
 const label = (x, y, text, properties = {}) => svg("text", { x, y, ...properties }, text);
-const told = (point) => `${percent(point.mean)} ${bracket(point.ci95)}, n = ${point.n}`;
+const told = (point) => `${percent(point.mean, point.ci95)} ${bracket(point.ci95)}, n = ${point.n}`;
 
 /** Each gain as a dot with its interval, zero marked. */
 export function forest(gains) {
   const description = gains
-    .map((gain) => `${gain.task}, ${played(gain)}: ${points(gain.gain)} points ${bracket(gain.ci95)}`)
+    .map((gain) => `${gain.task}, ${played(gain)}: ${points(gain.gain, gain.ci95)} points ${bracket(gain.ci95)}`)
     .join("; ");
   return figure("Gain over direct, in points, with 95 % intervals", description, (width) => {
     const { row, left, right, nameAt } = layout(width, 34);
@@ -53,7 +53,7 @@ export function forest(gains) {
           label(0, y + nameAt, short(`${gain.task} · ${played(gain)}`, (nameAt < 0 ? width : left) / 6.8)),
           from === null ? null : line(x(from), y, x(to), y, "interval"),
           svg("circle", { cx: x(gain.gain), cy: y, r: 6 }),
-          label(width, y + 5, `${points(gain.gain)} ${bracket(gain.ci95)}`, { "text-anchor": "end", class: "value" }),
+          label(width, y + 5, `${points(gain.gain, gain.ci95)} ${bracket(gain.ci95)}`, { "text-anchor": "end", class: "value" }),
         );
       }),
     );
@@ -126,7 +126,7 @@ export function bars(caption, rows) {
             : [
                 svg("rect", { x: left, y: y - 8, width: Math.max(1, x(one.mean) - left), height: 16, rx: 2 }),
                 from === null ? null : line(x(from), y, x(to), y, "whisker"),
-                label(width, y + 5, `${percent(one.mean)} ${bracket(one.ci95)}`, { "text-anchor": "end", class: "value" }),
+                label(width, y + 5, `${percent(one.mean, one.ci95)} ${bracket(one.ci95)}`, { "text-anchor": "end", class: "value" }),
               ],
         );
       }),

@@ -66,7 +66,7 @@ function picker(letter, chosen, runs, change) {
 function result({ summary, difference, differs }) {
   const told = (cell) => {
     const metric = cell.metrics[cell.headline];
-    return metric ? `${percent(metric.mean)} ${bracket(metric.ci95)} by ${cell.scoring}` : noScore(cell);
+    return metric ? `${percent(metric.mean, metric.ci95)} ${bracket(metric.ci95)} by ${cell.scoring}` : noScore(cell);
   };
   return el(
     "div",
@@ -78,7 +78,7 @@ function result({ summary, difference, differs }) {
       " → ",
       told(summary[1]),
       " ",
-      difference.n ? pill(`${points(difference.gain)} points ${bracket(difference.ci95)}`, verdict(difference)) : null,
+      difference.n ? pill(`${points(difference.gain, difference.ci95)} points ${bracket(difference.ci95)}`, verdict(difference)) : null,
       " ",
       el(
         "span",

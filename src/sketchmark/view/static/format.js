@@ -2,17 +2,21 @@
 
 const MINUS = "\u2212";
 
-export const percent = (value) => (value === null || value === undefined ? "–" : (100 * value).toFixed(1));
+/** A share in points; a number that is no share as it is. Its interval tells, where it is small itself. */
+const inPoints = (value, ci = []) => ([value, ...ci].every((end) => end === null || Math.abs(end) <= 1) ? 100 * value : value);
 
-export function points(value) {
+export const percent = (value, ci) => (value === null || value === undefined ? "–" : inPoints(value, ci).toFixed(1));
+
+export function points(value, ci) {
   if (value === null || value === undefined) return "–";
-  const rounded = Math.round(1000 * value) / 10;
+  const rounded = Math.round(10 * inPoints(value, ci)) / 10;
   return (rounded > 0 ? "+" : rounded < 0 ? MINUS : "±") + Math.abs(rounded);
 }
 
-export function bracket([low, high]) {
+export function bracket(ci) {
+  const [low, high] = ci;
   if (low === null || high === null) return "";
-  const whole = (value) => String(Math.round(100 * value)).replace("-", MINUS);
+  const whole = (value) => String(Math.round(inPoints(value, ci))).replace("-", MINUS);
   return `[${whole(low)}, ${whole(high)}]`;
 }
 

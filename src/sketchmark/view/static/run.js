@@ -99,11 +99,11 @@ function scores(data, samples) {
     return [
       el("a", { href: samples({ task: cell.task, mode: cell.mode, canvas: cell.canvas }) }, cell.task),
       played(cell),
-      metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : noScore(cell),
+      metric ? el("span", { class: "whole" }, el("strong", {}, percent(metric.mean, metric.ci95)), " ", el("span", { class: "quiet" }, bracket(metric.ci95))) : noScore(cell),
       metric?.n ?? cell.n,
       share(cell.cut),
       share(cell.unparsed),
-      gain ? pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)) : "",
+      gain ? pill(`${points(gain.gain, gain.ci95)} ${bracket(gain.ci95)}`, verdict(gain)) : "",
       Object.values(cell.failures).reduce((sum, n) => sum + n, 0) || "–",
       cell.usage.calls ? `${(cell.usage.tokens_in ?? 0).toLocaleString()} / ${(cell.usage.tokens_out ?? 0).toLocaleString()}` : "–",
       seconds(cell.seconds),
@@ -114,7 +114,7 @@ function scores(data, samples) {
       cell.task,
       played(cell),
       metric,
-      `${percent(value.mean)} ${bracket(value.ci95)}`,
+      `${percent(value.mean, value.ci95)} ${bracket(value.ci95)}`,
       value.n,
     ]),
   );
@@ -147,7 +147,7 @@ function gains(found, samples) {
     found.map((gain) => [
       gain.task,
       played(gain),
-      pill(`${points(gain.gain)} ${bracket(gain.ci95)}`, verdict(gain)),
+      pill(`${points(gain.gain, gain.ci95)} ${bracket(gain.ci95)}`, verdict(gain)),
       chance(gain.p_holm),
       link(gain, "helped"),
       link(gain, "hurt"),

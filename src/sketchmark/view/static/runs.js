@@ -56,7 +56,7 @@ function scored(cells) {
   const having = cells.filter((cell) => cell.episodes);
   const lines = having.slice(0, ON_A_CARD).map((cell) => {
     const found = cell.metrics[cell.headline];
-    const value = found ? [el("strong", {}, percent(found.mean)), " ", el("span", { class: "quiet whole" }, `${bracket(found.ci95)} n ${found.n}`)] : noScore(cell);
+    const value = found ? [el("strong", {}, percent(found.mean, found.ci95)), " ", el("span", { class: "quiet whole" }, `${bracket(found.ci95)} n ${found.n}`)] : noScore(cell);
     return el("li", {}, name(`${cell.task} ${played(cell)}`), " ", value);
   });
   const more = having.length - ON_A_CARD;
@@ -157,9 +157,9 @@ function standing(run, task, mixed) {
       "div",
       { class: "standing" },
       el("span", { class: "quiet" }, mixed ? `${one.mode}, ${one.scoring}` : one.mode),
-      el("a", { href: address("/samples", { run: run.run, task, mode: one.mode }) }, `${percent(one.score.mean)}`),
+      el("a", { href: address("/samples", { run: run.run, task, mode: one.mode }) }, `${percent(one.score.mean, one.score.ci95)}`),
       el("span", { class: "quiet" }, bracket(one.score.ci95)),
-      one.gain ? pill(points(one.gain.gain), verdict(one.gain)) : null,
+      one.gain ? pill(points(one.gain.gain, one.gain.ci95), verdict(one.gain)) : null,
       el("span", { class: "quiet" }, `n ${one.n}`),
     );
   });
