@@ -373,7 +373,7 @@ def _refuse_what_is_no_model(model: object) -> None:
     if isinstance(model, (list, tuple)) or (isinstance(model, str) and "," in model):
         raise BadInput(
             f"one call plays one model, and {model!r} names several",
-            "call it for each in a loop, or write a run file and play it with `sketchmark run FILE`",
+            "call it for each in a loop, or play a run file: sketchmark.suites.run_suite(FILE)",
         )
     if not isinstance(model, (str, Model)):
         raise BadInput(f"{model!r} is no model", "give a name (player/solver), or an instance of a sketchmark.Model")

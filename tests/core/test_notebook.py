@@ -25,6 +25,7 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.notebook import Run
 from sketchmark.parts import Context, Picture
 from sketchmark.runs.ending import note_ending
+from sketchmark.runs.failed import failed
 from tests.core.hearing import tone
 from tests.view import hostile
 from tests.view.making import Maker, fail, heard, play, sample
@@ -109,7 +110,10 @@ def test_episodes_that_failed_say_why_also_when_the_run_is_opened_again(tmp_path
     for shown in (run, Run(tmp_path)):
         assert reason in str(shown).splitlines() and reason in shown._repr_html_()
         assert "maze.direct: error 3" in str(shown)
+    assert list(failed(run.folder, "maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
     model.broken = False
+    fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
+    assert failed(fewer.folder, "maze.direct") == {}, "neither tries that were repeated nor samples not asked for"
     mended = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
     assert mended.results.tasks["maze.direct"].reasons == {} and "error" not in str(mended)
 

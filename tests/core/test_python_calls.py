@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import signal
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import sketchmark
+from sketchmark.api import prepare
 from sketchmark.notebook import Run
 from sketchmark.runs.store import RunFolder
 from tests.core.helpers import episodes
@@ -97,6 +99,7 @@ def test_a_tilde_is_the_home_folder_wherever_a_path_is_given(tmp_path: Path, mon
     run = sketchmark.run("own", "~/mine.jsonl", **paths)
     assert run.path == home / "run" and (home / "cache").is_dir() and not list(here.iterdir())
     assert Run("~/run").path == RunFolder.open("~/run").path == home / "run"
+    assert prepare("player/solver", "maze", data="~/data", output_path="~/run").request.data == home / "data"
     play(mode="direct,text_cot", output_path="~/two")
     assert sketchmark.compare("~/two").rows
 
@@ -158,3 +161,16 @@ def test_one_interrupt_ends_a_run_inside_asyncio_run_in_order(main: str, tmp_pat
     assert ended and ended.how == "stopped"
     played = len(episodes(tmp_path / "run", "maze.direct"))
     assert 0 < played < 1000 and f"(maze.direct {played} of 5000 episodes)" in str(Run(tmp_path / "run"))
+
+
+def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    async def main() -> None:
+        sketchmark.run(Slow("slow"), "maze", limit=200, output_path=tmp_path / "run", concurrency=1)
+
+    monkeypatch.setattr("sketchmark.api.wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
+    assert len(episodes(tmp_path / "run", "maze.direct")) < 100
