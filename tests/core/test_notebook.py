@@ -57,7 +57,7 @@ def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run, monkeypatc
 def test_every_scoring_is_shown_and_a_gain_is_judged_by_the_corrected_test_as_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = {"mode": "direct,visual_cot", "canvas": "own,blank,oracle", "scoring": "lenient,strict,official"}
+    asked: Any = {"mode": "direct,visual_cot", "canvas": "own,blank,oracle", "scoring": "lenient,strict,official"}
     run = sketchmark.run("player/sketcher", "maze", limit=9, output_path=tmp_path, no_cache=True, **asked)
     oracle = next(gain for gain in run.results.gains if gain.canvas == "oracle")
     assert oracle.p and oracle.p < 0.05 and oracle.p_holm and oracle.p_holm > 0.05

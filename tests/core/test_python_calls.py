@@ -8,6 +8,8 @@ import json
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +97,7 @@ def test_a_tilde_is_the_home_folder_wherever_a_path_is_given(tmp_path: Path, mon
     (home / "mine.jsonl").write_text(json.dumps(QUESTION) + "\n")
     (home / "own.py").write_text(PLUG_IN)
     (home / "prices.yaml").write_text("own: {picture: 1.0}\n")
-    paths = {"include": "~/own.py", "prices": "~/prices.yaml", "cache": "~/cache", "output_path": "~/run"}
+    paths: Any = {"include": "~/own.py", "prices": "~/prices.yaml", "cache": "~/cache", "output_path": "~/run"}
     run = sketchmark.run("own", "~/mine.jsonl", **paths)
     assert run.path == home / "run" and (home / "cache").is_dir() and not list(here.iterdir())
     assert Run("~/run").path == RunFolder.open("~/run").path == home / "run"
@@ -164,12 +166,17 @@ def test_one_interrupt_ends_a_run_inside_asyncio_run_in_order(main: str, tmp_pat
 
 
 def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(ThreadPoolExecutor):
+        def submit(self, work: Any, /, *given: Any, **named: Any) -> Any:
+            return super().submit(lambda: (time.sleep(0.3), work(*given, **named))[1])
+
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
     async def main() -> None:
         sketchmark.run(Slow("slow"), "maze", limit=200, output_path=tmp_path / "run", concurrency=1)
 
+    monkeypatch.setattr("sketchmark.api.ThreadPoolExecutor", Late)
     monkeypatch.setattr("sketchmark.api.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
