@@ -61,9 +61,7 @@ def test_none_is_an_option_left_out(tmp_path: Path) -> None:
     given = inspect.signature(sketchmark.run).parameters
     left_out = {name: None for name, one in given.items() if one.default not in (inspect.Parameter.empty, None)}
     assert {"judge", "prompts", "mode", "include"} < left_out.keys()
-    run = sketchmark.run(
-        "player/solver", "maze", **{**left_out, "limit": 1, "output_path": tmp_path, "no_cache": True}
-    )
+    run = play(**{**left_out, "limit": 1, "output_path": tmp_path})
     assert list(Run(tmp_path).results.tasks) == list(run.results.tasks) == ["maze.direct"]
 
 
@@ -168,7 +166,11 @@ def test_one_interrupt_ends_a_run_inside_asyncio_run_in_order(main: str, tmp_pat
 def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Late(ThreadPoolExecutor):
         def submit(self, work: Any, /, *given: Any, **named: Any) -> Any:
-            return super().submit(lambda: (time.sleep(0.3), work(*given, **named))[1])
+            def later() -> Any:
+                time.sleep(0.3)
+                return work(*given, **named)
+
+            return super().submit(later)
 
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
