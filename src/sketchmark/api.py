@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import inspect
+import os
+import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from msgspec import structs
 
 from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
 from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
+from sketchmark.files.home import from_home
 from sketchmark.files.tables import data_path
 from sketchmark.models.base import Model
 from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
@@ -34,7 +39,7 @@ from sketchmark.runs.growing import Grow, More
 from sketchmark.runs.options import Budget, Price, RunOptions
 from sketchmark.runs.plan import Cell, Request, plan_and_left_out
 from sketchmark.runs.progress import watcher
-from sketchmark.runs.ranges import refuse_out_of_range
+from sketchmark.runs.ranges import plain_number, refuse_out_of_range
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
@@ -44,9 +49,11 @@ from sketchmark.task import Grading
 from sketchmark.terminal.notebook import in_notebook
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
-Names = str | Sequence[str]
-"""One name, several with commas, or a list of them."""
+Name = str | os.PathLike[str]
+Names = Name | Sequence[Name]
+"""One name, several with commas, or a list of them; a file of questions may be a Path."""
 
 Arguments = str | Mapping[str, Any]
 """`"rows=8,max_steps=20"` as on the command line, or a mapping."""
@@ -114,6 +121,22 @@ class PreparedRun:
         )
 
 
+def _as_python_says(asked: Callable[P, T]) -> Callable[P, T]:
+    """None is what was not given, and a number of NumPy's is a number."""
+
+    @wraps(asked)
+    def plainly(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name, value in list(kwargs.items()):
+            if value is None:
+                del kwargs[name]
+            else:
+                kwargs[name] = plain_number(value)
+        return asked(*args, **kwargs)
+
+    return plainly
+
+
+@_as_python_says
 def prepare(
     model: str | Model,
     tasks: Names,
@@ -142,7 +165,7 @@ def prepare(
     fresh: bool = False,
     cache: Folder = None,
     no_cache: bool = False,
-    include: Sequence[str | Path] = (),
+    include: Name | Sequence[Name] = (),
     trust_code: bool = False,
     strict_leaks: bool = False,
     prices: Prices = None,
@@ -160,8 +183,10 @@ def prepare(
     is shown in a notebook alone, unless `quiet` says otherwise. `model` and `judge` are names, or instances of your
     own (see `run`).
     """
+    _refuse_what_is_no_model(model)
     refuse_out_of_range(
         limit=limit,
+        seed=seed,
         concurrency=concurrency,
         time_limit=time_limit,
         max_requests_per_minute=max_requests_per_minute,
@@ -180,19 +205,19 @@ def prepare(
         model = DrawsByCode(model, ByCode())
     request = Request(
         model=name,
-        tasks=",".join(_names(tasks)),
+        tasks=",".join(str(from_home(one)) if one.startswith("~") else one for one in _names(tasks)),
         modes=_words(mode),
         canvases=_words(canvas),
         steps=steps,
         prompts=prompts,
         limit=limit,
         seed=seed,
-        data=data_path(data),
+        data=data_path(from_home(data) if data else None),
         model_args=given if isinstance(model, str) else dict(model.arguments),
         task_args=_arguments(task_args),
         generation=_arguments(gen_kwargs),
         on_draw_failure=on_draw_failure,
-        include=tuple(Path(path) for path in include),
+        include=tuple(map(from_home, [include] if isinstance(include, (str, os.PathLike)) else include)),
         trust_code=trust_code,
         shard=Shard.parse(shard) if shard else None,
     )
@@ -222,7 +247,7 @@ def prepare(
     )
     request = replace(request, asked=asked)
     catalog = Catalog(request.include, request.trust_code)
-    kept = None if no_cache else Path(cache) if cache else default_cache()
+    kept = None if no_cache else from_home(cache) if cache else default_cache()
     kept_for_model = kept if cache or isinstance(model, str) else None
     playing = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
     if isinstance(model, str):
@@ -259,7 +284,7 @@ def prepare(
             *left_out,
         ),
     )
-    path = Path(output_path) if output_path else default_folder(name, request.shard)
+    path = _folder(output_path or default_folder(name, request.shard))
     silent = not in_notebook() if quiet is None else quiet
     return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, silent, owned)
 
@@ -267,25 +292,25 @@ def prepare(
 def _played(prepared: Callable[P, PreparedRun]) -> Callable[P, Run]:
     """`run` takes what `prepare` takes, spelled out once."""
 
-    @wraps(prepared)
     def run(*args: P.args, **kwargs: P.kwargs) -> Run:
         return Run(prepared(*args, **kwargs).play().path)
 
+    vars(run)["__signature__"] = inspect.signature(prepared).replace(return_annotation="Run")
+    run.__annotations__ = {**prepared.__annotations__, "return": "Run"}
+    run.__qualname__ = "run"
     return run
 
 
 run = _played(prepare)
-run.__name__ = run.__qualname__ = "run"
-run.__annotations__ = {**prepare.__annotations__, "return": "Run"}
 run.__doc__ = """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
 
     run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
     run.results, run.episodes(), run.to_pandas()
 
-The same as `sketchmark run`, with the same names, spellings, checks, cache and report. Progress is shown in a
-notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and `judge` are names, or instances of
-your own: those stay yours to close, and their calls are cached only where you name a `cache` folder, since two
-instances of one class may answer differently.
+The same as `sketchmark run`, with the same names, spellings, checks, cache and report; None is an option left out.
+Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and `judge` are
+names, or instances of your own: those stay yours to close, and their calls are cached only where you name a `cache`
+folder, since two instances of one class may answer differently.
 """
 
 
@@ -295,33 +320,71 @@ def default_folder(model: str, shard: Shard | None = None) -> Path:
     return Path("runs") / f"{name}{shard.suffix if shard else ''}"
 
 
+_LOOKS_EVERY = 0.2
+"""Seconds until an interrupt is noticed."""
+
+
 def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
-    """A notebook has an event loop of its own running; there the work goes to another thread, and interrupting the
-    cell ends it in order."""
+    """A notebook has an event loop of its own running, and so has a script within `asyncio.run`; there the work goes
+    to another thread, and interrupting the cell or the script ends it in order.
+
+    While this waits, nothing else of that loop runs. So a task of it that is cancelled meanwhile was cancelled by
+    Ctrl-C: under `asyncio.run` that is all that Ctrl-C does the first time.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return event_loop.run(work)
-    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[RunFolder]]] = []
+    interrupted = threading.Event()
 
     async def told() -> RunFolder:
-        begun.append((asyncio.get_running_loop(), asyncio.current_task()))
-        return await work
+        task = asyncio.ensure_future(work)
+        begun.append((asyncio.get_running_loop(), task))
+        if interrupted.is_set():
+            task.cancel()
+        return await task
 
+    def cancelled() -> int:
+        return sum(task.cancelling() for task in asyncio.all_tasks())
+
+    before = cancelled()
     with ThreadPoolExecutor(max_workers=1) as aside:
         done = aside.submit(copy_context().run, asyncio.run, told())
         try:
+            while not wait([done], _LOOKS_EVERY).done:
+                if cancelled() > before:
+                    raise KeyboardInterrupt
             return done.result()
         except KeyboardInterrupt:
+            interrupted.set()
             for loop, task in begun:
-                if task:
+                with suppress(RuntimeError):  # it has ended meanwhile
                     loop.call_soon_threadsafe(task.cancel)
             raise
 
 
 def _names(names: Names) -> tuple[str, ...]:
-    listed = names.split(",") if isinstance(names, str) else names
-    return tuple(part.strip() for part in listed if part.strip())
+    listed = names.split(",") if isinstance(names, str) else [names] if isinstance(names, os.PathLike) else names
+    return tuple(name for part in listed if (name := os.fspath(part).strip()))
+
+
+def _refuse_what_is_no_model(model: object) -> None:
+    if isinstance(model, (list, tuple)) or (isinstance(model, str) and "," in model):
+        raise BadInput(
+            f"one call plays one model, and {model!r} names several",
+            "call it for each in a loop, or play a run file: sketchmark.suites.run_suite(FILE)",
+        )
+    if not isinstance(model, (str, Model)):
+        raise BadInput(f"{model!r} is no model", "give a name (player/solver), or an instance of a sketchmark.Model")
+
+
+def _folder(output_path: str | Path) -> Path:
+    path = from_home(output_path)
+    for part in (path, *path.parents):
+        if part.is_file():
+            raise BadInput(f"{part} is a file, and a run is a folder", "choose another output_path")
+    return path
 
 
 def _words(names: Names) -> tuple[str, ...]:
@@ -387,4 +450,4 @@ def _price(prices: Prices, model: str) -> Price | None:
         return None
     from sketchmark.models.prices import price_of
 
-    return price_of(prices, model)
+    return price_of(prices if isinstance(prices, Mapping) else from_home(prices), model)

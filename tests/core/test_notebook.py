@@ -19,9 +19,13 @@ from PIL import Image
 
 import sketchmark
 from sketchmark.api import prepare
+from sketchmark.commands._results_table import print_results
 from sketchmark.commands.run import command
+from sketchmark.models.base import Model, Options, Reply
 from sketchmark.notebook import Run
-from sketchmark.parts import Picture
+from sketchmark.parts import Context, Picture
+from sketchmark.runs.ending import note_ending
+from sketchmark.runs.failed import failed
 from tests.core.hearing import tone
 from tests.view import hostile
 from tests.view.making import Maker, fail, heard, play, sample
@@ -37,15 +41,81 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run) -> None:
+def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(run)
-    assert re.search(r"^maze\.direct +maze_text_exact \* +0\.\d{3}  \[0\.\d{3}, 0\.\d{3}\] +6$", text, re.MULTILINE)
-    assert re.search(r"^maze +visual_cot +own +\+0\.\d{3}  \[[-+]0\.\d{3}, \+0\.\d{3}\] ", text, re.MULTILINE)
-    assert max(map(len, text.splitlines())) <= 80
+    assert re.search(r"^maze\.direct +maze_text_exact \* +0\.\d{3}  \[0\.\d{3}, 0\.\d{3}\] +6 ", text, re.MULTILINE)
+    gain = r"^maze +maze_text_exact +visual_cot +own +\+0\.\d{3}  \[[-+]0\.\d{3}, \+0\.\d{3}\] "
+    assert re.search(gain, text, re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, str(run).splitlines())) <= 80
     html = run._repr_html_()
     for cell in ("maze.direct", "maze_text_exact *", f"{run.results.gains[0].gain:+.3f}"):
         assert f">{cell}</t" in html
     assert repr(run) == f"Run({str(run.path)!r})"
+
+
+def test_every_scoring_is_shown_and_a_gain_is_judged_by_the_corrected_test_as_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: Any = {"mode": "direct,visual_cot", "canvas": "own,blank,oracle", "scoring": "lenient,strict,official"}
+    run = sketchmark.run("player/sketcher", "maze", limit=9, output_path=tmp_path, no_cache=True, **asked)
+    oracle = next(gain for gain in run.results.gains if gain.canvas == "oracle")
+    assert oracle.p and oracle.p < 0.05 and oracle.p_holm and oracle.p_holm > 0.05
+    print_results(run.results)
+    printed = capsys.readouterr().out.splitlines()
+    text = str(run)
+    for line in printed[printed.index("Gain over direct, on the same samples") :]:
+        assert line in text.splitlines()
+    (row,) = [line for line in text.splitlines() if line.strip().startswith("oracle ")]
+    assert row.split()[-6:] == [f"{oracle.p_holm:.3f}", "unclear", "6", "0", "3", f"{oracle.p:.3f}"]
+    html = run._repr_html_()
+    for told in ("p (Holm)", "verdict", "scoring", "lenient", "strict", "official", "unclear"):
+        assert f">{told}</t" in html and told in text
+
+
+def test_a_run_that_stopped_at_the_cost_limit_says_so_and_how_far_it_came(run: Run, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"mode": "visual_cot", "limit": 6, "output_path": tmp_path, "no_cache": True}
+    prices = {"player/solver": {"picture": 1.0}}
+    stopped = sketchmark.run("player/solver", "jigsaw", prices=prices, max_cost=4, concurrency=1, **asked)
+    line = "stopped: at the cost limit (jigsaw.visual_cot 2 of 6 episodes); the same call again plays the rest"
+    assert line in str(stopped).splitlines() and line in stopped._repr_html_()
+    resumed = sketchmark.run("player/solver", "jigsaw", **asked)
+    assert "stopped" not in str(resumed) and "stopped" not in str(run)
+
+
+def test_a_run_without_scores_names_its_model_and_how_it_ended(tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "run", model="player/cut-off", cells=("maze.direct",))
+    maker.add("maze.direct", play(sample(0), "direct", True), 0)
+    note_ending(maker.folder.path, KeyboardInterrupt())
+    model, ended = str(Run(maker.folder.path)).splitlines()
+    assert model == "player/cut-off: no scores yet"
+    assert ended.startswith("stopped: by a signal or an interrupt (maze.direct 1 episodes); ")
+
+
+class Broken(Model):
+    """Fails until it is told not to."""
+
+    broken = True
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if self.broken:
+            raise ValueError("kaput")
+        return Reply(text="left")
+
+
+def test_episodes_that_failed_say_why_also_when_the_run_is_opened_again(tmp_path: Path) -> None:
+    model = Broken("broken")
+    run = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
+    reason = "maze.direct: error, the first: maze-0-000000: ValueError: kaput"
+    for shown in (run, Run(tmp_path)):
+        assert reason in str(shown).splitlines() and reason in shown._repr_html_()
+        assert "maze.direct: error 3" in str(shown)
+    assert list(failed(run.folder, "maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
+    model.broken = False
+    fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
+    assert failed(fewer.folder, "maze.direct") == {}, "neither tries that were repeated nor samples not asked for"
+    mended = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
+    assert mended.results.tasks["maze.direct"].reasons == {} and "error" not in str(mended)
 
 
 def test_results_are_those_of_the_folder_and_a_run_opens_again(run: Run) -> None:
@@ -153,6 +223,7 @@ def test_runs_are_compared_like_their_paths(run: Run, tmp_path: Path) -> None:
         "player/solver", "maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "b", no_cache=True
     )
     assert sketchmark.compare([run, other]) == sketchmark.compare([str(run.path), other.path])
+    assert sketchmark.compare(run, other) == sketchmark.compare([run, other]) != sketchmark.compare(other, run)
     assert sketchmark.compare(run) == sketchmark.compare([run]) == sketchmark.compare(str(run.path))
 
 

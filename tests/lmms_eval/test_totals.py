@@ -215,7 +215,7 @@ def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_sai
 ) -> None:
     folder = play(tmp_path, aggregation)
     print_results(folder.results())
-    for text in (capsys.readouterr().out, as_text(folder.results()), card(folder, "out")):
+    for text in (capsys.readouterr().out, as_text(folder), card(folder, "out")):
         assert shown in text and "nothing scored" not in text
 
 

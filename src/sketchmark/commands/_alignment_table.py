@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sketchmark.commands._results_table import mean_of
+from sketchmark.comparison.results_tables import mean_of
 from sketchmark.comparison.wording import bounds_of
 from sketchmark.runs.alignment import MEANING
 from sketchmark.runs.results_format import Results

@@ -8,7 +8,9 @@ from sketchmark.api import PreparedRun, prepare
 from sketchmark.commands._unscored import tell_unscored
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
+from sketchmark.runs.failed import failed
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal import show_progress, tell
 
@@ -59,35 +61,31 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
 
 def exit_code(folder: RunFolder, run: PreparedRun) -> int:
     budget = run.options.budget
-    failures = [failure for cell in run.cells for failure in _name_failures(folder, cell)]
+    tasks = folder.results().tasks
+    asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
+    failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
     if budget.used_up:
         tell(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
         return 3
     broke = sum(not failure.blames_model for failure in failures)
     if broke:
         tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
-    tasks = folder.results().tasks
-    asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     unscored = tell_unscored(asked, "run again to try once more")
     return 1 if broke or unscored else 0
 
 
-def _name_failures(folder: RunFolder, cell: Cell) -> list[Failure]:
+def _name_failures(folder: RunFolder, cell: Cell, summary: CellSummary | None) -> list[Failure]:
     """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
     itself failed is a result, and told as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
-    played, limit = 0, folder.limit(cell.name)
-    for line in folder.episodes(cell.name):
-        if limit is None or line.index < limit:
-            played += 1
-            if line.failure:
-                kinds.setdefault(line.failure.kind, []).append((line.sample.id, line.failure))
+    for sample, failure in failed(folder, cell.name).items():
+        kinds.setdefault(failure.kind, []).append((sample, failure))
     for kind, found in kinds.items():
         sample, first = found[0]
         what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
-    if played and len(kinds.get("no_picture", [])) == played:
+    if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
         asked = f"sketchmark doctor --model {cell.request.model}"
         tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]

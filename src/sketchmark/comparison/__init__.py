@@ -1,6 +1,6 @@
 """Paired comparisons of modes, canvases and runs, on the same samples.
 
-    for row in sketchmark.compare(["runs/a", "runs/b"]).rows:
+    for row in sketchmark.compare("runs/a", "runs/b").rows:
         print(row.task, row.label, row.difference)
 
 `as_json` gives the same as plain values.

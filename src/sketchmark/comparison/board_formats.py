@@ -49,7 +49,7 @@ def to_csv(board: Leaderboard) -> str:
 
 
 BOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
-    "table": lambda board: printed(board_tables(board), board.notes),
+    "table": lambda board: printed(board_tables(board), (f"Note: {note}" for note in board.notes)),
     "md": lambda board: markdown(board_tables(board), board.notes),
     "csv": to_csv,
     "latex": lambda board: latex(board_tables(board), board.notes),

@@ -15,6 +15,7 @@ from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.files.home import from_home
 from sketchmark.runs.format import condition
 from sketchmark.runs.gains import MODE_PAIRS, Pairs, Rows, pair
 from sketchmark.runs.results import withheld
@@ -26,8 +27,7 @@ Run = str | os.PathLike[str]
 
 
 def compare(
-    runs: Run | Sequence[Run],
-    *,
+    *runs: Run | Sequence[Run],
     metric: str = "",
     power: float | None = None,
     anyway: bool = False,
@@ -38,9 +38,11 @@ def compare(
     Cells that the same model played in different folders count as one run, so that modes may be played one by one.
     Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
     `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need;
-    `published` adds what others published for the same tasks. A run is its path, or what `sketchmark.run` returned.
+    `published` adds what others published for the same tasks. A run is its path, or what `sketchmark.run` returned;
+    several are given one by one, or as a list.
     """
-    paths = [Path(run) for run in ([runs] if isinstance(runs, (str, os.PathLike)) else runs)]
+    listed = [[given] if isinstance(given, (str, os.PathLike)) else given for given in runs]
+    paths = [from_home(run) for given in listed for run in given]
     names = _labels(paths)
     cells = [cell for path, name in zip(paths, names, strict=True) for cell in cells_of(path, name)]
     work = _Work(metric, power, anyway, published)

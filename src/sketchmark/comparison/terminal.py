@@ -11,10 +11,10 @@ from sketchmark.terminal.tables import Table, wrapped
 
 
 def to_terminal(comparison: Comparison) -> str:
-    return printed(tables(comparison), comparison.notes)
+    return printed(tables(comparison), (f"Note: {note}" for note in comparison.notes))
 
 
-def printed(tables: Iterable[Table], notes: Iterable[str]) -> str:
+def printed(tables: Iterable[Table], below: Iterable[str]) -> str:
     """As wide as the terminal is."""
     from sketchmark.terminal.console import columns, written_to
 
@@ -22,7 +22,7 @@ def printed(tables: Iterable[Table], notes: Iterable[str]) -> str:
     console = written_to(text, columns())
     for table in tables:
         console.print(table)
-    for note in notes:
-        for line in wrapped(f"Note: {note}", console.width):
+    for sentence in below:
+        for line in wrapped(sentence, console.width):
             console.print(line)
     return text.getvalue()

@@ -29,7 +29,7 @@ class Run:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.folder = RunFolder.open(Path(path))
+        self.folder = RunFolder.open(os.fspath(path))
 
     @property
     def path(self) -> Path:
@@ -71,7 +71,7 @@ class Run:
     def __str__(self) -> str:
         from sketchmark.notebook.tables import as_text
 
-        return as_text(self.results)
+        return as_text(self.folder)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -79,7 +79,7 @@ class Run:
     def _repr_html_(self) -> str:
         from sketchmark.notebook.tables import as_html
 
-        return as_html(self.results)
+        return as_html(self.folder)
 
 
 def _rows(cell: CellIndex) -> list[dict[str, Any]]:

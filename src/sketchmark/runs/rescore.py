@@ -14,6 +14,7 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter, count_lines
 from sketchmark.runs.alignment import drawn_cells
 from sketchmark.runs.baselines import baselines
+from sketchmark.runs.failed import failed, first_of_each_kind
 from sketchmark.runs.format import CellAbout, EpisodeLine, ScoreNumbers, ScoreRow
 from sketchmark.runs.gains import gains
 from sketchmark.runs.grading import grade
@@ -238,4 +239,7 @@ def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, s
     if scoring != RA_AL:
         settle_file(folder, cell, suffix, task, scoring)
     rows = folder.scored(cell, suffix).values()
-    return summed_up(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
+    summary = summed_up(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
+    if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
+        summary.reasons = {**first_of_each_kind(failed(folder, cell)), **summary.reasons}
+    return summary

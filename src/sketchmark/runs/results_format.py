@@ -158,7 +158,7 @@ class CellSummary(Struct, kw_only=True, omit_defaults=True):
     """Share of the scored episodes whose answer could not be read."""
 
     reasons: dict[str, str] = {}
-    """`judge_failed`, `scorer_failed` and `unreadable` → the first such sample, and what its row says."""
+    """Kind of failure → the first such sample, and why in words; not where it is in the reply itself (`unparsed`)."""
 
     problem: str = ""
     """Why a number is missing that should be here, in words: no score is shown while a scorer fails on a row."""

@@ -12,6 +12,7 @@ import msgspec
 
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
+from sketchmark.files.home import from_home
 from sketchmark.files.lines import LineReader, whole_lines
 from sketchmark.files.own import own_file
 from sketchmark.files.pictures import PictureStore
@@ -59,7 +60,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        folder = cls(Path(path))
+        folder = cls(from_home(path))
         if not folder.run_file.exists():
             raise BadInput(
                 f"{path} is not a run folder (it has no run.json)", "sketchmark run --output_path makes one"
