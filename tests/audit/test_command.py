@@ -80,9 +80,10 @@ def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
     assert after[:2] == before and len(after) == 4
 
 
-def until(folder: Path, *more: str, faults: str) -> str:
+def until(folder: Path, *more: str, faults: str, code: int = 0) -> str:
     """Why it ended, in its own words."""
     found = playing(folder, "--until", "settled", "--json", *more, faults=faults)
+    assert found.return_value == code
     return str(json.loads(found.stdout)["until"]["maze"])
 
 
@@ -108,7 +109,7 @@ def test_until_settled_ends_at_the_limit_of_cost(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("player/flawed: {picture: 1.0}\n", "utf-8")
     money = ("--prices", str(prices), "--max-cost", "20")
-    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1")
+    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
     assert outcome == "not settled at the limit of cost"
 
 

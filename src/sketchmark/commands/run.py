@@ -85,7 +85,7 @@ from sketchmark.commands._output import output_option
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table of model and judge.")
-@click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
+@click.option("--max-cost", type=click.FloatRange(0), help="What this start may cost, with --prices; then it stops.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "local", "processes", "ray"]),
