@@ -122,9 +122,7 @@ def test_the_cost_limit_is_of_all_models_together(say: Say, tmp_path: Path) -> N
     )
     stopped = say("run", "suite.yaml", "--max-cost", "8", "-c", "1", "--engine", "local")
     assert stopped.code == 3
-    assert (
-        "at the cost limit (8.0000 spent now); to be resumed: player-solver, player-sketcher" in stopped.err
-    )
+    assert "at the cost limit (8.0000 spent now); to be resumed: player-solver, player-sketcher" in stopped.err
     assert episodes(tmp_path) == {"player-random/jigsaw.visual_cot": 3, "player-solver/jigsaw.visual_cot": 1}
     costs = [line.split()[-1] for line in stopped.out.splitlines() if line.startswith("player/")]
     assert costs[:2] == ["2.0000", "6.0000"], "two pictures an episode"
