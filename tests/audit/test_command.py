@@ -80,9 +80,10 @@ def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
     assert after[:2] == before and len(after) == 4
 
 
-def until(folder: Path, *more: str, faults: str) -> str:
+def until(folder: Path, *more: str, faults: str, code: int = 0) -> str:
     """Why it ended, in its own words."""
     found = playing(folder, "--until", "settled", "--json", *more, faults=faults)
+    assert found.return_value == code
     return str(json.loads(found.stdout)["until"]["maze"])
 
 
@@ -108,8 +109,20 @@ def test_until_settled_ends_at_the_limit_of_cost(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("player/flawed: {picture: 1.0}\n", "utf-8")
     money = ("--prices", str(prices), "--max-cost", "20")
-    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1")
+    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
     assert outcome == "not settled at the limit of cost"
+
+
+def test_until_settled_ends_at_the_limit_of_cost_also_behind_a_whole_block(tmp_path: Path) -> None:
+    playing(tmp_path / "block", "--limit", "2", faults="ignores=1")
+    drawn = sum(cell.usage.get("pictures_out", 0) for cell in RunFolder(tmp_path / "block").results().tasks.values())
+    (tmp_path / "prices.yaml").write_text("player/flawed: {picture: 1.0}\n", "utf-8")
+    money = ("--prices", str(tmp_path / "prices.yaml"), "--max-cost", str(drawn))
+    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
+    assert outcome == "not settled at the limit of cost"
+    assert len(RunFolder(tmp_path / "run").scored("maze.visual_cot")) == 2
+    done = playing(tmp_path / "done", "--limit", "2", *money, faults="ignores=1")
+    assert done.return_value == 0, "that much was asked for, and no more"
 
 
 def test_until_settled_again_plays_nothing_again(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.cli import main
 from sketchmark.comparison.board_formats import BOARD_COLUMNS, BOARD_FORMATS
-from sketchmark.comparison.leaderboard import is_shelf, leaderboard
+from sketchmark.comparison.leaderboard import Prices, is_shelf, leaderboard
 from sketchmark.errors import BadInput
 from tests.compare.folders import row, rows, write_run
 
@@ -44,6 +44,19 @@ def test_models_are_rows_with_score_gain_n_and_cost_beside_each_other(tmp_path: 
     assert (drawn.score.mean, drawn.n) == (8 / 12, 12) and drawn.gain.gain == pytest.approx(3 / 12)
     assert best["maze.direct"].gain is None
     assert board.rows[0].costs["maze.visual_cot"] == pytest.approx(36)
+
+
+def test_a_cost_without_the_judges_part_says_so(tmp_path: Path) -> None:
+    def notes(prices: Prices) -> list[str]:
+        return leaderboard(tmp_path, prices=prices).notes
+
+    write_run(tmp_path / "a", {"maze.direct": rows([1, 0])})
+    assert notes(lambda model: lambda usage: 1.0) == []
+    write_run(tmp_path / "b", {"maze.direct": rows([1, 0], judge="provider/judge")})
+    assert notes(lambda model: None) == []
+    assert notes(lambda model: lambda usage: 1.0) == [
+        "the cost is the models' own, the judge (provider/judge) left out"
+    ]
 
 
 def test_another_score_than_the_headline_can_be_asked_for(tmp_path: Path) -> None:

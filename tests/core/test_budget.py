@@ -28,6 +28,12 @@ def test_a_run_stops_cleanly_at_its_cost_limit_and_goes_on_when_told(tmp_path: P
     assert json.loads((tmp_path / "out/results.json").read_text())["tasks"]["jigsaw.visual_cot"]["episodes"] == 6
 
 
+def test_a_run_that_reaches_the_limit_with_its_last_episode_is_done(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    done = _run(tmp_path, "--prices", "prices.yaml", "--max-cost", "12")
+    assert (done.returncode, "cost limit" in done.stderr) == (0, False) and "12.0000 now" in done.stdout
+
+
 def test_a_cost_limit_without_prices_is_refused(tmp_path: Path) -> None:
     refused = _run(tmp_path, "--max-cost", "4")
     assert refused.returncode == 2 and "--prices" in refused.stderr

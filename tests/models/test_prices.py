@@ -34,3 +34,15 @@ def test_a_model_without_a_price_is_refused_not_taken_as_free(tmp_path: Path) ->
 def test_a_table_that_is_not_one_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadInput, match="price table"):
         price(tmp_path, text)
+
+
+def test_a_run_file_is_a_table_by_its_prices_and_what_it_names_is_not_followed(tmp_path: Path) -> None:
+    file = "models: [m]\ntasks: maze\n"
+    assert price(tmp_path, f"{file}prices: {{m: {{picture: 2}}}}") == Price(picture=2)
+    with pytest.raises(BadInput, match=r"has no entry 'm' \(it has: n\)"):
+        price(tmp_path, f"{file}prices: {{n: {{picture: 2}}}}")
+    with pytest.raises(BadInput, match="has no table of prices"):
+        price(tmp_path, file)
+    (tmp_path / "own.yaml").write_text("m: {picture: 2}")
+    with pytest.raises(BadInput, match=r"names its price table: own.yaml \(give that file instead"):
+        price(tmp_path, f"{file}prices: own.yaml")

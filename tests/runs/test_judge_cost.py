@@ -14,8 +14,10 @@ from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context
+from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.options import Budget
+from sketchmark.runs.store import RunFolder
 from tests.uni_mmmu import published_rest
 
 PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
@@ -82,6 +84,11 @@ def test_scores_that_are_filled_in_later_keep_to_the_limit_too(files: dict[str, 
     run = _prepared(judge, files, max_cost=10)
     run.play()
     assert judge.asked == 2 and run.options.budget.spent == 10.0
+    folder = RunFolder(run.path)
+    assert cut_short(folder, run.cells, run.options), "all is played, and verdicts are missing"
+    rest = _prepared(judge, files, max_cost=10)
+    rest.play()
+    assert rest.options.budget.used_up and not cut_short(folder, rest.cells, rest.options)
 
 
 def test_verdicts_from_the_cache_cost_nothing_and_come_also_when_all_is_spent(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ import pytest
 from sketchmark.cli import main
 from sketchmark.suites import run_suite
 from tests.models.broken_server import Broken, answer, broken
+from tests.uni_mmmu import published_rest
 
 THREE = """
 models: [player/random, player/solver, player/sketcher]
@@ -120,13 +122,119 @@ def test_the_cost_limit_is_of_all_models_together(say: Say, tmp_path: Path) -> N
     )
     stopped = say("run", "suite.yaml", "--max-cost", "8", "-c", "1", "--engine", "local")
     assert stopped.code == 3
-    assert "stopped at the cost limit (8.0000 spent); to be resumed: player-solver, player-sketcher" in stopped.err
+    assert "at the cost limit (8.0000 spent now); to be resumed: player-solver, player-sketcher" in stopped.err
     assert episodes(tmp_path) == {"player-random/jigsaw.visual_cot": 3, "player-solver/jigsaw.visual_cot": 1}
     costs = [line.split()[-1] for line in stopped.out.splitlines() if line.startswith("player/")]
     assert costs[:2] == ["2.0000", "6.0000"], "two pictures an episode"
     assert "player/sketcher →" not in stopped.err
     assert say("run", "suite.yaml", "--max-cost", "100", "-q").code == 0
     assert set(episodes(tmp_path).values()) == {3}
+
+
+PRICED = """
+models: [player/random, player/solver]
+tasks: jigsaw
+mode: visual_cot
+limit: 3
+prices: {player/random: {picture: 1}, player/solver: {picture: 1}}
+max_cost: 4
+"""
+"""Two pictures an episode: two episodes a start."""
+
+
+def test_the_cost_limit_is_of_one_start_and_the_last_start_says_that_all_is_done(say: Say) -> None:
+    Path("suite.yaml").write_text(PRICED)
+    command = ("run", "suite.yaml", "-c", "1", "--engine", "local")
+    first, second, third = say(*command), say(*command), say(*command)
+    assert (first.code, second.code) == (3, 3)
+    assert "(4.0000 spent now); to be resumed: player-random, player-solver" in first.err
+    assert second.err.endswith("(4.0000 spent now); to be resumed: player-solver\n")
+    assert "cost:        4.0000 now" in third.out, "it reached the limit, too"
+    assert (third.code, set(episodes(Path("runs")).values())) == (0, {3})
+    assert "cost limit" not in third.err
+
+
+def test_a_model_that_has_nothing_left_to_play_is_not_to_be_resumed_at_the_limit(say: Say) -> None:
+    Path("suite.yaml").write_text(PRICED.replace("max_cost: 4", "max_cost: 6"))
+    jigsaw = ("--tasks", "jigsaw", "--mode", "visual_cot", "--limit", "3", "-o", "runs/suite/player-solver", "-q")
+    assert say("run", "--model", "player/solver", *jigsaw).code == 0
+    done = say("run", "suite.yaml", "-c", "1", "--engine", "local")
+    assert done.code == 0 and "cost:        6.0000 now" in done.out
+    assert "player/solver" in done.out
+    fresh = say("run", "suite.yaml", "-c", "1", "--engine", "local", "--fresh", "--no-cache")
+    assert fresh.code == 3 and "to be resumed: player-solver" in fresh.err
+    assert episodes(Path("runs"))["player-solver/jigsaw.visual_cot"] == 3, "not thrown away before it can be played"
+
+
+def test_a_start_that_was_cut_short_is_not_forgotten_over_the_next_one(say: Say) -> None:
+    Path("suite.yaml").write_text(
+        "models: [player/solver]\ntasks: [{task: maze, limit: 2}, {task: jigsaw, limit: 2}]\nmode: visual_cot\n"
+        "prices: {player/solver: {picture: 1}}\n"
+    )
+    jigsaw = ("--tasks", "jigsaw", "--mode", "visual_cot", "--limit", "2", "-o", "runs/suite/player-solver", "-q")
+    assert say("run", "--model", "player/solver", *jigsaw).code == 0
+    done = say("run", "suite.yaml", "-q", "--max-cost", "1", "-c", "1", "--engine", "local", "--no-cache")
+    assert done.code == 3 and "to be resumed: player-solver" in done.err
+
+
+def test_what_was_played_differently_stands_in_no_leaderboard(say: Say) -> None:
+    Path("suite.yaml").write_text(THREE)
+    assert say("run", "suite.yaml", "-q").code == 0
+    Path("suite.yaml").write_text(
+        THREE.replace("player/random", "{model: player/flawed, name: player-random, model_args: {knows: 1}}")
+    )
+    done = say("run", "suite.yaml")
+    assert done.code == 2
+    board = [line.split()[0] for line in done.out.splitlines() if line.startswith("player/")]
+    assert set(board) == {"player/solver", "player/sketcher"}
+    assert "not in the leaderboard, since not played as asked now: player-random" in done.out
+    lines = done.err.splitlines()
+    at_once = next(place for place, line in enumerate(lines) if "played differently" in line)
+    assert lines[at_once].endswith("the others go on") and "[2/3]" in lines[at_once + 1]
+    assert "player-random was not played to its end" in lines[-1]
+    outcomes = run_suite("suite.yaml", "runs/suite")
+    assert [outcome.folder is not None for outcome in outcomes] == [False, True, True]
+    assert not any(line.startswith("player/") for line in say("run", "suite.yaml", "--seed", "9").out.splitlines())
+
+
+def test_where_no_model_can_be_played_none_is_said_to_go_on(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = say("run", "--model", "openai/gpt-4o,player/nobody", "--tasks", "maze")
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 2), "each said once"
+    assert "openai-gpt-4o: openai/gpt-4o needs a key" in done.err and "go on" not in done.err
+
+
+def test_what_the_judge_cost_is_told_and_said_to_stand_in_no_leaderboard(say: Say, tmp_path: Path) -> None:
+    published_rest.science(tmp_path / "science")
+    Path("suite.yaml").write_text(
+        "models: [player/solver]\ntasks: uni_mmmu_science\ndata: science\nlimit: 1\njudge: player/random\n"
+        "prices: {player/solver: {picture: 1}, player/random: {output: 1000000}}\n"
+    )
+    done = say("run", "suite.yaml", "--no-cache")
+    assert re.search(r"cost: +\d+\.0000 now \([1-9]\d*\.0000 of it the judge's\)", done.out), done.out + done.err
+    note = "the cost is the models' own, the judge (player/random) left out"
+    assert note in done.out
+    assert note in say("compare", "runs/suite", "--prices", "suite.yaml").out
+    assert note not in say("compare", "runs/suite").out
+
+
+def test_prices_of_the_run_file_are_found_again_by_the_line_that_is_printed(say: Say) -> None:
+    Path("suite.yaml").write_text(PRICED.replace("max_cost: 4", ""))
+    done = say("run", "suite.yaml")
+    (told,) = [line for line in done.out.splitlines() if line.startswith("leaderboard: ")]
+    assert told == "leaderboard: sketchmark compare runs/suite --prices suite.yaml"
+    board = done.out[: done.out.index("run folders:")]
+    assert "6.0000" in board and say(*told.split()[2:]).out.strip() == board.strip()
+
+
+def test_a_run_folder_is_no_folder_for_several_models(say: Say) -> None:
+    assert say("run", "--model", "player/solver", "--tasks", "maze", "--limit", "1", "-o", "one", "-q").code == 0
+    Path("suite.yaml").write_text(THREE)
+    two = ("--model", "player/random,player/solver", "--tasks", "maze")
+    for words in (("suite.yaml",), ("suite.yaml", "--dry-run"), two):
+        done = say("run", *words, "-o", "one")
+        assert (done.code, done.out) == (2, "") and done.err.startswith("sketchmark: one is a run folder")
+    assert sorted(path.name for path in Path("one").iterdir() if path.is_dir()) == ["episodes", "pictures", "scores"]
 
 
 def test_a_dry_run_shows_which_address_is_asked_with_which_key(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +261,7 @@ def test_a_dry_run_shows_models_cells_and_the_cost_of_all(say: Say, tmp_path: Pa
     assert "jigsaw.visual_cot (3); lookahead=2" in done.out and "maze.direct (5)" in done.out
     total = next(line for line in done.out.splitlines() if line.startswith("all models"))
     assert total.split()[2:4] == ["16", "28"] and total.split()[-1] == "18.00"
-    assert "once it has cost 9, all models together" in done.out
+    assert "A start of this suite stops once it has cost 9, all models together" in done.out
     assert not (tmp_path / "runs").exists()
 
 

@@ -13,6 +13,8 @@ from sketchmark.runs.gains import pair
 from sketchmark.runs.growing import More
 from sketchmark.runs.store import RunFolder
 
+AT_COST_LIMIT = "not settled at the limit of cost"
+
 
 class Settling:
     """Asked after each block (`grow`). `outcomes` says of each task, in words, why it got no more samples."""
@@ -46,7 +48,7 @@ class Settling:
             span = f"[{100 * now.low:+.1f}, {100 * now.high:+.1f}]"
             return f"settled after {now.n} samples: {_MEANING[settled]} {span}"
         if self._out_of_money():
-            return "not settled at the limit of cost"
+            return AT_COST_LIMIT
         if about.totals.get(own, self._limit) < self._limit:
             return "not settled, and there are no more samples"
         return f"not settled at the limit of {self._most} samples" if self._limit >= self._most else ""

@@ -11,11 +11,12 @@ from sketchmark.api import prepare
 from sketchmark.audit import as_json as in_json
 from sketchmark.audit import audit
 from sketchmark.audit.contrasts import DRAWING_MODE, MODES
-from sketchmark.audit.settling import Settling
+from sketchmark.audit.settling import AT_COST_LIMIT, Settling
 from sketchmark.audit.terminal import lines
 from sketchmark.catalog import Catalog
 from sketchmark.commands._run import exit_code
 from sketchmark.errors import BadInput
+from sketchmark.runs.cost_limit import cut_short
 from sketchmark.terminal import tell, tell_all
 
 _LIMIT, _MOST = 100, 500
@@ -59,7 +60,10 @@ def audit_and_print(
     if not prepared.quiet:
         tell(f"run folder: {folder.path}")
         tell(f"report:     {folder.report_file}")
-    return exit_code(folder, prepared)
+    out_of_money = (
+        AT_COST_LIMIT in settling.outcomes.values() if until else cut_short(folder, prepared.cells, prepared.options)
+    )
+    return exit_code(folder, prepared, at_cost_limit=out_of_money)
 
 
 def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:

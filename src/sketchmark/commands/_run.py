@@ -8,6 +8,7 @@ from sketchmark.api import PreparedRun, prepare
 from sketchmark.commands._unscored import tell_unscored
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
+from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.failed import failed
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.results_format import CellSummary
@@ -32,7 +33,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return exit_code(folder, prepared)
+    return exit_code(folder, prepared, at_cost_limit=cut_short(folder, prepared.cells, prepared.options))
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -59,13 +60,14 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
         tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
 
 
-def exit_code(folder: RunFolder, run: PreparedRun) -> int:
-    budget = run.options.budget
+def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
+    """`at_cost_limit`: the limit is reached, and something is left to do."""
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
-    if budget.used_up:
-        tell(f"sketchmark: stopped at the cost limit ({budget.spent:.4f} spent); run again to resume", err=True)
+    if at_cost_limit:
+        spent = run.options.budget.spent
+        tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); run again to resume", err=True)
         return 3
     broke = sum(not failure.blames_model for failure in failures)
     if broke:

@@ -20,9 +20,11 @@ def run_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
     outcomes = prepare_all(suite, quiet=quiet)
     _refuse_if_all_fail_alike(outcomes)
     _tell_warnings(outcomes)
+    playable = sum(bool(outcome.runs) for outcome in outcomes)
     for outcome in outcomes:
-        for error in outcome.errors:
-            tell(f"sketchmark: {outcome.entry.name}: {error}; the others go on", err=True)
+        _tell_errors(outcome, others=playable > bool(outcome.runs))
+    if not playable:
+        return 2
     if dry_run:
         _print_plan(suite, outcomes)
         return 2 if any(outcome.errors for outcome in outcomes) else 0
@@ -34,10 +36,20 @@ def run_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
             at = outcomes.index(outcome) + 1
             tell(f"[{at}/{len(outcomes)}] {outcome.entry.model} → {outcome.path}", err=True)
 
-    codes = [_code(outcome) for outcome in play(suite, outcomes, begin)]
+    known = {outcome.entry.name: len(outcome.errors) for outcome in outcomes}
+    codes = []
+    for outcome in play(suite, outcomes, begin):
+        if outcome is not outcomes[-1]:
+            _tell_errors(outcome, known[outcome.entry.name])
+        codes.append(_code(outcome))
     if not quiet:
         _print_board(suite, outcomes)
     return _told_at_the_end(outcomes, codes)
+
+
+def _tell_errors(outcome: Outcome, since: int = 0, *, others: bool = True) -> None:
+    for error in outcome.errors[since:]:
+        tell(f"sketchmark: {outcome.entry.name}: {error}{'; the others go on' if others else ''}", err=True)
 
 
 def _refuse_if_all_fail_alike(outcomes: Sequence[Outcome]) -> None:
@@ -63,7 +75,8 @@ def _code(outcome: Outcome) -> int:
         return 2
     if outcome.left_out:
         return 3
-    return max((exit_code(outcome.folder, run) for run in outcome.runs if outcome.folder), default=0)
+    folder = outcome.folder
+    return max((exit_code(folder, run, at_cost_limit=False) for run in outcome.runs if folder), default=0)
 
 
 def _told_at_the_end(outcomes: Sequence[Outcome], codes: Sequence[int]) -> int:
@@ -74,7 +87,7 @@ def _told_at_the_end(outcomes: Sequence[Outcome], codes: Sequence[int]) -> int:
     if any(outcome.left_out for outcome in outcomes):
         spent = sum(outcome.spent for outcome in outcomes)
         waiting = ", ".join(outcome.entry.name for outcome in outcomes if outcome.left_out)
-        tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent); to be resumed: {waiting}", err=True)
+        tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); to be resumed: {waiting}", err=True)
         return 3
     return max(codes)
 
@@ -103,7 +116,7 @@ def _print_plan(suite: Suite, outcomes: Sequence[Outcome]) -> None:
     table.add("all models", *_figures(total), *([f"{total_cost:.2f}"] if priced else []), style="bold")
     print_table(table)
     if suite.max_cost is not None:
-        tell(f"The suite stops once it has cost {suite.max_cost:g}, all models together.")
+        tell(f"A start of this suite stops once it has cost {suite.max_cost:g}, all models together.")
 
 
 def _cell(cell: Cell) -> str:
@@ -135,9 +148,19 @@ def _print_board(suite: Suite, outcomes: Sequence[Outcome]) -> None:
     from sketchmark.comparison.leaderboard import leaderboard
     from sketchmark.models.prices import price_of
 
+    without = [outcome for outcome in outcomes if not outcome.folder and (outcome.path / "run.json").exists()]
+    if without:
+        names = ", ".join(outcome.entry.name for outcome in without)
+        tell(f"not in the leaderboard, since not played as asked now: {names}")
     prices = suite.prices
     played = [outcome.path for outcome in outcomes if outcome.folder]
-    if played:
-        known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
-        tell_all(BOARD_FORMATS["table"](leaderboard(suite.parent, runs=played, prices=known)))
-        tell(f"run folders: {suite.parent} (sketchmark view {suite.parent}, sketchmark compare {suite.parent})")
+    if not played:
+        return
+    known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
+    tell_all(BOARD_FORMATS["table"](leaderboard(suite.parent, runs=played, prices=known)))
+    tell(f"run folders: {suite.parent} (sketchmark view {suite.parent})")
+    tell(f"leaderboard: sketchmark compare {suite.parent}{f' --prices {suite.prices_file}' if prices else ''}")
+    if prices:
+        judged = sum(outcome.judge_spent for outcome in outcomes)
+        part = f" ({judged:.4f} of it the judge's)" if judged else ""
+        tell(f"cost:        {sum(outcome.spent for outcome in outcomes):.4f} now{part}")

@@ -25,7 +25,7 @@ from sketchmark.terminal import tell, tell_all
     type=click.Choice(["table", "md", "csv", "latex", "json"]),
     help="csv and json hold all digits.",
 )
-@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for a leaderboard.")
+@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="A price table or run file, for costs.")
 @output_option("Write there instead of printing.", folder=False)
 def command(
     runs: tuple[Path, ...], metric: str, power: float | None, published: bool, anyway: bool, form: str,

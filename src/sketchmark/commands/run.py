@@ -85,7 +85,7 @@ from sketchmark.commands._output import output_option
 @click.option("--strict-leaks", is_flag=True, help="Stop when a generation prompt contains an answer option.")
 @click.option("--dry-run", is_flag=True, help="Count the calls and pictures of this run and its judge, and stop.")
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table of model and judge.")
-@click.option("--max-cost", type=click.FloatRange(0), help="Stop cleanly once this much is spent (needs --prices).")
+@click.option("--max-cost", type=click.FloatRange(0), help="What this start may cost, with --prices; then it stops.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "local", "processes", "ray"]),
@@ -132,7 +132,7 @@ def command(context: click.Context, /, run_file: Path | None, **options: Any) ->
     Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is
     scored as wrong), 1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
     because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
-    row), 3 at the cost limit, 130 after Ctrl-C, 143 after SIGTERM.
+    row), 3 when the cost limit stopped it, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from sketchmark.commands._several import asked_for
 

@@ -63,6 +63,7 @@ def leaderboard(
         raise BadInput(f"nothing in {root} is scored by {metric}", "leave --metric out for each task's headline")
     rows.sort(key=lambda row: (_rank(row, tasks[0]), row.model, row.run))
     notes += _left(rows)
+    notes += _without_judge(indexes, rows)
     notes += _unlike(indexes, metric)
     return Leaderboard(tasks=tasks, rows=rows, notes=notes)
 
@@ -100,6 +101,13 @@ def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
                 yield f"{one.cell} of {row.run}: {one.problem}; `sketchmark score` on its folder tries again"
             elif not one.metric:
                 yield f"{one.cell} of {row.run} names no headline score: choose one with --metric"
+
+
+def _without_judge(runs: Sequence[RunIndex], rows: Sequence[BoardRow]) -> Iterator[str]:
+    """A run folder does not keep what its judge was asked."""
+    judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
+    if judges and any(row.costs for row in rows):
+        yield f"the cost is the models' own, the judge ({', '.join(sorted(judges))}) left out"
 
 
 def _unlike(runs: Sequence[RunIndex], metric: str) -> Iterator[str]:

@@ -5,6 +5,8 @@ openai/gpt-6-luna:
   output: 10.00    # per million tokens out
 openai/gpt-image-2:
   picture: 0.04    # per picture returned
+
+A run file that holds such a table (`prices:`) is taken for it.
 """
 
 from __future__ import annotations
@@ -65,4 +67,14 @@ def _read(path: Path) -> dict[Any, Any]:
         raise BadInput(
             f"price table {path} is not a mapping of model names", f"a line each: NAME: {{{', '.join(_KEYS)}}}"
         )
-    return table
+    return _of_run_file(path, table) if {"models", "tasks"} <= table.keys() else table
+
+
+def _of_run_file(path: Path, file: dict[Any, Any]) -> dict[Any, Any]:
+    """What it names is not followed: the file may be a stranger's."""
+    prices = file.get("prices")
+    if isinstance(prices, str):
+        raise BadInput(f"run file {path} names its price table: {prices}", "give that file instead")
+    if not isinstance(prices, dict):
+        raise BadInput(f"run file {path} has no table of prices", "give the file of one, or add `prices:`")
+    return prices

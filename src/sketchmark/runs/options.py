@@ -14,7 +14,8 @@ Price = Callable[[Mapping[str, int]], float]
 
 @dataclass
 class Budget:
-    """Stops a run cleanly once it has cost `limit`; what is played stays, and the run can be resumed."""
+    """Stops a start of a run cleanly once it has cost `limit`; what is played stays, and the next start, which may
+    cost as much again, resumes it."""
 
     limit: float | None = None
     price: Price | None = None

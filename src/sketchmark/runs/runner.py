@@ -15,6 +15,7 @@ from sketchmark.errors import CallFailed, RunStopped, SketchmarkError
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model
 from sketchmark.runs.calls import Calls
+from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.ending import note_ending
 from sketchmark.runs.grading import counted, grade, usage_of
 from sketchmark.runs.lock import RunLock
@@ -65,7 +66,7 @@ async def run_plan(
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
-        note_ending(path, at_cost_limit=options.budget.used_up)
+        note_ending(path, at_cost_limit=cut_short(folder, cells, options))
         return folder
     except BaseException as error:
         if begun:  # otherwise the folder is not this run's to write to

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.api import PreparedRun, prepare
-from sketchmark.errors import RunStopped, SketchmarkError
+from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
+from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.store import RunFolder
 from sketchmark.suites.reading import read_suite
 from sketchmark.suites.suite import Entry, Suite
@@ -22,6 +23,7 @@ class Outcome:
     path: Path
     runs: list[PreparedRun] = field(default_factory=list)
     errors: list[SketchmarkError] = field(default_factory=list)
+    begun: bool = False
     left_out: bool = False
     """Not played to the end, because the suite's cost limit was reached."""
 
@@ -30,12 +32,25 @@ class Outcome:
         return sum(run.options.budget.spent for run in self.runs)
 
     @property
+    def judge_spent(self) -> float:
+        """Of what was spent, the judge's part."""
+        return sum(run.options.budget.judge_spent for run in self.runs)
+
+    @property
     def folder(self) -> RunFolder | None:
-        return RunFolder(self.path) if (self.path / "run.json").exists() else None
+        """Its run; None where it did not play, or where the folder holds what was played differently: those numbers
+        are not of this suite."""
+        other = any(isinstance(error, RunConflict) for error in self.errors)
+        return RunFolder(self.path) if self.begun and not other and (self.path / "run.json").exists() else None
 
 
 def prepare_all(suite: Suite, *, quiet: bool = True) -> list[Outcome]:
     """Every start of every model, checked before the first call of any."""
+    if (suite.parent / "run.json").exists():
+        raise BadInput(
+            f"{suite.parent} is a run folder, and no folder for several models' runs",
+            "name another one with --output_path",
+        )
     outcomes = []
     for entry in suite.entries:
         outcome = Outcome(entry, suite.path(entry))
@@ -60,20 +75,25 @@ def play(
             budget = run.options.budget
             if suite.max_cost is not None:
                 budget.limit = suite.max_cost - sum(other.spent for other in outcomes)
-            if budget.used_up:
-                outcome.left_out = True
-                break
-            if number == 0:
-                begin(outcome)
             try:
+                if budget.used_up and (run.options.fresh or _cut_short(run)):
+                    outcome.left_out = True
+                    break
+                if number == 0:
+                    begin(outcome)
+                outcome.begun = True
                 run.play()
+                outcome.left_out |= _cut_short(run)
             except RunStopped as error:  # its other starts would meet the same
                 outcome.errors.append(error)
                 break
             except SketchmarkError as error:
                 outcome.errors.append(error)
-            outcome.left_out = budget.used_up
         yield outcome
+
+
+def _cut_short(run: PreparedRun) -> bool:
+    return cut_short(RunFolder(run.path), run.cells, run.options)
 
 
 def run_suite(

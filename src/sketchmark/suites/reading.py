@@ -89,7 +89,7 @@ class _File:
 
     def __init__(self, path: Path, file: RunFile, where: str, lines: _Lines, trust_code: bool) -> None:
         self._folder, self._file, self._where, self._lines = path.parent, file, where, lines
-        self._stem = path.stem
+        self._path = path
         self._trust = trust_code
 
     def suite(self, output_path: Path | None, over: Mapping[str, Any]) -> Suite:
@@ -118,8 +118,8 @@ class _File:
             name = folder_name(model.name or model.model, over.get("shard", ""))
             entries.append(Entry(name, model.model, starts))
         refuse_shared_folders(entries, f"give one of them a `name:` of its own in {self._where}")
-        parent = output_path or Path("runs") / folder_name(self._stem)
-        return Suite(parent, tuple(entries), over.get("prices", whole["prices"]), max_cost)
+        parent = output_path or Path("runs") / folder_name(self._path.stem)
+        return Suite(parent, tuple(entries), over.get("prices", whole["prices"]), max_cost, self._path)
 
     def _tasks(self) -> list[tuple[str, dict[str, Any]]]:
         """Names, with what is asked of them alone. Those without settings of their own are one start."""

@@ -38,10 +38,18 @@ class Suite:
     entries: tuple[Entry, ...]
     prices: Prices = None
     max_cost: float | None = None
-    """Of all models together."""
+    """Of all models together, in one start."""
+
+    file: Path | None = None
+    """The run file, if there is one."""
 
     def path(self, entry: Entry) -> Path:
         return self.parent / entry.name
+
+    @property
+    def prices_file(self) -> Path | str | None:
+        """Where the prices stand."""
+        return self.file if isinstance(self.prices, Mapping) else self.prices
 
 
 def of_models(models: Sequence[str], tasks: str, output_path: Path | None, **options: Any) -> Suite:

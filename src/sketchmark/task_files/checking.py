@@ -103,13 +103,19 @@ def _check_struct(value: Mapping[Any, Any], kind: type[Struct], path: Path, know
         if key in keys:
             _check(one, hints[keys[key]], (*path, key))
         elif kind.__struct_config__.forbid_unknown_fields:
-            close = get_close_matches(str(key), [*keys, *known], n=1, cutoff=0.5)
+            close = _nearest(str(key), [*keys, *known])
             raise _Wrong(
                 f"unknown key {shown((*path, key))}",
                 (*path, key),
-                f"did you mean {close[0]}?" if close else f"known: {', '.join(keys)}",
+                f"did you mean {close}?" if close else f"known: {', '.join(keys)}",
             )
     _convert(value, kind, path)
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    """One for several, or several for one, is the likeliest slip: `modes` is `mode`, however near `models` is."""
+    number = [one for one in (key.removesuffix("s"), f"{key}s") if one in known]
+    return next(iter(number or get_close_matches(key, known, n=1, cutoff=0.5)), "")
 
 
 def _check_plain(value: Any, path: Path) -> None:
