@@ -206,7 +206,7 @@ def test_of_several_tables_in_a_folder_none_is_chosen_in_silence(tmp_path: Path)
     for names in (["VOILA_ND_3.6K.csv", "other.csv"], ["voila-nd.csv", "voila-wd.csv", "x.csv"], ["random.csv"]):
         named(*names)
         assert len(list(task.samples(data=tmp_path))) == 7
-    for names in (["random.csv", "second.csv"], ["a_nd.csv", "b_nd.csv", "x.csv"]):
+    for names in (["questions.csv", "random.csv"], ["a_nd.csv", "b_nd.csv", "x.csv"]):
         named(*names)
         with pytest.raises(BadInput, match=rf"several CSV files: {names[0]}, {names[1]} "):
             list(task.samples(data=tmp_path))
