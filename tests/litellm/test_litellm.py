@@ -15,7 +15,7 @@ import pytest
 
 from sketchmark.parts import Picture
 from sketchmark.serve import serving
-from tests.serve.models import Mirror, painted
+from tests.serve.models import Mirror, Painter, painted
 
 pytestmark = pytest.mark.litellm
 
@@ -56,6 +56,20 @@ def test_a_drawing_in_chat_has_text_and_images(litellm: Any, there: dict[str, st
     assert json.loads(message.content)["parts"][0] == ["task", "text", "turn it"]
     [image] = message.images
     assert is_red(image["image_url"]["url"])
+
+
+def test_a_picture_alone_is_had_by_asking_for_both(litellm: Any) -> None:
+    with serving(Painter(RED)) as url:
+        where = {"model": "openai/painter", "api_base": url, "api_key": "any"}
+        message = litellm.completion(messages=shown(), modalities=["image", "text"], **where).choices[0].message
+    assert not message.content and [is_red(image["image_url"]["url"]) for image in message.images] == [True]
+
+
+def test_a_drawing_that_it_sends_back_is_heard(litellm: Any, there: dict[str, str]) -> None:
+    drawn = litellm.completion(messages=shown(), modalities=["image", "text"], **there).choices[0].message
+    for given in (drawn, drawn.model_dump()):
+        said = litellm.completion(messages=[*shown(), given], **there).choices[0].message.content
+        assert json.loads(said)["parts"][-1] == ["model", "picture", RED.identity]
 
 
 def test_a_drawing_in_a_stream(litellm: Any, there: dict[str, str]) -> None:

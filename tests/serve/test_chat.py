@@ -107,6 +107,38 @@ def test_asking_for_image_and_text_gives_the_picture_beside_the_text(mirror: str
     assert drawn.image().getpixel((0, 0)) == (255, 0, 0)
 
 
+def heard(url: str, messages: list[Any]) -> Any:
+    return json.loads(ask(url, messages).choices[0].message.content)["parts"]
+
+
+@pytest.mark.parametrize("modalities", [["image", "text"], ["image"]])
+def test_a_drawing_is_heard_when_its_message_comes_back_as_it_was_given(mirror: str, modalities: list[str]) -> None:
+    question = {"role": "user", "content": [shown(RED), text("turn it")]}
+    message = ask(mirror, [question], modalities=modalities).choices[0].message
+    *_, said, drawn = heard(mirror, [question, message.to_dict(warnings=False)])
+    assert said[:2] == ["model", "text"] and '"turn it"' in said[2]
+    assert drawn == ["model", "picture", RED.identity]
+
+
+def test_a_drawing_without_words_comes_back_without_words(mirror: str) -> None:
+    question = {"role": "user", "content": "draw"}
+    with serving(Painter(BLUE)) as url:
+        message = ask(url, [question], modalities=["image", "text"]).choices[0].message
+    assert message.content == ""
+    for content in ("", None):
+        given = {**message.to_dict(), "content": content}
+        _, drawn, _ = heard(mirror, [question, given, question])
+        assert drawn == ["model", "picture", BLUE.identity]
+
+
+def test_a_refusal_that_comes_back_is_what_the_model_said(mirror: str) -> None:
+    question = {"role": "user", "content": "draw"}
+    in_the_content = [{"type": "refusal", "refusal": "I won't"}]
+    for given in ({"content": None, "refusal": "I won't"}, {"content": in_the_content}):
+        parts = heard(mirror, [question, {"role": "assistant", **given}])
+        assert parts[1:] == [["model", "text", "I won't"]]
+
+
 @pytest.mark.parametrize(("finish", "reason"), [("length", "length"), ("refused", "content_filter")])
 def test_a_cut_or_refused_reply_says_so(finish: Any, reason: str) -> None:
     with serving(Speaker("hm", finish)) as url:
@@ -169,6 +201,10 @@ BROKEN = RED.data_url.replace("base64,", "base64,!")
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,x"}}]}]},
             "messages[0].content[0]",
         ),
+        ({"messages": [{"role": "assistant", "content": "x", "images": "y"}]}, "messages[0].images"),
+        ({"messages": [{"role": "assistant", "images": [{"type": "image_url"}]}]}, "messages[0].images[0]"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0].tool_calls"),
+        ({"stream": "yes"}, "stream"),
         ({"model": None}, "model"),
         ({"modalities": ["audio"]}, "modalities"),
         ({"modalities": []}, "modalities"),

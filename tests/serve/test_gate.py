@@ -23,6 +23,15 @@ def test_without_the_key_nothing_is_answered() -> None:
         assert httpx.get(f"{url}/models").status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [("bearer sesame", 200), ("BEARER  sesame", 200), ("sesame", 401), ("Basic sesame", 401), ("Bearer", 401)],
+)
+def test_the_key_comes_as_a_bearer_token_however_that_is_spelled(given: str, status: int) -> None:
+    with serving(Speaker(), key="sesame") as url:
+        assert httpx.get(f"{url}/models", headers={"Authorization": given}).status_code == status
+
+
 def test_a_body_over_the_limit_is_refused_before_it_is_read() -> None:
     with serving(Speaker()) as url:
         where = urlsplit(url)
@@ -49,7 +58,11 @@ def test_a_body_that_hides_its_length_is_cut_at_the_limit() -> None:
 
 def test_a_foreign_host_name_is_refused() -> None:
     with serving(Speaker()) as url:
-        assert httpx.get(f"{url}/models", headers={"Host": "evil.example"}).status_code == 400
+        for name in ("evil.example", "127.0.0.1.evil.example", ""):
+            answer = httpx.get(f"{url}/models", headers={"Host": name})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "foreign_host")
+        for name in ("localhost", "LocalHost:80", "127.0.0.1:1"):
+            assert httpx.get(f"{url}/models", headers={"Host": name}).status_code == 200
 
 
 class Counting(Speaker):

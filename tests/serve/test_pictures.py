@@ -96,6 +96,29 @@ def test_a_bad_request_for_a_picture_is_a_400(client: openai.OpenAI) -> None:
     assert httpx.post(f"{client.base_url}images/edits", files={"prompt": (None, "x")}).status_code == 400
 
 
+def test_a_stream_of_pictures_is_refused_instead_of_being_empty(client: openai.OpenAI, recorder: Recorder) -> None:
+    image = ("a.png", RED.data, "image/png")
+    attempts: list[Any] = [
+        lambda stream: client.images.generate(model="m", prompt="x", stream=stream),
+        lambda stream: client.images.edit(model="m", image=image, prompt="x", stream=stream),
+    ]
+    for attempt in attempts:
+        with pytest.raises(openai.BadRequestError, match="does not stream pictures") as raised:
+            attempt(True)
+        assert (raised.value.param, recorder.seen) == ("stream", None)
+    for attempt in attempts:
+        assert attempt(False).data and recorder.seen["options"]["extra"] == {}
+
+
+def test_a_picture_where_it_would_not_be_looked_at_is_refused(client: openai.OpenAI) -> None:
+    for extra in ({"image": RED.data_url}, {"image[]": [RED.data_url]}):
+        with pytest.raises(openai.BadRequestError, match="as files"):
+            client.images.generate(model="m", prompt="x", extra_body=extra)
+    form = {"image": ("a.png", RED.data, "image/png")}
+    sent = httpx.post(f"{client.base_url}images/edits", data={"prompt": "x", "image[]": RED.data_url}, files=form)
+    assert (sent.status_code, sent.json()["error"]["param"]) == (400, "image[]")
+
+
 def test_a_refused_picture_is_blocked_by_moderation() -> None:
     with serving(Painter(None, "refused")) as url, pytest.raises(openai.BadRequestError) as raised:
         openai.OpenAI(base_url=url, api_key="any").images.generate(model="m", prompt="x")

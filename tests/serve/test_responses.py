@@ -58,6 +58,27 @@ def test_the_tool_draws_with_its_settings(client: openai.OpenAI) -> None:
     assert message.type == "message" and json.loads(answer.output_text)["options"]["extra"] == {"size": "416x416"}
 
 
+def test_the_format_of_the_text_reaches_the_model_as_chat_would_say_it(client: openai.OpenAI) -> None:
+    schema = {"name": "verdict", "schema": {"type": "object"}, "strict": True}
+
+    def extra(text: Any, **more: Any) -> Any:
+        answer = client.responses.create(model="m", input="x", text=text, **more)
+        return json.loads(answer.output_text)["options"]["extra"]
+
+    wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
+    assert extra({"format": {"type": "json_schema", **schema}, "verbosity": "low"}) == wanted | {"verbosity": "low"}
+    assert extra({"format": {"type": "json_object"}}) == {"response_format": {"type": "json_object"}}
+    assert extra({"format": {"type": "text"}}) == {}
+
+
+def test_every_setting_of_the_tool_reaches_the_model(client: openai.OpenAI) -> None:
+    tool: Any = {"type": "image_generation", "quality": "low", "moderation": "low", "output_compression": 50}
+    answer = client.responses.create(model="m", input="x", tools=[tool])
+    assert json.loads(answer.output_text)["options"]["extra"] == {
+        name: value for name, value in tool.items() if name != "type"
+    }
+
+
 def test_the_tool_that_may_not_be_used_is_not(client: openai.OpenAI) -> None:
     answer = client.responses.create(model="m", input="hello", **{**DRAW, "tool_choice": "none"})
     assert [item.type for item in answer.output] == ["message"]
@@ -75,6 +96,7 @@ def test_a_drawing_given_back_is_the_models_own(client: openai.OpenAI) -> None:
     [
         ({"input": "x", "previous_response_id": "resp_1"}, "previous_response_id"),
         ({"input": "x", "stream": True}, "stream"),
+        ({"input": "x", "text": {"format": "json"}}, "text"),
         ({"input": []}, "input"),
         ({"input": [{"role": "robot", "content": "x"}]}, "input[0].role"),
         ({"input": [{"type": "function_call"}]}, "input[0]"),
@@ -100,6 +122,15 @@ def test_a_cut_and_a_refused_answer_say_so() -> None:
             answer = openai.OpenAI(base_url=url, api_key="any").responses.create(model="m", input="x")
         assert answer.status == "incomplete" and answer.incomplete_details
         assert answer.incomplete_details.reason == reason
+
+
+def test_a_refusal_given_back_is_what_the_model_said(client: openai.OpenAI) -> None:
+    with serving(Speaker("no", finish="refused")) as url:
+        refused: Any = openai.OpenAI(base_url=url, api_key="any").responses.create(model="m", input="x").output
+    assert refused[0].content[0].type == "refusal"
+    back: Any = [*(item.to_dict() for item in refused), *conversation()]
+    answer = client.responses.create(model="m", input=back)
+    assert json.loads(answer.output_text)["parts"][0] == ["model", "text", "no"]
 
 
 def test_a_drawing_call_without_a_picture_is_an_empty_message() -> None:

@@ -107,6 +107,27 @@ def test_drawings_are_not_added_to_a_run_without_them_in_silence(asked: Inferenc
         infer(replace(asked, limit=1, draw=True))
 
 
+def test_changed_questions_are_played_over_an_old_run_by_the_option_that_the_error_names(
+    asked: Inference, tmp_path: Path
+) -> None:
+    infer(replace(asked, limit=2))
+    make(tmp_path / "other" / "questions.csv", SetOrder(count=7, distraction=False, seed=3))
+    typed = ["voila", "infer", "--model_name", "player/solver", "--distraction", "no", "--limit", "2", "--quiet",
+             "--output_path", str(asked.output_path), "--data", str(tmp_path / "other")]  # fmt: skip
+    refused = CliRunner().invoke(cli, typed).exception
+    assert isinstance(refused, RunConflict) and "--fresh" in str(refused)
+    done = CliRunner().invoke(cli, [*typed, "--fresh"])
+    assert done.exit_code == 0, done.output
+    assert len(pair(asked.output_path, tmp_path / "other" / "questions.csv").missing) == 5
+
+
+def test_a_jsonl_file_and_pictures_elsewhere_are_played_as_the_csv_is(asked: Inference, tmp_path: Path) -> None:
+    table = tmp_path / "made" / "questions.jsonl"
+    make(table, SetOrder(count=7, distraction=False, seed=2, pictures=False))
+    path, failed = infer(replace(asked, csv=table, limit=2))
+    assert asked.csv and (len(pair(path, asked.csv).missing), failed) == (5, [])
+
+
 class Recorder(Model):
     """Remembers the settings, and is not there for every call of step 2 until it is mended."""
 

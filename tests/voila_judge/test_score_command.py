@@ -19,6 +19,8 @@ from sketchmark.cli import root as cli
 from sketchmark.models.base import Options, Reply
 from sketchmark.parts import Context
 from sketchmark.serve import Faults, serving
+from sketchmark.tasks.voila.results_file import pair
+from sketchmark.worlds.voila.make import SetOrder, make
 from tests.voila_judge.making import KEY, Judge, element, questions, right_answers, write_answers
 
 
@@ -65,6 +67,24 @@ def test_the_published_command_line_judges_as_published(tmp_path: Path) -> None:
     assert (judged["model"], judged["batch"]) == ("openai/gpt-4o-2024-08-06", True)
     assert "judging with openai/gpt-4o-2024-08-06 through the Batch API, as published" in done.stderr
     assert (tmp_path / "batch_step1.jsonl").exists()
+
+
+def test_answers_that_may_belong_to_another_csv_are_scored_and_said_to_be_unchecked(tmp_path: Path) -> None:
+    told = "do not say what their questions showed: whether they belong to this CSV"
+    prepared(tmp_path)
+    published = json.loads((tmp_path / "results.json").read_text())
+    make(tmp_path / "other" / "questions.csv", SetOrder(count=14, distraction=False, pictures=False, seed=9))
+    done = run(tmp_path, "--csv_file_name", str(tmp_path / "other" / "questions.csv"))
+    assert done.returncode == 0 and f"14 answers {told}" in " ".join(done.stdout.split())
+    assert "0.0 [0.0" in done.stdout
+    assert json.loads(run(tmp_path, "--json").stdout)["unchecked"] == 14
+    for answer, item in zip(
+        published, pair(tmp_path / "results.json", tmp_path / "questions.csv").items, strict=True
+    ):
+        answer["query0"]["scenes"] = [list(scene) for scene in item.scenes]
+    (tmp_path / "results.json").write_text(json.dumps(published))
+    assert json.loads(run(tmp_path, "--json").stdout)["unchecked"] == 0
+    assert "could not be checked" not in run(tmp_path).stdout
 
 
 def test_missing_and_surplus_rows_are_named_and_count_as_0(tmp_path: Path) -> None:
@@ -235,7 +255,19 @@ def test_a_refused_key_is_an_error_in_one_line_without_the_key(tmp_path: Path) -
         done = run(tmp_path, *batch(url), key=KEY)
     assert done.returncode == 2
     assert "auth" in done.stderr and "Traceback" not in done.stderr
+    assert done.stderr.count("Incorrect API key") == 1  # though three jobs met it
+    assert "check the key in OPENAI_API_KEY" in done.stderr
     _nowhere(KEY, tmp_path, done)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_refused_key_of_the_command_line_is_looked_for_there(tmp_path: Path, live: bool) -> None:
+    prepared(tmp_path)
+    with serving(Judge(), key="another-key-entirely") as url:
+        how = [option for option in batch(url) if option != "--batch" or not live]
+        done = run(tmp_path, *how, "--open_api_key", KEY)
+    assert done.returncode == 2 and "check the key that --open_api_key gave" in done.stderr
+    assert "OPENAI_API_KEY;" not in done.stderr
 
 
 def _nowhere(key: str, folder: Path, done: subprocess.CompletedProcess[str]) -> None:
@@ -251,6 +283,13 @@ def test_openai_itself_wants_a_key(tmp_path: Path) -> None:
     assert "OPENAI_API_KEY is not set" in done.stderr
 
 
-def test_a_batch_without_a_judge_is_refused(tmp_path: Path) -> None:
+def test_what_is_for_a_judge_is_refused_without_one(tmp_path: Path) -> None:
     prepared(tmp_path)
     assert "--batch needs a judge" in run(tmp_path, "--batch").stderr
+    assert "--judge_args needs a judge" in run(tmp_path, "--judge_args", "base_url=http://127.0.0.1:1/v1").stderr
+
+
+def test_a_key_that_would_not_be_used_is_refused(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    done = run(tmp_path, "--open_api_key", KEY, "--judge_args", "api_key_env=OTHER")
+    assert done.returncode == 2 and "both name the judge's key" in done.stderr

@@ -167,3 +167,56 @@ def test_a_missing_picture_and_a_missing_table_are_named(tmp_path: Path) -> None
         list(task.samples(data=table))
     with pytest.raises(DataMissing, match="no VOILA CSV"):
         list(task.samples(data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "words"),
+    [
+        ("mine.jsonl", b'{"id": "a", "question": "q", "answer": "b"}\n', "row 1: 3 fields instead of 12"),
+        ("mine.csv", b"id,question,answer\na,q,b\n", "row 1: 3 fields instead of 12"),
+        ("noise.jsonl", b"\x9c\xff\n", "line 1: not JSON"),
+        ("noise.csv", b"\x9c\xff\n", "not CSV"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    ["run --model player/solver -t voila_nd --mode stepwise --data", "voila infer --model_name player/solver "
+     "--distraction no --data", "voila infer --model_name player/solver --distraction no --csv"],
+)  # fmt: skip
+def test_a_file_that_is_no_table_of_voila_is_refused_in_one_line(
+    tmp_path: Path, command: str, name: str, contents: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(contents)
+    done = CliRunner().invoke(root, [*command.split(), str(tmp_path / name), "--output_path", str(tmp_path / "out")])
+    assert isinstance(done.exception, BadInput) and words in str(done.exception)
+
+
+def test_of_several_tables_in_a_folder_none_is_chosen_in_silence(tmp_path: Path) -> None:
+    table = _published(tmp_path, False, 7)
+    task = Catalog().task("voila_nd")
+
+    contents = table.read_bytes()
+
+    def named(*names: str) -> None:
+        for old in tmp_path.glob("*.csv"):
+            old.unlink()
+        for name in names:
+            (tmp_path / name).write_bytes(contents)
+
+    for names in (["VOILA_ND_3.6K.csv", "other.csv"], ["voila-nd.csv", "voila-wd.csv", "x.csv"], ["random.csv"]):
+        named(*names)
+        assert len(list(task.samples(data=tmp_path))) == 7
+    for names in (["questions.csv", "random.csv"], ["a_nd.csv", "b_nd.csv", "x.csv"]):
+        named(*names)
+        with pytest.raises(BadInput, match=rf"several CSV files: {names[0]}, {names[1]} "):
+            list(task.samples(data=tmp_path))
+    named("voila_wd.csv")
+    with pytest.raises(DataMissing, match=r"no VOILA CSV file for ND, only voila_wd\.csv"):
+        list(task.samples(data=tmp_path))
+
+
+def test_questions_with_distraction_are_not_played_as_those_without(tmp_path: Path) -> None:
+    table = _published(tmp_path, True, 19)
+    assert len(list(Catalog().task("voila_wd").samples(data=table))) == 19
+    with pytest.raises(BadInput, match=r"row \d+: a question with distraction.*voila_wd"):
+        list(Catalog().task("voila_nd").samples(data=table))

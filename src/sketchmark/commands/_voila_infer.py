@@ -38,6 +38,7 @@ from sketchmark.terminal import show_progress, tell
 @click.option("--draw", is_flag=True, help="Also step 4, if the model draws. The original stops after step 3.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N questions.")
 @click.option("--concurrency", default=16, show_default=True, type=click.IntRange(1), help="Questions at once.")
+@click.option("--fresh", is_flag=True, help="Throw away what was played before and start over.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(distraction: str, model_args: str, **options: Any) -> int:
     """Play VOILA's steps and write the results file, as the original's inference_test.py does.

@@ -36,6 +36,7 @@ class Inference:
     draw: bool = False
     limit: int | None = None
     concurrency: int = 16
+    fresh: bool = False
     quiet: bool = False
 
     @property
@@ -76,6 +77,7 @@ def infer(asked: Inference) -> tuple[Path, list[int]]:
         gen_kwargs={"max_new_tokens": asked.max_new_tokens, "temperature": asked.temperature},
         concurrency=asked.concurrency,
         retry_failed=True,
+        fresh=asked.fresh,
         output_path=asked.run_folder,
         quiet=asked.quiet,
     )
@@ -119,9 +121,9 @@ def _data(asked: Inference) -> Path | None:
     pictures = (inner if inner.is_dir() else asked.images).resolve()
     layout = asked.run_folder / "data"
     layout.mkdir(parents=True, exist_ok=True)
-    table, link = layout / "questions.csv", layout / "Test_Images"
+    table, link = layout / f"questions{asked.csv.suffix}", layout / "Test_Images"
     table.write_bytes(asked.csv.read_bytes())
     if link.is_symlink():
         link.unlink()
     link.symlink_to(pictures, target_is_directory=True)
-    return layout
+    return table

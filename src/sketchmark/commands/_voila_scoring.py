@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.catalog import Catalog, parse_arguments
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.batch import connect
 from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
@@ -45,8 +45,9 @@ class ScoringOrder:
 
 
 def score_file(order: ScoringOrder, tell: Tell) -> dict[str, Any]:
-    if order.batch and not order.judge:
-        raise BadInput("--batch needs a judge", f"add --judge {PUBLISHED_JUDGE}")
+    for option, given in (("--batch", order.batch), ("--judge_args", order.judge_args)):
+        if given and not order.judge:
+            raise BadInput(f"{option} needs a judge", f"add --judge {PUBLISHED_JUDGE}")
     paired = pair(order.results, order.table)
     missing = set(paired.missing)
     items = [item for item in paired.items if not (order.answered_only and item.question in missing)]
@@ -58,6 +59,7 @@ def score_file(order: ScoringOrder, tell: Tell) -> dict[str, Any]:
         "missing": paired.missing,
         "missing_count_as_0": not order.answered_only,
         "surplus": paired.surplus,
+        "unchecked": paired.unchecked,
         "rule": summarise(items, ruled),
     }
     if order.judge:
@@ -76,6 +78,8 @@ def _only(marked: Marked, items: list[AnsweredQuestion]) -> Marked:
 
 def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> Marked:
     arguments = parse_arguments(order.judge_args)
+    if order.key and "api_key_env" in arguments:
+        raise BadInput("--open_api_key and api_key_env both name the judge's key", "leave one out")
     if order.batch:
         connection = connect(order.judge, arguments)
 
@@ -120,6 +124,10 @@ def _lent(key: str | None) -> Iterator[None]:
     os.environ[_KEY] = remember(key)
     try:
         yield
+    except CallFailed as error:
+        if error.kind == "auth":
+            error.hint = "check the key that --open_api_key gave"
+        raise
     finally:
         if before is None:
             del os.environ[_KEY]

@@ -11,7 +11,6 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -63,11 +62,7 @@ def make_app(
             *files.routes(store),
             *batches.routes(jobs),
         ],
-        middleware=[
-            # A web page must not reach the server through a name that it points at loopback.
-            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
-            Middleware(Gate, faults=faults, key=key),
-        ],
+        middleware=[Middleware(Gate, faults=faults, key=key, hosts=hosts)],
         exception_handlers=dict.fromkeys((WireError, SketchmarkError, HTTPException, Exception), _answer_error),
         lifespan=lifespan,
     )

@@ -89,6 +89,20 @@ def whole_number(body: Mapping[str, Any], name: str, low: int, high: int) -> int
     return None if value is None else int(value)
 
 
+def words(part: Mapping[str, Any], name: str, param: str) -> str:
+    """The text of a part, under the name that its type has for it."""
+    if not isinstance(part.get(name), str):
+        raise WireError(f"a {name} part needs its {name}", param=param)
+    return str(part[name])
+
+
+def streams(body: Mapping[str, Any]) -> bool:
+    asked = body.get("stream")
+    if not isinstance(asked, bool | None):
+        raise WireError(f"stream must be true or false, not {asked!r}", param="stream")
+    return asked is True
+
+
 def one_only(body: Mapping[str, Any]) -> None:
     if body.get("n") not in (None, 1, "1"):
         raise WireError("this server gives one answer per request: n must be 1", param="n")

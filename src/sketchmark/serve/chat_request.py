@@ -12,6 +12,7 @@ from sketchmark.serve import bodies
 from sketchmark.serve.wire_errors import WireError
 
 _AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
+_OF_TOOLS = ("tool_calls", "function_call")
 _HANDLED = frozenset({"messages", "modalities", "stream", "stream_options"})
 
 
@@ -43,7 +44,7 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
         options=bodies.options(body, _HANDLED),
         draws=_draws(body.get("modalities")),
         beside="text" in (body.get("modalities") or ()),
-        stream=body.get("stream") is True,
+        stream=bodies.streams(body),
         stream_usage=isinstance(stream_options, dict) and stream_options.get("include_usage") is True,
     )
 
@@ -65,25 +66,36 @@ def _parts(message: object, param: str) -> Iterator[Part]:
     role = message.get("role")
     if not isinstance(role, str) or role not in _AUTHORS:
         raise WireError(f"unknown role {role!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
-    content = message.get("content")
-    if content is None and role == "assistant":
-        return
+    for name in _OF_TOOLS:
+        if message.get(name):
+            raise WireError("the models of this server call no tools", param=f"{param}.{name}")
+    for name, parts in _lists(message, role, param).items():
+        for i, part in enumerate(parts):
+            yield Part(_content(part, f"{param}.{name}[{i}]"), _AUTHORS[role])
+
+
+def _lists(message: Mapping[str, Any], role: str, param: str) -> dict[str, list[object]]:
+    """The parts of a message by the field that holds them. What this server gave is understood when it comes back: a
+    drawing beside the text, as `images`, and no text where the model said none."""
+    content, images, refusal = message.get("content"), message.get("images"), message.get("refusal")
+    if images is not None and not isinstance(images, list):
+        raise WireError("images must be a list of parts", param=f"{param}.images")
+    if role == "assistant" and (content is None or (content == "" and (images or refusal))):
+        content = []
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not isinstance(content, list):
         raise WireError("content must be a text or a list of parts", param=f"{param}.content")
-    for i, part in enumerate(content):
-        yield Part(_content(part, f"{param}.content[{i}]"), _AUTHORS[role])
+    refused = [{"type": "refusal", "refusal": refusal}] if refusal else []
+    return {"content": content, "refusal": refused, "images": images or []}
 
 
 def _content(part: object, param: str) -> Content:
     if not isinstance(part, dict):
         raise WireError("a part must be an object", param=param)
     match part.get("type"):
-        case "text":
-            if not isinstance(part.get("text"), str):
-                raise WireError("a text part needs its text", param=param)
-            return str(part["text"])
+        case "text" | "refusal" as kind:
+            return bodies.words(part, kind, param)
         case "image_url":
             image_url = part.get("image_url")
             return bodies.picture_from_url(image_url.get("url") if isinstance(image_url, dict) else image_url, param)

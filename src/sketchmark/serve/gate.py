@@ -1,4 +1,4 @@
-"""What every request passes before any endpoint: its origin, the key, its size and kind, the latency, the faults."""
+"""What every request passes before any endpoint: its host, origin, key, size and kind, the latency, the faults."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import socket
 import struct
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,8 +32,10 @@ class ResettableProtocol(H11Protocol):
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, faults: Faults, key: str | None) -> None:
+    def __init__(self, app: ASGIApp, faults: Faults, key: str | None, hosts: Sequence[str]) -> None:
+        """`hosts`: the names that it answers to; `*` is any."""
         self.app = app
+        self.hosts = hosts
         self.dice = Dice(faults)
         self.key = key
 
@@ -41,6 +44,7 @@ class Gate:
             return await self.app(scope, receive, send)
         headers = Headers(scope=scope)
         try:
+            self._check_host(headers)
             _check_origin(headers)
             self._check_key(headers)
             body = await _read(receive, headers, MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
@@ -58,11 +62,18 @@ class Gate:
             return await error.response()(scope, receive, send)
         return await self.app(scope, _replay(body, receive), send)
 
+    def _check_host(self, headers: Headers) -> None:
+        """A web page must not reach the server through a name that it points at loopback."""
+        name = headers.get("host", "").partition(":")[0].lower()
+        if "*" not in self.hosts and name not in self.hosts:
+            raise WireError("this server does not go by that name", status=400, code="foreign_host")
+
     def _check_key(self, headers: Headers) -> None:
         if self.key is None:
             return
-        given = headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), self.key.encode()):
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        same = hmac.compare_digest(given.strip().encode(), self.key.encode())
+        if scheme.lower() != "bearer" or not same:
             raise WireError("Incorrect API key provided.", status=401, code="invalid_api_key")
 
     def _injected(self, status: int) -> WireError:
@@ -72,8 +83,7 @@ class Gate:
 
 
 def _check_origin(headers: Headers) -> None:
-    """Browsers name the page that a request comes from; this server has no pages, and programs name none. That the
-    Host is ours has been seen to before."""
+    """Browsers name the page that a request comes from; this server has no pages, and programs name none."""
     for origin in headers.getlist("origin"):
         if origin != f"http://{headers.get('host')}":
             raise WireError("requests from web pages are refused", status=403, code="foreign_origin")

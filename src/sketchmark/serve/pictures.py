@@ -20,7 +20,9 @@ from sketchmark.parts import Context, Part, Picture, of
 from sketchmark.serve import bodies
 from sketchmark.serve.wire_errors import WireError
 
-_HANDLED = frozenset({"prompt", "image", "image[]", "response_format"})
+_HANDLED = frozenset({"prompt", "response_format", "stream"})
+_FILES = ("image", "image[]")
+_NO_TEXTS = ("seed", "temperature", "stream")
 MAX_PICTURES = 64
 
 
@@ -69,11 +71,11 @@ def routes(model: Model) -> list[Route]:
             settings: dict[str, Any] = {}
             for name, value in form.multi_items():
                 if isinstance(value, UploadFile):
-                    if name not in ("image", "image[]"):
+                    if name not in _FILES:
                         raise WireError(f"this server has no use for a file named {name!r}", param=name)
                     shown.append(bodies.picture(await value.read(), name))
                 else:
-                    settings[name] = _plain(value) if name in ("seed", "temperature") else value
+                    settings[name] = _plain(value) if name in _NO_TEXTS else value
         if not shown:
             raise WireError("images/edits needs at least one picture, as image or image[]", param="image")
         context = Context((*of(*shown), _prompt(settings)))
@@ -97,6 +99,11 @@ async def _generate(model: Model, body: Mapping[str, Any]) -> tuple[Reply, bool]
 
 async def _draw(model: Model, context: Context, settings: Mapping[str, Any]) -> Reply:
     bodies.one_only(settings)
+    if bodies.streams(settings):
+        raise WireError("this server does not stream pictures; chat completions can", param="stream")
+    for name in _FILES:
+        if name in settings:
+            raise WireError("pictures are sent to images/edits, as files", param=name)
     bodies.check_taken(model, context)
     reply = await model.draw(context, bodies.options(settings, _HANDLED))
     if reply.finish == "refused":

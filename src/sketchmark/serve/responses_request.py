@@ -14,7 +14,6 @@ from sketchmark.serve.wire_errors import WireError
 _AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 _STATE = ("previous_response_id", "conversation")
 TOOL = "image_generation"
-_TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 _HANDLED = frozenset(
     {"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "include", "image", *_STATE}
     | {"max_tool_calls", "parallel_tool_calls", "truncation", "background", "service_tier", "text"}
@@ -31,7 +30,7 @@ class ResponsesRequest:
 def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise WireError("you must provide a model parameter", param="model")
-    if body.get("stream"):
+    if bodies.streams(body):
         raise WireError("this server does not stream responses; chat completions can", param="stream")
     for name in _STATE:
         if body.get(name) is not None:
@@ -42,9 +41,25 @@ def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
     tool = _drawing_tool(body.get("tools"))
     limit = bodies.whole_number(body, "max_output_tokens", 1, 2**31 - 1)
     asked = {name: value for name, value in body.items() if name not in _HANDLED}
-    of_tool = {name: tool[name] for name in _TOOL_SETTINGS if tool and name in tool}
-    options = bodies.options({**asked, **of_tool, "max_tokens": limit}, frozenset())
+    of_tool = {name: value for name, value in (tool or {}).items() if name != "type"}
+    settings = {**asked, **_text_settings(body.get("text")), **of_tool}
+    options = bodies.options({**settings, "max_tokens": limit}, frozenset())
     return ResponsesRequest(Context(tuple(parts)), options, _is_to_draw(tool, body.get("tool_choice")))
+
+
+def _text_settings(text: object) -> dict[str, Any]:
+    """How the text is to be. A format goes by chat's name and in chat's form: a model need know only one of them."""
+    if text is None:
+        return {}
+    form = text.get("format") if isinstance(text, dict) else text
+    if not isinstance(text, dict) or not isinstance(form, dict | None):
+        raise WireError("text must be an object, and its format too", param="text")
+    others = {name: value for name, value in text.items() if name != "format"}
+    if form is None or form.get("type") == "text":
+        return others
+    if form.get("type") == "json_schema":
+        form = {"type": "json_schema", "json_schema": {name: form[name] for name in form if name != "type"}}
+    return {**others, "response_format": form}
 
 
 def _drawing_tool(tools: object) -> Mapping[str, Any] | None:
@@ -116,9 +131,9 @@ def _content(part: object, param: str) -> Content:
         raise WireError("a part must be an object", param=param)
     match part.get("type"):
         case "input_text" | "output_text" | "text":
-            if not isinstance(part.get("text"), str):
-                raise WireError("a text part needs its text", param=param)
-            return str(part["text"])
+            return bodies.words(part, "text", param)
+        case "refusal":
+            return bodies.words(part, "refusal", param)
         case "input_image":
             return bodies.picture_from_url(part.get("image_url"), param)
         case other:

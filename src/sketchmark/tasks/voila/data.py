@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.parts import Draft, Drafts, Picture, Sample
+from sketchmark.tasks.voila.rows import read_rows
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank
 from sketchmark.worlds.voila.collage import collage
 
 _INPUTS = ("sequence", "collage")
+_KINDS = ("nd", "wd")
 
 
 def generated(*, seed: int, data: Path | None, distraction: bool, input: str, dataset: str) -> Iterator[Sample]:
@@ -67,25 +70,36 @@ def published(
 
 def _from_folder(data: Path, kind: str, input: str) -> Iterator[Sample]:
     """`data` is the CSV, or a folder that holds it; pictures are looked for in Test_Images, images, or beside it."""
-    from sketchmark.worlds.voila.table import read_table
-
     table = data if data.is_file() else _csv_in(data, kind)
     folders = [table.parent / name for name in ("Test_Images", "images", "Train_Images", "")]
-    _, rows = read_table(table)
-    for number, row in enumerate(rows):
-        where = f"{table.name}, row {number + 2}"
-        question = _question(row[4:8], row[10], where)
+    for number, (where, row) in enumerate(read_rows(table)):
+        question = _question(row[4:8], row.rule, where)
+        if kind == "nd" and None in question.answer:
+            raise BadInput(
+                f"{where}: a question with distraction, and VOILA-ND has none",
+                "play it as VOILA-WD: the task voila_wd, or --distraction yes",
+            )
         pictures = [_find(folders, name, where) for name in row[:3]]
         yield _sample(f"voila-{kind}-{number:05d}", question, pictures, kind, input, None)
 
 
 def _csv_in(folder: Path, kind: str) -> Path:
-    found = sorted(path for path in folder.glob("*.csv") if kind in path.name.lower()) or sorted(folder.glob("*.csv"))
+    """The one whose name says that it is of this kind (VOILA_ND_….csv), or else the only one that says nothing."""
+    tables = sorted(folder.glob("*.csv"))
+    words = {table: set(re.split(r"[^a-z0-9]+", table.stem.lower())) & set(_KINDS) for table in tables}
+    found = [table for table in tables if kind in words[table]] or [table for table in tables if not words[table]]
     if not found:
         raise DataMissing(
-            f"{folder} holds no VOILA CSV file", "give --data FILE.csv, or the folder of CSV and images"
+            f"{folder} holds no VOILA CSV file" + (f" for {kind.upper()}, only {_few(tables)}" if tables else ""),
+            "give --data FILE.csv, or the folder of CSV and images",
         )
+    if len(found) > 1:
+        raise BadInput(f"{folder} holds several CSV files: {_few(found)}", "name one: --data FILE.csv")
     return found[0]
+
+
+def _few(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths[:5]) + (", …" if len(paths) > 5 else "")
 
 
 def _find(folders: Sequence[Path], name: str, where: str) -> Picture:

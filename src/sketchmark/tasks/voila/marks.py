@@ -119,7 +119,8 @@ async def by_batch(
 ) -> Marked:
     """The steps' jobs run beside each other, as published, in files named by step.
 
-    One that ends badly does not end the wait for the others: what they bring is paid for too.
+    One that ends badly does not end the wait for the others: what they bring is paid for too. What ended several (a
+    refused key) is said once.
     """
 
     async def one(step: Step) -> tuple[Step, dict[int, StepVerdict]]:
@@ -143,8 +144,8 @@ async def by_batch(
 
     ends = await asyncio.gather(*(one(step) for step in steps_of(items)), return_exceptions=True)
     problems = [end for end in ends if isinstance(end, BaseException)]
-    for problem in problems[1:]:
-        tell(str(problem))
+    for words in list(dict.fromkeys(map(str, problems)))[1:]:
+        tell(words)
     if problems:
         raise problems[0]
     return dict(end for end in ends if not isinstance(end, BaseException))

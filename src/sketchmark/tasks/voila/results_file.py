@@ -23,8 +23,8 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.pictures import PictureStore
 from sketchmark.parts import Picture
 from sketchmark.tasks.voila.judge import Truth
+from sketchmark.tasks.voila.rows import read_rows
 from sketchmark.worlds.voila import Scene, parse_description
-from sketchmark.worlds.voila.table import QuestionRow, read_table
 
 _STEPS = ("query0", "query1", "query2")
 _DRAWING = "query3"
@@ -64,6 +64,8 @@ class Paired:
     """Rows without answers."""
     surplus: list[int] = field(default_factory=list)
     """Answers without a row."""
+    unchecked: int = 0
+    """Answers that do not say what their question showed: they may belong to another CSV."""
 
 
 def write_results(episodes: Iterable[tuple[int, Episode]], pictures: PictureStore, path: Path) -> list[int]:
@@ -110,6 +112,8 @@ def pair(results: Path, table: Path) -> Paired:
         paired.items.append(item)
         if item.question not in answers:
             paired.missing.append(item.question)
+        elif item.answers.scenes is None:
+            paired.unchecked += 1
     if not paired.items:
         raise BadInput(f"{table} has no rows")
     paired.surplus = sorted(set(answers) - {item.question for item in paired.items})
@@ -117,14 +121,7 @@ def pair(results: Path, table: Path) -> Paired:
 
 
 def _read_rows(table: Path, answers: Mapping[int, Answers]) -> Iterator[AnsweredQuestion]:
-    _, rows = read_table(table)
-    for number, fields in enumerate(rows):
-        where = f"{table}, row {number + 1}"
-        if len(fields) != len(QuestionRow._fields):
-            raise BadInput(
-                f"{where}: {len(fields)} fields instead of {len(QuestionRow._fields)}", f"voila check {table}"
-            )
-        row = QuestionRow(*fields)
+    for number, (where, row) in enumerate(read_rows(table)):
         first, second, third, answer = (_scene(text, where) for text in (row.text1, row.text2, row.text3, row.text4))
         truth = Truth(row.combined, row.relations, answer)
         yield AnsweredQuestion(number, row.rule, (first, second, third), truth, answers.get(number, Answers()))

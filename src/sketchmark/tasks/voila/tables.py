@@ -36,6 +36,11 @@ def _unpaired(summary: Mapping[str, Any]) -> Iterator[str]:
                           (summary["surplus"], "answers without a row, left out")):  # fmt: skip
         if numbers:
             yield f"{len(numbers)} {what}: {_few(numbers)}"
+    if summary["unchecked"]:
+        yield (
+            f"{summary['unchecked']} answers do not say what their questions showed: whether they belong to this CSV "
+            "could not be checked"
+        )
 
 
 def _few(numbers: Sequence[int]) -> str:

@@ -182,7 +182,7 @@ def _read_jsonl(path: Path) -> tuple[list[str], Iterator[list[str]]]:
 
 
 def _json_objects(path: Path) -> Iterator[dict[str, object]]:
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 item = json.loads(line)
