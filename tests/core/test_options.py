@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -17,7 +18,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.models import bagel, openai, openai_chat, transformers_chat
-from sketchmark.models.generation import KNOWN, refuse_near_misses
+from sketchmark.models.generation import KNOWN, refuse_misspelt
 from sketchmark.runs.plan import cells_of
 from tests.core.test_cli import sketchmark as say
 
@@ -68,6 +69,9 @@ def test_tasks_of_ones_own_are_included_as_lmms_eval_spells_it_too(tmp_path: Pat
         ("max_gen_toks", "max_new_tokens"),
         ("cfg_text_scal", "cfg_text_scale"),
         ("topp", "top_p"),
+        ("temp", "temperature"),
+        ("TEMPERATURE", "temperature"),
+        ("max_output_tokens", "max_new_tokens"),
     ],
 )
 def test_a_generation_setting_that_is_nearly_one_is_refused(given: str, meant: str) -> None:
@@ -75,8 +79,43 @@ def test_a_generation_setting_that_is_nearly_one_is_refused(given: str, meant: s
         prepare("player/solver", "maze", limit=1, gen_kwargs={given: 1})
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"temperature": "abc"}, "temperature is 'abc', and no number"),
+        ({"temperature": True}, "temperature is True, and no number"),
+        ({"max_new_tokens": 1.5}, "max_new_tokens is 1.5, and no whole number"),
+        ({"max_new_tokens": -5}, r"max_new_tokens is -5 \(it must be at least 1\)"),
+        ({"": 1}, "a setting without a name"),
+    ],
+)
+def test_a_generation_setting_that_can_be_none_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        prepare("player/solver", "maze", limit=1, gen_kwargs=given)
+
+
+def test_a_setting_that_only_a_model_of_ones_own_can_know_is_said_to_be_one() -> None:
+    prepared = prepare("player/solver", "maze", limit=1, gen_kwargs={"my_own_knob": 1, "temperature": 1})
+    assert prepared.options.warnings == (
+        "--gen_kwargs my_own_knob: only a model of your own is told, no other knows it",
+    )
+
+
+def test_a_list_that_is_given_twice_is_one_longer_list(tmp_path: Path) -> None:
+    twice = ["--tasks", "maze", "-t", "sliding", "--mode", "direct", "--mode", "text_cot", "--limit", "1"]
+    assert say("run", "-m", "player/solver", *twice, "-o", str(tmp_path), "-q").returncode == 0
+    cells = [f"{task}.{mode}.jsonl" for task in ("maze", "sliding") for mode in ("direct", "text_cot")]
+    assert sorted(file.name for file in (tmp_path / "episodes").iterdir()) == sorted(cells)
+
+
+@pytest.mark.parametrize("asked", [["run", "-m", "player/solver", "-t", "maze"], ["make", "maze"], ["card", "."]])
+def test_nothing_is_no_place_to_write_to(asked: list[str]) -> None:
+    refused = CliRunner().invoke(root, [*asked, "-o", ""])
+    assert refused.exit_code == 2 and "it is empty" in refused.output
+
+
 def test_settings_that_somebody_knows_or_nobody_can_mistake_are_passed_on() -> None:
-    refuse_near_misses(dict.fromkeys((*KNOWN, "my_own_knob"), 1))
+    refuse_misspelt(dict.fromkeys((*KNOWN, "my_own_knob"), 1))
 
 
 def test_the_known_settings_are_all_that_the_adapters_read() -> None:

@@ -121,6 +121,12 @@ def test_several_scorings_stand_side_by_side(tmp_path: Path) -> None:
     assert overall.split()[-2:] == ["0.500", "0.500"]
 
 
+def test_a_file_without_a_reply_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_text("")
+    with pytest.raises(BadInput, match="replies holds no reply"):
+        score_files("mmmu", tmp_path / "replies.jsonl")
+
+
 def test_two_replies_for_one_sample_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "replies.json"
     path.write_text(json.dumps([{"id": "a", "response": "yes"}, {"id": "a", "response": "no"}]))

@@ -167,5 +167,9 @@ def test_the_card_is_written_where_it_is_asked_for_with_links_from_there(tmp_pat
     done = cli("card", "runs/a", "--output_path", "notes/CARD.md", cwd=tmp_path)
     assert done.returncode == 0 and "written to notes/CARD.md" in done.stdout
     assert "[run.json](<../runs/a/run.json>)" in (tmp_path / "notes/CARD.md").read_text()
+    (tmp_path / "link.md").symlink_to("notes/CARD.md")
+    (tmp_path / "notes/CARD.md").write_text("")
+    assert cli("card", "runs/a", "-o", "link.md", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.md").is_symlink() and (tmp_path / "notes/CARD.md").read_text(), "written into, not over"
     done = cli("card", "notes", cwd=tmp_path)
     assert done.returncode == 2 and "is not a run folder" in done.stderr and "Traceback" not in done.stderr

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sketchmark import __version__
-from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.models.base import Reply
 from sketchmark.runs.format import ModelAbout
 from sketchmark.runs.plan import Cell
@@ -74,13 +74,24 @@ async def test_what_was_changed_may_be_played_afresh(tmp_path: Path) -> None:
     assert folder.about().seed == 5 and folder.about().cells[NAME].model["name"] == "other"
 
 
+@pytest.mark.parametrize("fresh", [True, False])
+@pytest.mark.parametrize("theirs", ["pictures/wedding.txt", "episodes/diary.txt", "scores/match.txt"])
+async def test_a_folder_that_is_no_run_and_holds_what_a_run_would_remove_is_not_taken(
+    tmp_path: Path, theirs: str, fresh: bool
+) -> None:
+    """Taken once, it would be the run's, and a later --fresh would remove it."""
+    file = tmp_path / theirs
+    file.parent.mkdir()
+    file.write_text("precious")
+    with pytest.raises(RunConflict, match=f"is no run folder, and holds {file.parent.name}"):
+        await run(tmp_path, _cells(1), Speaker(), fresh=fresh)
+    assert file.read_text() == "precious" and not (tmp_path / "run.json").exists()
+
+
 async def test_starting_afresh_in_a_folder_that_is_no_run_removes_nothing(tmp_path: Path) -> None:
-    for name in ("pictures/wedding.txt", "episodes/diary.txt", "scores/match.txt", "report.html"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("precious")
+    (tmp_path / "report.html").write_text("precious")
     await run(tmp_path, _cells(1), Speaker(), fresh=True)
-    kept = [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes() == b"precious"]
-    assert len(kept) == 4
+    assert (tmp_path / "report.html").read_text() == "precious"
 
 
 async def test_without_fresh_nothing_is_removed(tmp_path: Path) -> None:

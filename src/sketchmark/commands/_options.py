@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -22,6 +23,19 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
         return number
     told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are played"
     raise click.BadParameter(told, context, option)
+
+
+class Joined(click.Option):
+    """A list with commas. Given twice it is one longer list: the first would be lost without a word."""
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        if (default := settings.pop("default", None)) is not None:
+            settings["default"] = [default] if default else []
+        super().__init__(*given, **settings | {"multiple": True})
+
+    def process_value(self, ctx: click.Context, value: Any) -> str | None:
+        found = super().process_value(ctx, value)
+        return ",".join(found) if found else None if self.default is None else ""
 
 
 def is_given(context: click.Context, name: str) -> bool:

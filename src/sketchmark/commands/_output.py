@@ -14,7 +14,16 @@ NAMES = ("--output-path", "--output", "--out", "-o", "output_path")
 """The last is the parameter's."""
 
 
+class Place(click.Path):
+    """Where to write. Nothing (a variable of the shell that is not set) would be the folder that one stands in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def output_option(help: str, *, folder: bool = True, **settings: Any) -> Callable[[F], F]:
     """A folder, or a file where `folder` is not so."""
-    kind = click.Path(path_type=Path) if folder else click.Path(path_type=Path, dir_okay=False)
+    kind = Place(path_type=Path) if folder else Place(path_type=Path, dir_okay=False)
     return click.option(*NAMES, type=kind, help=help, **settings)

@@ -21,7 +21,6 @@ def command(run: Path, output_path: Path | None) -> None:
     \b
     sketchmark card runs/my-run --output_path CARD.md
     """
-    from sketchmark.files.atomic import write_atomic
     from sketchmark.report.card import card
     from sketchmark.runs.store import RunFolder
 
@@ -30,5 +29,5 @@ def command(run: Path, output_path: Path | None) -> None:
         tell_all(card(folder, str(run)))
         return
     text = card(folder, os.path.relpath(run, output_path.parent))
-    write_atomic(output_path, text.encode())
+    output_path.write_text(text, "utf-8")
     tell(f"written to {output_path}")

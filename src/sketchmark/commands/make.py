@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sketchmark.commands._output import NAMES
+from sketchmark.commands._output import NAMES, Place
 from sketchmark.commands._worlds import WorldGroup, grid_option
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
@@ -25,7 +25,7 @@ def _build(world: World) -> click.Command | None:
         click.Option(
             ["--seed"], default=0, show_default=True, type=click.IntRange(min=0), help="Same seed, same set."
         ),
-        click.Option([*NAMES], required=True, type=click.Path(path_type=Path, file_okay=False), help="Folder."),
+        click.Option([*NAMES], required=True, type=Place(path_type=Path, file_okay=False), help="Folder."),
         click.Option(
             ["--format", "form"],
             type=click.Choice(["jsonl", "parquet", "folder"]),

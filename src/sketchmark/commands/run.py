@@ -8,23 +8,31 @@ from typing import Any
 import click
 
 from sketchmark.commands._include import include_option
-from sketchmark.commands._options import is_given, limit, log_level, refused
+from sketchmark.commands._options import Joined, is_given, limit, log_level, refused
 from sketchmark.commands._output import output_option
 
 
 @click.command()
 @click.argument("run_file", required=False, type=click.Path(path_type=Path))
-@click.option("--model", "-m", help="provider/name or an alias, several with commas; see `sketchmark list models`.")
+@click.option(
+    "--model", "-m", cls=Joined, help="provider/name or an alias, several with commas; see `sketchmark list models`."
+)
 @click.option(
     "--tasks",
     "-t",
+    cls=Joined,
     help="Tasks, groups, patterns ('mmmu*') or files of questions, with commas; `list` lists them.",
 )
 @click.option(
-    "--mode", default="direct", show_default=True, help="direct, visual_cot, text_cot; several with commas."
+    "--mode",
+    cls=Joined,
+    default="direct",
+    show_default=True,
+    help="direct, visual_cot, text_cot; several with commas.",
 )
 @click.option(
     "--canvas",
+    cls=Joined,
     default="own",
     show_default=True,
     help="What the model sees of its drawing: own, blank, other, oracle, corrupt, caption, source; several; all.",
@@ -46,19 +54,20 @@ from sketchmark.commands._output import output_option
 @click.option("--shard", default="", help="A part of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of generated puzzles.")
 @output_option("Run folder, or the folder of several models' runs [default: runs/MODEL, runs/RUN_FILE].")
-@click.option("--model-args", default="", help="key=value,key=value for the model.")
-@click.option("--task-args", default="", help="key=value,… for the tasks' data (rows=8,max_steps=20).")
-@click.option("--gen-kwargs", default="", help="key=value,… over the tasks' generation settings.")
+@click.option("--model-args", cls=Joined, default="", help="key=value,key=value for the model.")
+@click.option("--task-args", cls=Joined, default="", help="key=value,… for the tasks' data (rows=8,max_steps=20).")
+@click.option("--gen-kwargs", cls=Joined, default="", help="key=value,… over the tasks' generation settings.")
 @click.option("--prompts", default="", help="A prompt set of the task (see `sketchmark show TASK`).")
 @click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
 @click.option(
     "--scoring",
+    cls=Joined,
     default="strict",
     show_default=True,
     help="How answers are read; several with commas: the first counts.",
 )
 @click.option("--judge", default="", help="A model that judges open answers.")
-@click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--judge-args", cls=Joined, default="", help="key=value,… for the judge.")
 @click.option("--concurrency", "-c", type=click.IntRange(1), default=100, show_default=True, help="Episodes at once.")
 @click.option("--batch-size", default="", help="For local weights: N or auto.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds an episode may take.")

@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from sketchmark.commands import _voila_infer, _voila_score
-from sketchmark.commands._output import NAMES
+from sketchmark.commands._output import NAMES, Place
 from sketchmark.terminal import tell, tell_all
 
 _YES_NO = click.Choice(["yes", "no"])
@@ -30,7 +30,7 @@ command.add_command(_voila_score.command)
     *NAMES[:-1],
     "target",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=Place(path_type=Path, dir_okay=False),
     help="Where to write: the ending .csv, .jsonl or .parquet chooses the format.",
 )
 @click.option(

@@ -25,12 +25,39 @@ KNOWN = (
 )
 """By who knows them."""
 
-_ELSEWHERE = dict.fromkeys(("max_tokens", "max_gen_toks", "max_completion_tokens"), "max_new_tokens")
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("max_tokens", "max_gen_toks", "max_completion_tokens", "max_output_tokens", "max_length"), "max_new_tokens"
+    ),
+    "temp": "temperature",
+}
+_WHOLE = ("max_new_tokens", "seed", "top_k", "no_repeat_ngram_size", "width", "height", "num_beams")
+_NUMBERS = (
+    *("temperature", "text_temperature", "top_p", "min_p"),
+    *("repetition_penalty", "frequency_penalty", "presence_penalty"),
+)
 
 
-def refuse_near_misses(settings: Mapping[str, Any]) -> None:
+def refuse_misspelt(settings: Mapping[str, Any]) -> None:
     """A name that nobody here knows may be meant for a model of one's own, unless it is nearly a known one."""
-    for name in settings:
-        close = [_ELSEWHERE[name]] if name in _ELSEWHERE else get_close_matches(name, KNOWN, n=1, cutoff=0.8)
+    for name, value in settings.items():
+        if not name:
+            raise BadInput(f"--gen_kwargs: a setting without a name: {value!r}", "write key=value,key=value")
+        low = name.lower()
+        close = [_ELSEWHERE[low]] if low in _ELSEWHERE else get_close_matches(low, KNOWN, n=1, cutoff=0.8)
         if close and name not in KNOWN:
             raise BadInput(f"--gen_kwargs: no generation setting is named {name}", f"did you mean {close[0]}?")
+        whole = name in _WHOLE
+        if (whole or name in _NUMBERS) and not _is_number(value, whole):
+            raise BadInput(f"--gen_kwargs: {name} is {value!r}, and no {'whole ' * whole}number")
+        if name == "max_new_tokens" and value < 1:
+            raise BadInput(f"--gen_kwargs: {name} is {value}", "it must be at least 1")
+
+
+def unknown(settings: Mapping[str, Any]) -> list[str]:
+    """Names that are told to models of one's own alone."""
+    return [name for name in settings if name not in KNOWN]
+
+
+def _is_number(value: Any, whole: bool) -> bool:
+    return isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)

@@ -13,7 +13,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
 from sketchmark.models.by_code import SVG
-from sketchmark.models.generation import refuse_near_misses
+from sketchmark.models.generation import refuse_misspelt
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Picture, Sample
@@ -153,7 +153,7 @@ def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
 
 def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
     """The cells, and of `--canvas all` those that cannot be played, with the reason."""
-    refuse_near_misses(request.generation)
+    refuse_misspelt(request.generation)
     cells, left_out, sizes = [], [], dict[str, int]()
     for cell in cells_of(request, catalog):
         try:

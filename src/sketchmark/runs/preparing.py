@@ -21,6 +21,8 @@ from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.shards import refuse_another_shard
 from sketchmark.runs.store import RunFolder, differences
 
+_HELD = ("episodes", "scores", "pictures")
+_NEW = "use another --output_path"
 _ELSEWHERE = "use another --output_path, or --fresh to start over"
 
 
@@ -29,12 +31,14 @@ def prepare(
 ) -> RunFolder:
     folder = RunFolder(path)
     if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
-        for name in ("episodes", "scores", "pictures"):
+        for name in _HELD:
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
     about = folder.about() if folder.run_file.exists() else None
+    if not about and (others := [name for name in _HELD if (path / name).exists()]):
+        raise RunConflict(f"{path} is no run folder, and holds {others[0]}: --fresh would remove it", _NEW)
     if about:
         refuse_another_shard(folder, about, request.shard)
     known = _of_this_model(folder, about.cells if about else {}, descriptions)

@@ -38,6 +38,8 @@ def reply_sets(path: Path) -> dict[str, list[Row]]:
     folder of `*.jsonl` is one per file."""
     sets = _read_sets(path)
     for name, rows in sets.items():
+        if not rows:
+            raise BadInput(f"{name} holds no reply", "a JSON or JSONL file, a row for each reply")
         counts = Counter(str(row["id"]) for row in rows if "id" in row)
         if twice := next((one for one, count in counts.items() if count > 1), None):
             raise BadInput(f"{name} has two replies for {twice}", "give each sample one reply, or two files")

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 from sketchmark.models.base import Model
+from sketchmark.models.generation import unknown
 from sketchmark.runs.format import CellAbout
 from sketchmark.runs.leaks import warn_of_leaks
 from sketchmark.runs.plan import Cell, Request
@@ -25,6 +26,8 @@ def warnings_of(
     cells: Sequence[Cell], request: Request, model: Model, *, with_judge: bool, strict_leaks: bool = False
 ) -> list[str]:
     found = warn_of_leaks(cells, strict=strict_leaks)
+    if own := unknown(request.generation):
+        found.append(f"--gen_kwargs {', '.join(own)}: only a model of your own is told, no other knows it")
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
