@@ -112,6 +112,15 @@ def test_a_changed_row_is_noticed_and_a_run_resumes(mine: Path, tmp_path: Path) 
         play(mine, again, tmp_path / "out")
 
 
+def test_a_deleted_row_counts_no_longer_in_silence(mine: Path, tmp_path: Path) -> None:
+    play(mine, Knowing(KNOWN), tmp_path / "out")
+    jsonl(mine, ROWS[0], *ROWS[2:])
+    for limit in (None, 2):
+        with pytest.raises(RunConflict, match=rf"sample {ROWS[1]['id']} .* is not .* any more: the data changed"):
+            play(mine, Knowing(KNOWN), tmp_path / "out", limit=limit)
+    assert play(mine, Knowing(KNOWN), tmp_path / "new").results().tasks["my_questions.direct"].n == 3
+
+
 def test_a_limit_leaves_rows_beyond_it_alone_and_a_broken_row_costs_nothing(mine: Path, tmp_path: Path) -> None:
     jsonl(mine, *ROWS, {"id": "late", "question": "?"})
     model = Knowing(KNOWN)
