@@ -56,7 +56,7 @@ def _rows(task: Task, data: Path | None, as_json: bool) -> bool:
     said = {key: str(task.declared.source.get(key, "")) for key in ("file", "type", "tolerance")}
     file = QuestionFile.located(folder=task.folder or Path(), data=data, **said)
     with counted(rows(file.path), None, f"checking {file.path.name}") as watched:
-        found = survey(file, watched, decode=True)
+        found = survey(file, watched)
     if as_json:
         _print_json(file, found)
     else:
