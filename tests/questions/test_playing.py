@@ -151,6 +151,18 @@ def test_a_file_with_the_name_of_a_task_is_scored_as_a_file(tmp_path: Path) -> N
         sketchmark.run("player/random", ["maze", str(path)], limit=1, output_path=tmp_path / "both")
 
 
+def test_of_two_files_of_one_name_none_is_dropped(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        jsonl(tmp_path / folder / "q.jsonl", {"question": f"Who is {folder}?", "answer": "Ada"})
+    both = [str(tmp_path / "one/q.jsonl"), str(tmp_path / "two/q.jsonl")]
+    with pytest.raises(BadInput, match=r"two tasks are called 'q' \(rename the file"):
+        sketchmark.run("player/random", both, output_path=tmp_path / "both")
+    twice = [both[0], str(tmp_path / "two/../one/q.jsonl")]
+    folder = sketchmark.run("player/random", twice, output_path=tmp_path / "twice").folder
+    assert folder.results().tasks["q.direct"].n == 1
+
+
 def test_samples_travel_to_processes_that_never_see_the_file(mine: Path, tmp_path: Path) -> None:
     options: dict[str, object] = {"mode": "direct,visual_cot", "cache": tmp_path / "none", "no_cache": True}
     here = play(mine, "player/random", tmp_path / "here", engine="local", **options)
