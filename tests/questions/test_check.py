@@ -107,6 +107,20 @@ def test_a_picture_of_too_many_pixels_or_with_too_long_a_name_is_named_in_short(
     assert "row 2: there " in done.stdout and max(map(len, done.stdout.splitlines())) < 400
 
 
+def test_a_file_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        jsonl(tmp_path / name, {"question": "a?", "answer": "x"})
+    (tmp_path / "d.jsonl").mkdir()
+    files = ("a.jsonl", "missing.jsonl", "d.jsonl", "b.jsonl")
+    done = sketchmark("check", *files, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout.count("1 question, all in order") == 2
+    missing, folder = done.stderr.splitlines()
+    assert "there is no file missing.jsonl" in missing and "d.jsonl is a folder" in folder
+    told = [json.loads(line) for line in sketchmark("check", *files, "--json", cwd=tmp_path).stdout.splitlines()]
+    assert [one["file"] for one in told] == list(files) and "no file missing.jsonl" in told[1]["problem"]
+    assert sketchmark("check", "a.jsonl", "b.jsonl", cwd=tmp_path).returncode == 0
+
+
 def test_show_shows_what_will_be_asked() -> None:
     done = sketchmark("show", str(EXAMPLE), "--mode", "direct")
     assert done.returncode == 0

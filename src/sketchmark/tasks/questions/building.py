@@ -47,9 +47,11 @@ class QuestionFile:
 
     def sample(self, number: int, row: Row, instructions: Mapping[str, str], look: Look = header) -> Sample:
         """What is asked in this row; refused in words where it cannot be. `look` is had at each picture."""
-        values = Columns.of(row).values(row)
+        columns = Columns.of(row)
+        values = columns.values(row)
         if "question" not in values:
-            raise BadInput("no question", f"the row has: {', '.join(map(str, row))[:200] or 'nothing'}")
+            filled = ", ".join([*columns.named.values(), *columns.unused])[:200]
+            raise BadInput("no question", f"the row has: {filled or 'nothing'}")
         question = text(values["question"], "question")
         truth = truth_of(values, question, type=self.type, tolerance=self.tolerance)
         pictures = pictures_of(values["pictures"], self.places, look) if "pictures" in values else []
