@@ -96,7 +96,7 @@ def test_a_picture_that_moves_is_refused_and_one_frame_is_not(tmp_path: Path) ->
     jsonl(tmp_path / "q.jsonl", *({"id": name, "question": "a?", "answer": "x", "image": name} for name in names))
     done = sketchmark("check", "q.jsonl", cwd=tmp_path)
     assert done.returncode == 2 and "3 of 6 rows broken" in done.stdout
-    assert "row 1 (a.gif): the picture 'a.gif': it is animated (save it again, as a still picture)" in done.stdout
+    assert "row 1 (a.gif): the picture 'a.gif': it is animated (save the frame that is meant)" in done.stdout
 
 
 def test_a_picture_of_too_many_pixels_or_with_too_long_a_name_is_named_in_short(tmp_path: Path) -> None:

@@ -226,17 +226,6 @@ def _csv(path: Path) -> Iterator[Row]:
         raise BadInput(f"{path} cannot be read as a table: row {number + 1}: {error}", hint) from error
 
 
-def columns(path: Path) -> list[str]:
-    """The first line of a table."""
-    import csv
-
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file, delimiter=delimiter(path), strict=True), [])
-    except (csv.Error, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
-
-
 def delimiter(path: Path) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else ","
 

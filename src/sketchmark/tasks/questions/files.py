@@ -5,6 +5,7 @@ Rows are counted from 1. In a JSONL file that is the line, as an editor shows it
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
@@ -95,7 +96,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_header(path: Path) -> None:
     """A column that is there twice would be read once; one that is all columns, not at all."""
-    header = tables.columns(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=tables.delimiter(path), strict=True), [])
+    except (csv.Error, ValueError) as error:
+        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
     if len(header) == 1 and (other := next((one for one in ";\t,|" if one in header[0]), "")):
         names = {"\t": "tabs", ",": "commas"}
         told = f"{path}: its columns are separated by {names.get(other, other)}"

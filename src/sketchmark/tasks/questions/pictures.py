@@ -41,7 +41,7 @@ class Decoding:
         if picture.digest not in self._seen:
             picture.image()
             if picture.is_animated:
-                raise BadPicture("it is animated")
+                raise BadPicture("it is animated", "save the frame that is meant")
             self._seen.add(picture.digest)
 
 
@@ -57,7 +57,7 @@ def pictures_of(value: Any, places: Sequence[Path], look: Look = header) -> list
             look(picture)
         except BadPicture as error:
             name = repr(one[:200]) if isinstance(one, str) else str(number)
-            raise BadInput(f"the picture {name}: {error}", "save it again, as a still picture") from error
+            raise BadInput(f"the picture {name}: {error}") from error
         found.append(picture)
     return found
 
