@@ -159,8 +159,8 @@ def test_of_two_files_of_one_name_none_is_dropped(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"two tasks are called 'q' \(rename the file"):
         sketchmark.run("player/random", both, output_path=tmp_path / "both")
     twice = [both[0], str(tmp_path / "two/../one/q.jsonl")]
-    folder = sketchmark.run("player/random", twice, output_path=tmp_path / "twice").folder
-    assert folder.results().tasks["q.direct"].n == 1
+    played = sketchmark.run("player/random", twice, output_path=tmp_path / "twice").folder
+    assert played.results().tasks["q.direct"].n == 1
 
 
 def test_samples_travel_to_processes_that_never_see_the_file(mine: Path, tmp_path: Path) -> None:
