@@ -219,11 +219,14 @@ def _csv(path: Path) -> Iterator[Row]:
             for row in csv.DictReader(file, delimiter=delimiter(path), strict=True):
                 number += 1
                 yield row
-    except UnicodeError as error:
-        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
     except (csv.Error, ValueError) as error:
-        hint = 'a quote that opens a cell is closed at its end; one inside a quoted cell is written twice: ""'
-        raise BadInput(f"{path} cannot be read as a table: row {number + 1}: {error}", hint) from error
+        raise not_a_table(path, f"row {number + 1}", error) from error
+
+
+def not_a_table(path: Path, where: str, error: Exception) -> BadInput:
+    quotes = 'a quote that opens a cell is closed at its end; one inside a quoted cell is written twice: ""'
+    hint = "save it as UTF-8" if isinstance(error, UnicodeError) else quotes
+    return BadInput(f"{path} cannot be read as a table: {where}: {error}", hint)
 
 
 def delimiter(path: Path) -> str:

@@ -100,7 +100,7 @@ def _check_header(path: Path) -> None:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file, delimiter=tables.delimiter(path), strict=True), [])
     except (csv.Error, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
+        raise tables.not_a_table(path, "the first line", error) from error
     if len(header) == 1 and (other := next((one for one in ";\t,|" if one in header[0]), "")):
         names = {"\t": "tabs", ",": "commas"}
         told = f"{path}: its columns are separated by {names.get(other, other)}"
