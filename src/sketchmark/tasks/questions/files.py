@@ -39,7 +39,7 @@ def task_name(path: Path) -> str:
     found = re.sub(r"[^A-Za-z0-9_-]+", "_", path.stem)
     if found.strip("_-"):
         return found
-    return f"questions_{hashlib.sha256(path.stem.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+    return f"questions_{hashlib.sha256(path.stem.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
 def rows(path: Path) -> Iterator[NumberedRow]:
