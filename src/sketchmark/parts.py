@@ -231,6 +231,14 @@ class Picture:
         with self._open() as image, self._decoding():
             return image.mode in pixels.OPAQUE and pixels.shown_alike(image)
 
+    @property
+    def is_animated(self) -> bool:
+        """Whether it has several frames, to be shown one after the other."""
+        if self.format not in ("gif", "png", "webp"):  # a telephone's JPEG may hold its preview as a second
+            return False
+        with self._open() as image, self._decoding():
+            return bool(getattr(image, "is_animated", False))
+
     def shown(self) -> Picture:
         """What goes to a model: this picture, or its `image()` as PNG where decoders may show it differently."""
         with self._open() as image, self._decoding():

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.core.test_cli import sketchmark
 from tests.questions.files import jsonl, picture
 
+RUN = ("run", "--model", "player/random", "--tasks")
 EXAMPLE = Path(__file__).parents[2] / "examples/questions/shapes.jsonl"
 
 
@@ -78,7 +80,45 @@ def test_a_picture_that_was_cut_off_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(whole[: len(whole) - 40])
     jsonl(tmp_path / "q.jsonl", {"question": "a?", "answer": "x", "image": "a.png"})
     done = sketchmark("check", "q.jsonl", cwd=tmp_path)
-    assert done.returncode == 2 and "row 1: broken png picture" in done.stdout
+    told = "row 1: the picture 'a.png': broken png picture"
+    assert done.returncode == 2 and told in done.stdout
+    for mode in ("direct", "visual_cot"):
+        refused = sketchmark(*RUN, "q.jsonl", "--mode", mode, "-o", "out", cwd=tmp_path)
+        assert refused.returncode == 2 and told in refused.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_picture_that_moves_is_refused_and_one_frame_is_not(tmp_path: Path) -> None:
+    still, other = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
+    for name in ("a.gif", "a.webp", "a.png"):
+        still.save(tmp_path / name, save_all=True, append_images=[other])
+        still.save(tmp_path / f"still_{name}")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    jsonl(tmp_path / "q.jsonl", *({"id": name, "question": "a?", "answer": "x", "image": name} for name in names))
+    done = sketchmark("check", "q.jsonl", cwd=tmp_path)
+    assert done.returncode == 2 and "3 of 6 rows broken" in done.stdout
+    assert "row 1 (a.gif): the picture 'a.gif': it is animated (save the frame that is meant)" in done.stdout
+
+
+def test_a_picture_of_too_many_pixels_or_with_too_long_a_name_is_named_in_short(tmp_path: Path) -> None:
+    Image.new("1", (9000, 9000)).save(tmp_path / "huge.png")
+    rows = [{"question": "a?", "answer": "x", "image": name} for name in ("huge.png", "a/" * 2500 + "b.png")]
+    done = sketchmark("check", "q.jsonl", cwd=jsonl(tmp_path / "q.jsonl", *rows).parent)
+    assert done.returncode == 2 and "row 1: the picture 'huge.png': picture of 9000x9000 pixels" in done.stdout
+    assert "row 2: there " in done.stdout and max(map(len, done.stdout.splitlines())) < 400
+
+
+def test_a_file_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        jsonl(tmp_path / name, {"question": "a?", "answer": "x"})
+    (tmp_path / "d.jsonl").mkdir()
+    files = ("a.jsonl", "missing.jsonl", "d.jsonl", "b.jsonl")
+    done = sketchmark("check", *files, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout.count("1 question, all in order") == 2
+    missing, folder = done.stderr.splitlines()
+    assert "there is no file missing.jsonl" in missing and "d.jsonl is a folder" in folder
+    told = [json.loads(line) for line in sketchmark("check", *files, "--json", cwd=tmp_path).stdout.splitlines()]
+    assert [one["file"] for one in told] == list(files) and "no file missing.jsonl" in told[1]["problem"]
+    assert sketchmark("check", "a.jsonl", "b.jsonl", cwd=tmp_path).returncode == 0
 
 
 def test_show_shows_what_will_be_asked() -> None:

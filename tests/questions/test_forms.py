@@ -12,6 +12,8 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.parts import Picture
+from sketchmark.runs.store import is_cell_name
+from sketchmark.tasks.questions.files import task_name
 from tests.questions.files import jsonl, picture, samples, table
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -77,6 +79,31 @@ def test_a_table_may_separate_by_bars_or_tabs(folder: Path) -> None:
     assert len(sample.pictures["visuals"]) == 2  # type: ignore[arg-type]
 
 
+def test_lines_that_a_spreadsheet_leaves_empty_are_no_questions(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("id,question,answer\na,Who?,Ada\n,,\nb,When?,1843\n, ,\n,,\n", "utf-8")
+    assert [sample.id for sample in samples(tmp_path / "q.csv")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["X.TSV", "my file ü.CSV", "q.JSONL", "q.Parquet"])
+def test_an_ending_in_capitals_is_the_same_ending(tmp_path: Path, name: str) -> None:
+    row: dict[str, object] = {"question": "Who?", "answer": "Ada"}
+    if name.endswith("Parquet"):
+        parquet(tmp_path / name, [row])
+    elif name.endswith("JSONL"):
+        jsonl(tmp_path / name, row)
+    else:
+        between = "\t" if name.endswith("TSV") else ","
+        (tmp_path / name).write_text(f"question{between}answer\nWho?{between}Ada\n", "utf-8")
+    (sample,) = samples(tmp_path / name)
+    assert sample.target["answer"] == "Ada"
+
+
+def test_files_without_a_latin_letter_in_their_names_are_tasks_of_their_own() -> None:
+    names = [task_name(Path(name)) for name in ("数据.tsv", "问题.tsv", "数据.csv", "größe 2.csv")]
+    assert names[0] == names[2] != names[1] and names[3] == "gr_e_2"
+    assert all(is_cell_name(f"{name}.direct") for name in names)
+
+
 def test_a_row_with_more_cells_than_columns_is_broken(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question,answer\nWho, then?,Ada\n", "utf-8")
     with pytest.raises(BadInput, match="row 1: more cells than there are columns"):
@@ -113,7 +140,15 @@ def test_questions_about_one_picture_are_one_cluster_unless_the_file_says_otherw
     ("name", "content", "said"),
     [
         ("q.csv", b"question,answer,question\n1,2,3\n", "two columns are called 'question'"),
-        ("q.csv", b"question,answer\n\xff\xfe,2\n", "cannot be read as a table"),
+        ("q.csv", b"question,answer\n\xff\xfe,2\n", "cannot be read as a table.*save it as UTF-8"),
+        ("q.csv", b'question,answer\na,b\nc,"d\ne,f\ng,h\n', "row 2: unexpected end of data.*closed"),
+        ("q.csv", b'question,answer\na,"b\nc,"d"\n', "row 1: ',' expected after"),
+        ("q.tsv", b'question\tanswer\na\t"b\nc\td\n', "row 1: unexpected end of data"),
+        ("q.csv", b'"question,answer\na,b\n', "the first line: unexpected end of data.*closed"),
+        ("q.csv", b"question;answer\na;b\n", "separated by ; .*with commas"),
+        ("q.csv", b"question\tanswer\na\tb\n", "separated by tabs .*with commas"),
+        ("q.tsv", b"question,answer\na,b\n", "separated by commas .*with tabs"),
+        ("q.csv", b"question,answer,id\n,b,c\n", r"no question \(the row has: answer, id\)"),
         ("q.parquet", b"PAR1 is how it would begin", "cannot be read as parquet"),
         ("q.jsonl", b"", "has no samples"),
     ],

@@ -112,6 +112,15 @@ def test_a_changed_row_is_noticed_and_a_run_resumes(mine: Path, tmp_path: Path) 
         play(mine, again, tmp_path / "out")
 
 
+def test_a_deleted_row_counts_no_longer_in_silence(mine: Path, tmp_path: Path) -> None:
+    play(mine, Knowing(KNOWN), tmp_path / "out")
+    jsonl(mine, ROWS[0], *ROWS[2:])
+    for limit in (None, 2):
+        with pytest.raises(RunConflict, match=rf"sample {ROWS[1]['id']} .* is not .* any more: the data changed"):
+            play(mine, Knowing(KNOWN), tmp_path / "out", limit=limit)
+    assert play(mine, Knowing(KNOWN), tmp_path / "new").results().tasks["my_questions.direct"].n == 3
+
+
 def test_a_limit_leaves_rows_beyond_it_alone_and_a_broken_row_costs_nothing(mine: Path, tmp_path: Path) -> None:
     jsonl(mine, *ROWS, {"id": "late", "question": "?"})
     model = Knowing(KNOWN)
@@ -140,6 +149,18 @@ def test_a_file_with_the_name_of_a_task_is_scored_as_a_file(tmp_path: Path) -> N
     assert folder.results().tasks["maze.direct"].metrics["right"].mean == 1.0
     with pytest.raises(BadInput, match="two tasks are called 'maze'"):
         sketchmark.run("player/random", ["maze", str(path)], limit=1, output_path=tmp_path / "both")
+
+
+def test_of_two_files_of_one_name_none_is_dropped(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        jsonl(tmp_path / folder / "q.jsonl", {"question": f"Who is {folder}?", "answer": "Ada"})
+    both = [str(tmp_path / "one/q.jsonl"), str(tmp_path / "two/q.jsonl")]
+    with pytest.raises(BadInput, match=r"two tasks are called 'q' \(rename the file"):
+        sketchmark.run("player/random", both, output_path=tmp_path / "both")
+    twice = [both[0], str(tmp_path / "two/../one/q.jsonl")]
+    played = sketchmark.run("player/random", twice, output_path=tmp_path / "twice").folder
+    assert played.results().tasks["q.direct"].n == 1
 
 
 def test_samples_travel_to_processes_that_never_see_the_file(mine: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from sketchmark.report.card import card, digest
 from sketchmark.runs.asked import Asked, command
 from sketchmark.runs.store import RunFolder
 from tests.core.test_cli import sketchmark as cli
+from tests.questions.files import jsonl
 
 
 def _command(text: str) -> list[str]:
@@ -86,6 +87,14 @@ def test_the_card_says_what_was_run(tmp_path: Path) -> None:
     assert "* left out 3 times: 1 of 2 pictures: it takes one" in text
     assert "| maze.direct | 3 | 21 | 15 | 3 | 0 |" in text
     assert "no command repeats this (its model or an argument was an object in Python)" in text
+
+
+def test_an_episode_without_a_score_is_not_counted_as_scored(tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "answer": "up"} | ({"type": "judged"} if n > 1 else {}) for n in range(4)]
+    for name, some in (("half", rows), ("none", rows[2:])):
+        path = jsonl(tmp_path / f"{name}.jsonl", *some)
+        folder = sketchmark.run(Versioned("gpt-9"), str(path), output_path=tmp_path / name, no_cache=True).folder
+        assert f"| {name}.direct | {len(some)} | 2 | " in card(folder, "run")
 
 
 class Mute(Model):

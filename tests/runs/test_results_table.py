@@ -9,7 +9,7 @@ import pytest
 from sketchmark.commands._results_table import print_results
 from sketchmark.runs.results import summarise
 from sketchmark.runs.results_format import CellSummary, Results
-from tests.runs.making import make_row
+from tests.runs.making import make_row, make_task
 
 
 def _cell(*flags: list[str], scoring: str = "strict", values: tuple[float, ...] = ()) -> CellSummary:
@@ -42,6 +42,23 @@ def test_the_table_names_its_scoring_and_shows_what_was_cut_and_unparsed(
     assert head.split()[-3:] == ["n", "cut", "unparsed"]
     assert row.split()[-5:] == ["4", "50.0", "%", "25.0", "%"]
     assert trouble.strip() == "quiz.direct: refused 1", "what has a column is not told twice"
+
+
+def test_a_group_is_counted_by_the_scores_that_it_has(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"a": (1.0, None, 1.0), "b": (0.0, 1.0), "c": (None,)}
+    rows = [
+        make_row(f"{kind}{at}", value, groups={"kind": kind})
+        for kind, of in values.items()
+        for at, value in enumerate(of)
+    ]
+    cell = summarise(rows, make_task([], breakdown=["kind"]))
+    cell.headline = "right"
+    lines = _printed(capsys, monkeypatch, quiz__direct=cell)
+    groups = [line.split() for line in lines[lines.index(next(line for line in lines if "By group" in line)) + 3 :]]
+    assert [(line[-5] if at else line[2], line[-1]) for at, line in enumerate(groups[:2])] == [("a", "2"), ("b", "2")]
+    assert groups[2][-1] == "0"
 
 
 def test_several_scorings_are_rows_of_their_own_with_their_own_shares(

@@ -14,8 +14,10 @@ from sketchmark.models.base import Reply
 from sketchmark.parts import Draft, Drafts, Sample
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.shards import Shard
 from tests.runs.making import (
     SHELF,
+    SHELF_ASKED,
     Looker,
     Speaker,
     colour,
@@ -104,6 +106,94 @@ async def test_data_that_changed_where_nothing_was_played_yet_is_no_conflict(tmp
     SHELF["shades"][2] = make_sample("s2", "green")
     await run(tmp_path, [make_cell(cells[0].task, limit=3)], model)
     assert model.asked == ["s2"]
+
+
+@pytest.mark.parametrize(("lost", "again"), [("s0", 4), ("s1", 4), ("s2", 4), ("s1", 2), ("s2", 3)])
+async def test_a_sample_that_was_played_and_is_gone_is_a_conflict_before_anything_new_is_played(
+    tmp_path: Path, lost: str, again: int
+) -> None:
+    model, task = Speaker(), make_task(make_samples(6))
+    await run(tmp_path, [make_cell(task, limit=3)], Speaker())
+    SHELF["shades"] = [sample for sample in SHELF["shades"] if sample.id != lost]
+    told = rf"sample {lost} of shades\.direct was played before and is not .*: the data changed .*--fresh"
+    for limit in (again, None):
+        with pytest.raises(RunConflict, match=told):
+            await run(tmp_path, [make_cell(task, limit=limit)], model)
+    assert model.asked == []
+
+
+async def test_the_end_of_the_data_that_is_gone_is_a_conflict(tmp_path: Path) -> None:
+    task = make_task(make_samples(4))
+    await run(tmp_path, [make_cell(task)], Speaker())
+    SHELF["shades"] = SHELF["shades"][:2]
+    with pytest.raises(RunConflict, match=r"sample s2 .* is not there any more \(nor are 1 more\): the data changed"):
+        await run(tmp_path, [make_cell(task)], Speaker())
+    await run(tmp_path, [make_cell(task, limit=2)], Speaker())
+
+
+async def test_a_failed_sample_that_is_gone_is_a_conflict_too(tmp_path: Path) -> None:
+    """Its failure would be counted for ever, and never be played again."""
+
+    def answer(id: str) -> str:
+        if id == "s1":
+            raise CallFailed("connection", "dead")
+        return "yes"
+
+    task = make_task(make_samples(3))
+    await run(tmp_path, [make_cell(task)], Speaker(answer))
+    del SHELF["shades"][1]
+    with pytest.raises(RunConflict, match=r"sample s1 .* is not there any more: the data changed"):
+        await run(tmp_path, [make_cell(task)], Speaker())
+
+
+async def test_samples_that_a_smaller_limit_cuts_off_are_not_lost_and_come_back(tmp_path: Path) -> None:
+    model, task = Speaker(), make_task(make_samples(4))
+    folder = await run(tmp_path, [make_cell(task)], Speaker())
+    await run(tmp_path, [make_cell(task, limit=2)], model)
+    assert folder.results().tasks["shades.direct"].n == 2
+    await run(tmp_path, [make_cell(task)], model)
+    assert folder.results().tasks["shades.direct"].n == 4 and model.asked == []
+
+
+@pytest.mark.parametrize("canvas", ["own", "other"])
+@pytest.mark.parametrize("at", [0, 2, 3])
+async def test_samples_that_come_in_anywhere_are_played_and_lose_none(tmp_path: Path, at: int, canvas: str) -> None:
+    model, task = Speaker(), make_task(make_samples(3))
+    folder = await run(tmp_path, [make_cell(task, "visual_cot", canvas)], Speaker())
+    SHELF["shades"][at:at] = [make_sample("new0"), make_sample("new1")]
+    await run(tmp_path, [make_cell(task, "visual_cot", canvas)], model)
+    assert {"new0", "new1"} <= set(model.asked) and folder.results().tasks["shades.visual_cot"].n == 5
+
+
+async def test_a_sample_that_moved_out_of_a_limit_or_a_shard_is_a_conflict(tmp_path: Path) -> None:
+    """It would be counted beside the one in its place, or by two shards."""
+    task, part = make_task(make_samples(4)), Shard(0, 2)
+    await run(tmp_path / "limit", [make_cell(task, limit=2)], Speaker())
+    await run(tmp_path / "part", [make_cell(task, shard=part)], Speaker())
+    SHELF["shades"].append(make_sample("at the end"))
+    await run(tmp_path / "limit", [make_cell(task, limit=2)], Speaker())
+    await run(tmp_path / "part", [make_cell(task, shard=part)], Speaker())
+    SHELF["shades"].insert(1, make_sample("within"))
+    with pytest.raises(RunConflict, match=r"sample s1 .* is not among the first 2 any more: the data changed"):
+        await run(tmp_path / "limit", [make_cell(task, limit=2)], Speaker())
+    with pytest.raises(RunConflict, match=r"sample .* is not in shard 0/2 any more .*: the data changed"):
+        await run(tmp_path / "part", [make_cell(task, shard=part)], Speaker())
+
+
+async def test_data_that_only_grew_are_gone_through_once(tmp_path: Path) -> None:
+    """Beside the pass for what failed: to look for what was played takes none, and nobody holds more than ids."""
+
+    def fails_first(id: str) -> str:
+        if id == "s0":
+            raise CallFailed("connection", "dead")
+        return "yes"
+
+    task = make_task(make_samples(3))
+    await run(tmp_path, [make_cell(task)], Speaker(fails_first))
+    SHELF["shades"] += [make_sample("s3")]
+    SHELF_ASKED.clear()
+    await run(tmp_path, [make_cell(task)], Speaker())
+    assert len(SHELF_ASKED) == 2
 
 
 async def test_an_episode_that_failed_by_no_fault_of_the_model_is_played_again_by_the_next_start(

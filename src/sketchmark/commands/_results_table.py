@@ -48,6 +48,6 @@ def _print_groups(out: Console, cells: Mapping[str, CellSummary]) -> None:
             continue
         for label, group in groups.items():
             found = group.metrics.get(cell.headline)
-            table.add(name, by, label, mean_of(found), bounds_of(found), str(group.n))
+            table.add(name, by, label, mean_of(found), bounds_of(found), str(found.n if found else 0))
     if table.rows:
         out.print(table)

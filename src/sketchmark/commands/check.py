@@ -32,13 +32,24 @@ def command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: 
     sketchmark check my_task.yaml
     Exit code: 0 when all is in order, 2 when something is broken.
     """
+    in_order = [_file(name, data, task_args, as_json) for name in files]
+    return 0 if all(in_order) else 2
+
+
+def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
+    """A file that cannot be looked at at all does not keep the others from it."""
+    import msgspec
+
+    from sketchmark.errors import SketchmarkError
     from sketchmark.tasks.questions.files import is_questions
 
-    in_order = [
-        _questions(name, data, task_args, as_json) if is_questions(name) else _task(name, data, as_json)
-        for name in files
-    ]
-    return 0 if all(in_order) else 2
+    try:
+        return _questions(name, data, task_args, as_json) if is_questions(name) else _task(name, data, as_json)
+    except SketchmarkError as error:
+        if as_json:
+            tell_all(msgspec.json.encode({"file": name, "problem": str(error)}).decode())
+        tell(f"sketchmark: {error}", err=True)
+        return False
 
 
 def _questions(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
@@ -56,7 +67,7 @@ def _rows(task: Task, data: Path | None, as_json: bool) -> bool:
     said = {key: str(task.declared.source.get(key, "")) for key in ("file", "type", "tolerance")}
     file = QuestionFile.located(folder=task.folder or Path(), data=data, **said)
     with counted(rows(file.path), None, f"checking {file.path.name}") as watched:
-        found = survey(file, watched, decode=True)
+        found = survey(file, watched)
     if as_json:
         _print_json(file, found)
     else:

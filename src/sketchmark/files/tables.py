@@ -166,11 +166,12 @@ def _other_split(name: str, split: str) -> bool:
 
 
 def file_rows(path: Path) -> Iterator[Row]:
-    if path.suffix == ".parquet":
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
         return _parquet(path)
-    if path.suffix in (".json", ".jsonl"):
+    if suffix in (".json", ".jsonl"):
         return _json(path)
-    if path.suffix in (".csv", ".tsv"):
+    if suffix in (".csv", ".tsv"):
         return _csv(path)
     raise BadInput(f"{path}: cannot read rows from a {path.suffix or 'nameless'} file", ", ".join(_READABLE))
 
@@ -194,7 +195,7 @@ def _json(path: Path) -> Iterator[Row]:
     """A list of objects, or one object per line."""
     try:
         text = path.read_text("utf-8")
-        found = json_lines(text) if path.suffix == ".jsonl" else json.loads(text)
+        found = json_lines(text) if path.suffix.lower() == ".jsonl" else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from error
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
@@ -208,14 +209,28 @@ def json_lines(text: str) -> list[Any]:
 
 
 def _csv(path: Path) -> Iterator[Row]:
+    """Quotes are read strictly: one that nobody closes would swallow all rows behind it."""
     import csv
 
     csv.field_size_limit(LONGEST_CELL)
+    number = 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            for row in csv.DictReader(file, delimiter=delimiter(path), strict=True):
+                number += 1
+                yield row
     except (csv.Error, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a table: {error}") from error
+        raise not_a_table(path, f"row {number + 1}", error) from error
+
+
+def not_a_table(path: Path, where: str, error: Exception) -> BadInput:
+    quotes = 'a quote that opens a cell is closed at its end; one inside a quoted cell is written twice: ""'
+    hint = "save it as UTF-8" if isinstance(error, UnicodeError) else quotes
+    return BadInput(f"{path} cannot be read as a table: {where}: {error}", hint)
+
+
+def delimiter(path: Path) -> str:
+    return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 def is_saved(folder: Path) -> bool:

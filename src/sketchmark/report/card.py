@@ -178,7 +178,15 @@ def _trouble(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary])
         if (cell := results.get(name)) is not None:
             counts = ", ".join(f"{kind} {count}" for kind, count in cell.failures.items()) or "none"
             left_out = f"{cell.left_out} episodes, {cell.calls_left_out} calls" if cell.left_out else "nothing"
-            yield _text(name), str(cell.episodes), str(cell.episodes - cell.n), _text(counts), left_out
+            yield _text(name), str(cell.episodes), str(cell.episodes - _scored(cell)), _text(counts), left_out
+
+
+def _scored(cell: CellSummary) -> int:
+    """Episodes with a headline score: one that only a judge can give is missing without him. Scores that are made of
+    all episodes at once, or withheld, are counted by the rows that were scored."""
+    if cell.headline in cell.metrics:
+        return cell.metrics[cell.headline].n
+    return cell.n if cell.problem or cell.aggregate or not cell.headline else 0
 
 
 def _usage(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:

@@ -203,9 +203,14 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
                 if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
                 cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
-                if cells.setdefault(name, cell).task.config != task.config:
+                if not _same(cells.setdefault(name, cell).task, task):
                     raise BadInput(f"two tasks are called {task.name!r}", "rename the file, or run them one by one")
     return list(cells.values())
+
+
+def _same(one: Task, other: Task) -> bool:
+    """Files of one name in two folders have the same description, and other samples."""
+    return one.config == other.config and (one.folder or Path()).resolve() == (other.folder or Path()).resolve()
 
 
 def check(cell: Cell, model_name: str, can: Abilities) -> Cell:

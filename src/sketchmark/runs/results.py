@@ -11,7 +11,7 @@ from sketchmark.files.plain import plain
 from sketchmark.runs.format import ScoreNumbers, ScoreRow
 from sketchmark.runs.grading import one_line
 from sketchmark.runs.results_format import CellSummary, GroupSummary, Metric
-from sketchmark.stats import interval
+from sketchmark.stats import Interval, interval
 from sketchmark.task import RA_AL, Task
 
 NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
@@ -90,10 +90,15 @@ def _by(key: str, scored: Sequence[ScoreNumbers], seed: int) -> dict[str, GroupS
 def _metrics(rows: Sequence[ScoreNumbers], seed: int) -> dict[str, Metric]:
     metrics = {}
     for name in dict.fromkeys(name for row in rows for name in row.values):
-        having = [(row, value) for row in rows if (value := row.value(name)) is not None]
-        clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
-        shared = len(set(clusters)) < len(clusters)
-        found = interval([value for _, value in having], clusters if shared else None, seed=seed)
+        found = mean_of(name, rows, seed)
         if found.mean is not None:  # a score that applies to no sample is left out
             metrics[name] = Metric(found.mean, (found.low, found.high), found.n, found.method)
     return metrics
+
+
+def mean_of(metric: str, rows: Iterable[ScoreNumbers], seed: int = 0) -> Interval:
+    """The mean of a score over the rows that have it, all or a group's; samples of a cluster belong together."""
+    having = [(row, value) for row in rows if (value := row.value(metric)) is not None]
+    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
+    shared = len(set(clusters)) < len(clusters)
+    return interval([value for _, value in having], clusters if shared else None, seed=seed)

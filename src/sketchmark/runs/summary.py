@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,10 +11,9 @@ from msgspec import Struct
 from sketchmark.errors import SketchmarkError
 from sketchmark.runs import gains as computed
 from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.results import summarise, withheld
+from sketchmark.runs.results import mean_of, summarise, withheld
 from sketchmark.runs.results_format import CellSummary, Gain, Mean
 from sketchmark.runs.rows import ScoredSample
-from sketchmark.stats import interval
 
 MOST_GROUPS = 24
 _made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
@@ -108,7 +107,7 @@ def curves(run: RunIndex) -> list[Curve]:
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
         cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
         for key in _group_keys(cells):
-            lines = [CurveLine(cell.mode, cell.canvas, _points(cell, key)) for cell in cells]
+            lines = [CurveLine(cell.mode, cell.canvas, _points(cell, key, run.about.seed)) for cell in cells]
             values = [point.value for line in lines for point in line.points]
             numeric = all(isinstance(value, (int, float)) for value in values)
             if 1 < len(set(map(str, values))) <= MOST_GROUPS:
@@ -124,32 +123,32 @@ def _group_keys(cells: Iterable[CellIndex]) -> list[str]:
     return [key for key in keys if key != "cluster"]
 
 
-def _points(cell: CellIndex, key: str) -> list[CurvePoint]:
-    groups: dict[Any, list[float]] = {}
+def _points(cell: CellIndex, key: str, seed: int) -> list[CurvePoint]:
+    groups: dict[Any, list[ScoredSample]] = {}
     for row in _shown(cell):
         value, group = row.value(cell.headline), row.groups.get(key)
         if value is not None and isinstance(group, (str, int, float)):
-            groups.setdefault(group, []).append(value)
+            groups.setdefault(group, []).append(row)
     if len(groups) > MOST_GROUPS:
         return []
     points = []
     for group in sorted(groups, key=lambda g: (isinstance(g, str), g if not isinstance(g, str) else 0, str(g))):
-        found = interval(groups[group])
+        found = mean_of(cell.headline, groups[group], seed)
         points.append(CurvePoint(found.mean, (found.low, found.high), found.n, group))
     return points
 
 
 def drawing_and_answer(cell: CellIndex) -> DrawingTable | None:
     """How often the answer is right when all that was drawn is right, and when it is not; None: nobody can tell."""
-    right: list[float] = []
-    wrong: list[float] = []
+    right: list[ScoredSample] = []
+    wrong: list[ScoredSample] = []
     for row in _shown(cell):
         value, drawing = row.value(cell.headline), row.drawing_right
         if value is not None and drawing is not None:
-            (right if drawing else wrong).append(value)
+            (right if drawing else wrong).append(row)
     if not right and not wrong:
         return None
-    return DrawingTable(cell.task, cell.canvas, _answers(right), _answers(wrong))
+    return DrawingTable(cell.task, cell.canvas, _answers(cell.headline, right), _answers(cell.headline, wrong))
 
 
 def _shown(cell: CellIndex) -> Iterable[ScoredSample]:
@@ -158,6 +157,6 @@ def _shown(cell: CellIndex) -> Iterable[ScoredSample]:
     return () if withheld(rows) else rows
 
 
-def _answers(values: list[float]) -> Answers:
-    found = interval(values)
-    return Answers(found.mean, (found.low, found.high), found.n, sum(value >= 1 for value in values))
+def _answers(headline: str, rows: Sequence[ScoredSample]) -> Answers:
+    found = mean_of(headline, rows)
+    return Answers(found.mean, (found.low, found.high), found.n, sum((row.value(headline) or 0) >= 1 for row in rows))

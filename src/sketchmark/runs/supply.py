@@ -76,9 +76,9 @@ def supply(
     """
     rows = sorted(rows, key=lambda at: -at.cell.weight)
     for at in rows:
-        done, at._failed = played_before(folder, at, retry_failed)
-        at.before = len(done)
-        yield from _jobs(at, done, PlayedSamples(folder, at.cell.name), stop)
+        before = played_before(folder, at, retry_failed)
+        at._failed, at.before = before.again, len(before.done)
+        yield from _jobs(at, before, PlayedSamples(folder, at.cell.name), stop)
         at.drawn_out = not at._failed
     for at in rows:
         if at._failed:
@@ -86,20 +86,30 @@ def supply(
             at.drawn_out = True
 
 
-def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> tuple[dict[str, str], set[str]]:
-    """Samples that are finished, by id with their fingerprints, and those that were tried and are to be played again:
-    they failed, or their pictures are not all there."""
-    done: dict[str, str] = {}
-    again: set[str] = set()
+@dataclass
+class PlayedBefore:
+    """What a folder holds of a cell, as far as the limit goes."""
+
+    done: dict[str, str] = field(default_factory=dict)
+    """Samples that are finished: id → fingerprint."""
+    again: set[str] = field(default_factory=set)
+    """Those that were tried and are to be played again: they failed, or their pictures are not all there."""
+    numbers: set[int] = field(default_factory=set)
+    """Where in the data all of them were."""
+
+
+def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> PlayedBefore:
+    before = PlayedBefore()
     for line in folder.episodes(at.cell.name):
         if at.most is not None and line.index >= at.most:
             continue
+        before.numbers.add(line.index)
         whole = all(map(folder.pictures.holds, media_names(line)))
         if whole and not to_be_played_again(line.failure, retry_failed):
-            done[line.sample.id] = line.sample.fingerprint
+            before.done[line.sample.id] = line.sample.fingerprint
         else:
-            again.add(line.sample.id)
-    return done, again
+            before.again.add(line.sample.id)
+    return before
 
 
 def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
@@ -109,31 +119,59 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
 
 
 def _jobs(
-    at: Progress, done: dict[str, str], played: PlayedSamples, stop: Callable[[], bool]
+    at: Progress, before: PlayedBefore, played: PlayedSamples, stop: Callable[[], bool]
 ) -> Iterator[Job | None]:
     """What was never played of a cell."""
     compared = False
-    index = -1
+    done, unmet = before.done, {*before.done, *before.again}
+    index, last = -1, max(before.numbers, default=-1)
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
             return
         if not at.cell.shard.plays(index):
             yield None
             continue
+        unmet.discard(draft.id)
+        if draft.id in at._failed:
+            yield None
+            continue
         if draft.id not in done:
-            yield _given(at, index, draft, donor) if draft.id not in at._failed else None
+            if unmet and (index > last or index in before.numbers):
+                _refuse_lost(at, unmet)
+                unmet = set()
+            yield _given(at, index, draft, donor)
             continue
         # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
         # the first one is, to notice a generator that has changed.
         if draft.is_made or not compared:
             compared = True
             if done[draft.id] != draft.sample.fingerprint() and not played.holds(draft.sample):
-                raise RunConflict(
-                    f"sample {draft.id} of {at.cell.name} is not the one that was played before: the data changed",
-                    "use another --output_path, or --fresh to start over",
-                )
+                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was played before")
         yield None
+    if unmet:
+        _refuse_lost(at, unmet)
     at.samples = index + 1
+
+
+def _refuse_lost(at: Progress, unmet: set[str]) -> None:
+    """Something else is where these were played: samples before them are new, or they are gone and would count for
+    ever. To tell, the ids are gone through once more, before anything new is played; as long as the data only grow
+    at their end nobody comes here."""
+    cell, unmet, index = at.cell, set(unmet), -1
+    for index, draft in enumerate(cell.drafts()):
+        if cell.shard.plays(index):
+            unmet.discard(draft.id)
+        if not unmet:
+            return
+    first, rest = min(unmet), len(unmet) - 1
+    where = "there" if index + 1 != at.most else f"among the first {at.most}"
+    where = f"in shard {cell.shard}" if cell.request.shard else where
+    more = f" (nor are {rest} more)" if rest else ""
+    raise _changed(f"sample {first} of {cell.name} was played before and is not {where} any more{more}")
+
+
+def _changed(what: str) -> RunConflict:
+    return RunConflict(f"{what}: the data changed", "use another --output_path, or --fresh to start over")
 
 
 def _failed_jobs(at: Progress, stop: Callable[[], bool]) -> Iterator[Job | None]:

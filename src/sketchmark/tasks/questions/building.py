@@ -13,7 +13,7 @@ from sketchmark.files.tables import Row, inside
 from sketchmark.parts import Picture, Sample
 from sketchmark.tasks.questions.cells import text
 from sketchmark.tasks.questions.columns import Columns
-from sketchmark.tasks.questions.pictures import pictures_of
+from sketchmark.tasks.questions.pictures import Look, header, pictures_of
 from sketchmark.tasks.questions.truths import truth_of
 
 _LONGEST_NAME = 200
@@ -45,14 +45,16 @@ class QuestionFile:
             raise BadInput(told, "name the file itself: pictures are seen from where it lies") from error
         return cls(home / file, places, type, tolerance)
 
-    def sample(self, number: int, row: Row, instructions: Mapping[str, str]) -> Sample:
-        """What is asked in this row; refused in words where it cannot be."""
-        values = Columns.of(row).values(row)
+    def sample(self, number: int, row: Row, instructions: Mapping[str, str], look: Look = header) -> Sample:
+        """What is asked in this row; refused in words where it cannot be. `look` is had at each picture."""
+        columns = Columns.of(row)
+        values = columns.values(row)
         if "question" not in values:
-            raise BadInput("no question", f"the row has: {', '.join(map(str, row))[:200] or 'nothing'}")
+            filled = ", ".join([*columns.named.values(), *columns.unused])[:200]
+            raise BadInput("no question", f"the row has: {filled or 'nothing'}")
         question = text(values["question"], "question")
         truth = truth_of(values, question, type=self.type, tolerance=self.tolerance)
-        pictures = pictures_of(values["pictures"], self.places) if "pictures" in values else []
+        pictures = pictures_of(values["pictures"], self.places, look) if "pictures" in values else []
         fields = {"question": question, "options": "", "instruction": instructions.get(truth.type, "")}
         if isinstance(truth.options, list):
             letters = zip(ascii_uppercase, truth.options, strict=False)

@@ -12,6 +12,7 @@ from sketchmark.parts import Sample
 from sketchmark.tasks.questions.building import QuestionFile
 from sketchmark.tasks.questions.files import rows
 from sketchmark.tasks.questions.survey import Survey, survey
+from sketchmark.terminal.telling import counted
 
 
 def questions(
@@ -40,4 +41,5 @@ def questions(
 @lru_cache(maxsize=16)
 def _surveyed(file: QuestionFile, limit: int | None, changed: int, size: int) -> Survey:
     """Once for all cells of a run, as long as the file stays what it is."""
-    return survey(file, islice(rows(file.path), limit))
+    with counted(islice(rows(file.path), limit), None, f"checking {file.path.name}") as watched:
+        return survey(file, watched)

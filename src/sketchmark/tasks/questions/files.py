@@ -6,6 +6,7 @@ Rows are counted from 1. In a JSONL file that is the line, as an editor shows it
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -33,12 +34,18 @@ def is_questions(name: str) -> bool:
 
 
 def task_name(path: Path) -> str:
-    """The file's name without its ending, in the letters that a run's files may have in their names."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", path.stem) or "questions"
+    """The file's name without its ending, in the letters that a run's files may have in their names. Of a name
+    without any of them nothing would be left, and all such files would be one task."""
+    found = re.sub(r"[^A-Za-z0-9_-]+", "_", path.stem)
+    if found.strip("_-"):
+        return found
+    return f"questions_{hashlib.sha256(path.stem.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
 def rows(path: Path) -> Iterator[NumberedRow]:
     """What each row holds, or what is wrong with it. Nothing holds the whole file."""
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder", f"a file of questions ends in {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise BadInput(f"there is no file {path}", _nearest(path))
     suffix = path.suffix.lower()
@@ -46,11 +53,12 @@ def rows(path: Path) -> Iterator[NumberedRow]:
         return _json_lines(path)
     if suffix in (".csv", ".tsv"):
         _check_header(path)
-    return ((number, _whole(row)) for number, row in enumerate(tables.file_rows(path), start=1))
+    numbered = enumerate(tables.file_rows(path), start=1)
+    return ((number, _whole(row)) for number, row in numbered if not _is_empty(row))
 
 
 def _nearest(path: Path) -> str:
-    beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name)}
+    beside = {one.stem: one.name for one in path.parent.glob("*") if is_questions(one.name) and one.is_file()}
     close = [beside[stem] for stem in get_close_matches(path.stem, beside, n=3)]
     return f"did you mean {' or '.join(close)}?" if close else f"a file of questions ends in {', '.join(SUFFIXES)}"
 
@@ -87,14 +95,23 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_header(path: Path) -> None:
-    """A column that is there twice would be read once."""
+    """A column that is there twice would be read once; one that is all columns, not at all."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            header = next(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","), [])
+            header = next(csv.reader(file, delimiter=tables.delimiter(path), strict=True), [])
     except (csv.Error, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a table: {error}", "save it as UTF-8") from error
+        raise tables.not_a_table(path, "the first line", error) from error
+    if len(header) == 1 and (other := next((one for one in ";\t,|" if one in header[0]), "")):
+        names = {"\t": "tabs", ",": "commas"}
+        told = f"{path}: its columns are separated by {names.get(other, other)}"
+        raise BadInput(told, f"{path.suffix} is read with {names[tables.delimiter(path)]}: save it with these")
     if twice := [name for at, name in enumerate(header) if name in header[:at]]:
         raise BadInput(f"{path}: two columns are called {twice[0]!r}", "rename or drop one")
+
+
+def _is_empty(row: dict[Any, Any]) -> bool:
+    """Spreadsheets write `,,,` for lines below the last."""
+    return all(cell in (None, "") or (isinstance(cell, str) and not cell.strip()) for cell in row.values())
 
 
 def _whole(row: dict[Any, Any]) -> tables.Row | BadInput:

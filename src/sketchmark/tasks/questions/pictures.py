@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, BadPicture
 from sketchmark.files.tables import inside
 from sketchmark.parts import Picture
 from sketchmark.tasks.questions.cells import listed
@@ -22,14 +22,43 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|image/)")
 _SAVE_IT = "save it beside the file of questions, and write its path"
 
 
-def pictures_of(value: Any, places: Sequence[Path]) -> list[Picture]:
-    """One or several: paths, bytes, or `{"bytes": …}` as data sets have them. Only headers are looked at."""
+Look = Callable[[Picture], object]
+"""Raises BadPicture where there is something wrong."""
+
+
+def header(picture: Picture) -> None:
+    _ = picture.size
+
+
+class Decoding:
+    """Every picture's pixels are made, once, which finds files that were cut off. One that moves is refused: servers
+    show the first frame, all of them, or none."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def __call__(self, picture: Picture) -> None:
+        if picture.digest not in self._seen:
+            picture.image()
+            if picture.is_animated:
+                raise BadPicture("it is animated", "save the frame that is meant")
+            self._seen.add(picture.digest)
+
+
+def pictures_of(value: Any, places: Sequence[Path], look: Look = header) -> list[Picture]:
+    """One or several: paths, bytes, or `{"bytes": …}` as data sets have them."""
     several = [value] if isinstance(value, (bytes, dict)) else listed(value, "pictures")
     if len(several) > MOST_PICTURES:
         raise BadInput(f"{len(several)} pictures", f"a question shows at most {MOST_PICTURES}")
-    found = [_picture(one, places) for one in several]
-    for picture in found:
-        _ = picture.size
+    found = []
+    for number, one in enumerate(several, start=1):
+        picture = _picture(one, places)
+        try:
+            look(picture)
+        except BadPicture as error:
+            name = repr(one[:200]) if isinstance(one, str) else str(number)
+            raise BadInput(f"the picture {name}: {error}") from error
+        found.append(picture)
     return found
 
 
@@ -58,7 +87,8 @@ def _file(name: str, places: Sequence[Path]) -> Path:
         except BadInput as error:
             kept = error
         except (OSError, ValueError) as error:  # a name that no file can have
-            raise BadInput(f"there cannot be a picture {name[:200]!r}: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise BadInput(f"there cannot be a picture {name[:200]!r}: {why}") from error
     where = " or ".join(map(str, places))
     raise kept or BadInput(
         f"there is no picture {name[:200]!r} in {where}", "paths are seen from the file's folder, or from --data"

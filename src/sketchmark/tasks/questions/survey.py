@@ -12,6 +12,7 @@ from sketchmark.parts import Picture, Sample
 from sketchmark.tasks.questions.building import QuestionFile
 from sketchmark.tasks.questions.columns import Columns
 from sketchmark.tasks.questions.files import NumberedRow
+from sketchmark.tasks.questions.pictures import Decoding, Look
 
 MOST_TOLD = 100
 """Broken rows that are named; the rest is counted."""
@@ -56,14 +57,14 @@ class Survey:
         raise BadInput(f"{file.path}: {told}", f"sketchmark check {file.path} names them all; mend or remove them")
 
 
-def survey(file: QuestionFile, rows: Iterable[NumberedRow], *, decode: bool = False) -> Survey:
-    """Of all the rows. `decode`: have every picture's pixels made, too, which finds files that were cut off."""
-    found = Survey()
+def survey(file: QuestionFile, rows: Iterable[NumberedRow]) -> Survey:
+    """Of all the rows, with every picture decoded."""
+    found, look = Survey(), Decoding()
     first: dict[str, int] = {}
     for number, row in rows:
         found.rows += 1
         try:
-            sample = _checked(file, number, row, decode)
+            sample = _checked(file, number, row, look)
             if sample.id in first:
                 raise BadInput(f"the id {sample.id!r} is row {first[sample.id]}'s already", "give each row its own")
         except SketchmarkError as error:
@@ -75,27 +76,18 @@ def survey(file: QuestionFile, rows: Iterable[NumberedRow], *, decode: bool = Fa
         first[sample.id] = number
         columns = Columns.of(row)
         found.types[sample.target["type"]] += 1
-        found.pictures += len(list(_pictures(sample)))
+        visuals = sample.pictures["visuals"]
+        found.pictures += 1 if isinstance(visuals, Picture) else len(visuals)
         found.with_generation_prompt += "generation_prompt" in sample.fields
         found.columns |= columns.named
         found.unused |= dict.fromkeys(columns.unused)
     return found
 
 
-def _checked(file: QuestionFile, number: int, row: Row | BadInput, decode: bool) -> Sample:
+def _checked(file: QuestionFile, number: int, row: Row | BadInput, look: Look) -> Sample:
     if isinstance(row, BadInput):
         raise row
-    sample = file.sample(number, row, {})
-    if decode:
-        for picture in _pictures(sample):
-            picture.image()
-    return sample
-
-
-def _pictures(sample: Sample) -> list[Picture]:
-    return [
-        picture for several in sample.pictures.values() if not isinstance(several, Picture) for picture in several
-    ]
+    return file.sample(number, row, {}, look)
 
 
 def _id(row: Row | BadInput) -> str:

@@ -14,7 +14,7 @@ from sketchmark.scoring.final_answer import plain
 from sketchmark.scoring.listed import options_of
 from sketchmark.scoring.numbers import number
 from sketchmark.scoring.yesno import NO, YES
-from sketchmark.tasks.questions.cells import BETWEEN, listed, text
+from sketchmark.tasks.questions.cells import listed, text
 
 Type = Literal["choice", "yes_no", "number", "exact", "judged"]
 TYPES: tuple[Type, ...] = get_args(Type)
@@ -55,8 +55,8 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
     if "answer" not in values:
         raise BadInput("no answer", "every question needs one; for `judged` it is what a right answer says")
     answer, options = values["answer"], _options(values.get("options"))
-    lists = dict(options_of(question)) if options is None and _letter(answer) else {}
-    chooses = options is not None or _letter(answer) in lists
+    lists = dict(options_of(question)) if options is None and isinstance(answer, str) else {}
+    chooses = options is not None or _letter(answer) in lists or bool(_lettered(answer, lists))
     chosen = _type(values.get("type")) or ("choice" if chooses else _type(type) or _guessed(answer, values))
     if options and chosen != "choice":
         raise BadInput(f"options, but the type is {chosen}", "drop one of the two")
@@ -71,9 +71,8 @@ def truth_of(values: Mapping[str, Any], question: str, *, type: str = "", tolera
         return _number(answer, values.get("tolerance", tolerance))
     if chosen == "yes_no":
         return Truth("yes_no", _yes(answer))
-    several = answer.split(BETWEEN) if isinstance(answer, str) else answer
-    accepted = [text(one, "answer") for one in (several if isinstance(several, list) else [several])]
-    if not all(map(plain, accepted)):
+    accepted = [text(one, "answer") for one in _accepted(answer)]
+    if not accepted or not all(map(plain, accepted)):
         raise BadInput(f"the answer {str(answer)[:80]!r} has no words", "write what a right answer says")
     return Truth(chosen, accepted if len(accepted) > 1 else accepted[0])
 
@@ -128,6 +127,23 @@ def _letter(answer: Any) -> str:
     return bare if len(bare) == 1 and bare in ascii_uppercase else ""
 
 
+def _lettered(answer: Any, options: Mapping[str, str]) -> str:
+    """The letter of an answer that is an option with its letter before it, `B. green`."""
+    own = _OWN_LETTER.match(answer) if isinstance(answer, str) else None
+    letter = (own[1] or own[2]) if own else ""
+    return letter if own and letter in options and plain(options[letter]) == plain(answer[own.end() :]) else ""
+
+
+def _accepted(answer: Any) -> list[Any]:
+    """The answers of which any is right. `[3, 4]` in a text may be two of them, or a place."""
+    several = listed(answer, "answer")
+    if isinstance(answer, str) and not all(isinstance(one, str) for one in several):
+        raise BadInput(
+            f"the answer {answer[:80]!r} can be one or a list", 'write ["3", "4"] for any of them, ["[3, 4]"] for one'
+        )
+    return several
+
+
 def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
     known = options if isinstance(options, dict) else dict(zip(ascii_uppercase, options, strict=False))
     if isinstance(answer, list) and len(answer) == 1:
@@ -135,6 +151,7 @@ def _right_letter(answer: Any, options: list[str] | dict[str, str]) -> str:
     said = text(answer, "answer") if not isinstance(answer, bool) else str(answer).lower()
     same = [letter for letter, option in known.items() if option == said]
     same = same or [letter for letter, option in known.items() if plain(option) == plain(said)]
+    same = same or list(_lettered(said, known))
     found = {*same, *({_letter(said)} & known.keys())}
     if len(found) > 1:
         raise BadInput(
