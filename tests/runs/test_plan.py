@@ -230,6 +230,7 @@ def test_a_cell_says_all_that_shapes_its_episodes() -> None:
         "play": task.mode("visual_cot").describe(),
         "model": {"name": "speaker", "class": "Speaker"},
         "headline": "right",
+        "less_is_better": [],
         "breakdown": [],
     }
 
