@@ -37,8 +37,10 @@ def prepare(
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
     about = folder.about() if folder.run_file.exists() else None
-    if not about and (others := [name for name in _HELD if (path / name).exists()]):
-        raise RunConflict(f"{path} is no run folder, and holds {others[0]}: --fresh would remove it", _NEW)
+    if not about and not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
+        for name in _HELD:
+            if (path / name).exists():
+                raise RunConflict(f"{path} is no run folder, and holds {name}: --fresh would remove it", _NEW)
     if about:
         refuse_another_shard(folder, about, request.shard)
     known = _of_this_model(folder, about.cells if about else {}, descriptions)
