@@ -33,6 +33,12 @@ from tests.view.making import Maker, fail, heard, play, sample
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.fixture(autouse=True)
+def _as_wide_as_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that run side by side are given a terminal's width."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     path = tmp_path_factory.mktemp("runs") / "sketcher"
