@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sketchmark.scoring import vocabulary as words
+from sketchmark.scoring.bounds import part_of_another
 from sketchmark.scoring.lines import Group, Line, is_mark
 from sketchmark.scoring.statements import Statement
 
@@ -39,7 +40,7 @@ def claims_of(line: Line, statement: Statement, *, after_cue: bool, alone: bool)
         how = _how(line, group, after_cue)
         if not how or group.start < passed:
             continue
-        if line.denied(group) or line.hedged_at(group):
+        if line.denied(group) or line.hedged_at(group) or (not alone and part_of_another(line, group)):
             if how in ("marked", "announced"):
                 yield None
             continue

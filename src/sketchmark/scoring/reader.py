@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sketchmark.scoring import vocabulary
+from sketchmark.scoring.bounds import answers, part_of_another
 from sketchmark.scoring.claims import Claim, also, claims_of, labels_after
 from sketchmark.scoring.final_answer import Said
 from sketchmark.scoring.languages import in_our_words
@@ -129,10 +130,12 @@ class Reader:
         named: set[str] = set()
         stated = False
         for entry in entries:
+            answer = answers(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     continue
-                if not entry.statement.own or entry.line.hedged_at(group):
+                another = answer and part_of_another(entry.line, group)
+                if another or not entry.statement.own or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
                 stated = stated or (group.form == "words" and entry.statement.stated)

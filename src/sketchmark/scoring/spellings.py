@@ -1,0 +1,66 @@
+"""How the words of an option may be spelt, and where they are only a part of others: `counter-clockwise` is another
+spelling of `counterclockwise`, and no `clockwise`."""
+
+from __future__ import annotations
+
+import re
+
+from sketchmark.scoring.vocabulary import AFTER_LETTER, ANSWER
+
+SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
+"""What words are made of in the languages that put gaps between them."""
+_PREFIX = "counter|contra|anti|non|semi|half|off|mid|sub|ex|multi|quasi|pseudo"
+_HYPHEN = "[-‐–]"
+_LETTER = r"[^\W\d_]"
+_ARTICLE = re.compile(r"(?:an?|the)\s+(?=\w)", re.IGNORECASE)
+_GAP = re.compile(rf"(?<={_LETTER})(?:\s+|{_HYPHEN})(?={_LETTER})")
+_AFTER_PREFIX = re.compile(rf"(?:{_PREFIX}|un)(?={_LETTER}{{3}})")
+_AFTER_SYLLABLE = re.compile(rf"(?:a|in|im|ir|il|dis)(?={_LETTER}{{3}})")
+_JOINED_BEFORE = re.compile(
+    rf"(?P<head>{SPACED}{{0,24}})(?:{_HYPHEN}|−)\Z|(?<!{SPACED})(?:{_PREFIX})\s{{1,3}}\Z", re.IGNORECASE
+)
+_JOINED_AFTER = re.compile(rf"{_HYPHEN}(?!(?:shaped|colou?red|sided|hand|weighted|type)\b){SPACED}", re.IGNORECASE)
+_REACH = 32
+
+
+def without_article(words: str, others: list[str]) -> str:
+    """`a cat` is `the cat`; the A of `A is heavier`, or of `A sinks` beside `B sinks`, is none."""
+    found = _ARTICLE.match(words)
+    if found is None:
+        return words
+    rest = words[found.end() :]
+    named = rest.split()[0] in AFTER_LETTER or any(other.partition(" ")[2] == rest for other in others)
+    return words if named else rest
+
+
+def squeezed(words: str) -> str:
+    """For comparing: without blanks and hyphens."""
+    return re.sub(rf"\s+|{_HYPHEN}", "", words)
+
+
+def pattern(words: str, bare: str) -> str:
+    """Of some words, with any article where they have one (`bare`: without it)."""
+    parts = r"(?:\s+|[-‐–])?".join(map(_part, _GAP.split(bare)))
+    return parts if bare == words else rf"(?:(?:an?|the)\s+)?{parts}"
+
+
+def _part(part: str) -> str:
+    for before, joint in ((_AFTER_PREFIX, r"(?:\s+|[-‐–])?"), (_AFTER_SYLLABLE, "[-‐–]?")):
+        if found := before.match(part):
+            return re.escape(found[0]) + joint + _escaped(part[found.end() :])
+    return _escaped(part)
+
+
+def _escaped(part: str) -> str:
+    return r"\s+".join(map(re.escape, part.split()))
+
+
+def part_of_a_word(text: str, start: int, end: int, letters: frozenset[str]) -> bool:
+    """A hyphen or a prefix makes another word of it. `B-south` is no other word where `letters` says that south is B."""
+    if _JOINED_AFTER.match(text, end):
+        return True
+    found = _JOINED_BEFORE.search(text[max(0, start - _REACH) : start])
+    if found is None or found["head"] is None:
+        return found is not None
+    head = found["head"]
+    return (head not in letters and head.casefold() not in ANSWER) if head else text[start].isdigit()
