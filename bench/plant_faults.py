@@ -72,7 +72,20 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tasks/worlds/scoring.py": _SCORES,
     "scoring/tagged.py": ("tests/uni_mmmu/test_tagged.py",),
     "scoring/frames.py": ("tests/uni_mmmu/test_frame_scores.py",),
-    **{f"scoring/{name}.py": _STRICT for name in ("choices", "claims", "lines", "mentions", "reader", "statements")},
+    **{
+        f"scoring/{name}.py": _STRICT
+        for name in (
+            "bounds",
+            "choices",
+            "claims",
+            "lines",
+            "mentions",
+            "phrases",
+            "reader",
+            "spellings",
+            "statements",
+        )
+    },
 }
 """Module (under src/sketchmark) -> the tests that must notice a fault in it. A few seconds each, or it is no use."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sketchmark.scoring import vocabulary
 from sketchmark.scoring.lines import Group, Line
+from sketchmark.scoring.mentions import Token
 from sketchmark.scoring.vocabulary import word_set
 
 _ARTICLE = word_set("a an the")
@@ -43,14 +46,20 @@ _STRUCTURE = (
 _BEFORE = (
     LEADS_TO
     | _STRUCTURE
-    | word_set("into towards toward about at like both either between suggest indicate depict display i we there")
+    | word_set(
+        "into towards toward about at like both all either between suggest indicate depict display i we there color"
+        " colour number move go turn point"
+    )
 ) - _QUALIFIER
 _AFTER = (
     LEADS_TO
     | _STRUCTURE
-    | word_set("at side colour color caused seen shown here there like compatible consistent between near visible")
+    | word_set(
+        "at side colour color caused seen shown here there like compatible consistent between near visible am pm"
+    )
 )
 _AND = word_set("and or & + /")
+_ENDS = vocabulary.BREAK | vocabulary.COPULA | vocabulary.SEPARATOR
 
 
 def is_wide(word: str) -> bool:
@@ -78,18 +87,27 @@ def is_bare(line: Line) -> bool:
     return 0 < len(named) <= 4 and not (CLAUSE - _ARTICLE | vocabulary.ANSWER).intersection(named)
 
 
-def answers(line: Line) -> bool:
-    """The statement is an answer or announces one. With a verb between its words it is a clause: `arrow points north`."""
-    clause = any(token.text.endswith(("s", "ed", "ing")) for token in line.tokens[1:] if not token.letters)
-    return announced(line) is not None or (is_bare(line) and not clause)
+def named_otherwise(line: Line, group: Group) -> bool:
+    """The statement announces an answer or is nothing else, and that is another phrase. What may be a verb is no part
+    of it: `moving forward`."""
+    verb = _before(line, group).endswith(("s", "ed", "ing"))
+    return (announced(line) is not None or is_bare(line)) and not verb and part_of_another(line, group)
 
 
 def part_of_another(line: Line, group: Group) -> bool:
-    """A phrase in words, not by letter, with a word before it, or one more thing after it: `a heart and a liver`."""
+    """A phrase in words, not by letter, with a word before it, or one more thing beside it: `a heart and a liver`."""
     if any(token.form not in ("words", "weak", "") for token in line.tokens[group.start : group.end]):
         return False
-    before = line.tokens[group.start - 1].text if group.start else ""
-    return _names(before, _BEFORE) or (line.text(group.end) in _AND and _one_more(line, group.end + 1))
+    before = _before(line, group)
+    return (
+        _names(before, _BEFORE)
+        or (line.text(group.end) in _AND and _one_more(line.tokens[group.end + 1 :]))
+        or (before in _AND and _one_more(line.tokens[: group.start - 1][::-1]))
+    )
+
+
+def _before(line: Line, group: Group) -> str:
+    return line.tokens[group.start - 1].text if group.start else ""
 
 
 def goes_on(line: Line, group: Group) -> bool:
@@ -98,10 +116,11 @@ def goes_on(line: Line, group: Group) -> bool:
     return _names(after, _AFTER) and not after.endswith(("ly", "ing", "ed"))
 
 
-def _one_more(line: Line, start: int) -> bool:
+def _one_more(tokens: Sequence[Token]) -> bool:
+    """What follows, up to a break, is a thing of one or two words that is none of the options."""
     rest = []
-    for token in line.tokens[start : start + 4]:
-        if token.letters or token.text in vocabulary.BREAK:
+    for token in tokens[:4]:
+        if token.letters or token.text in _ENDS:
             break
         if token.text not in _ARTICLE:
             rest.append(token.text)

@@ -55,6 +55,7 @@ class Words:
         alike: dict[str, list[str]] = {}
         for words, bare in self.bare.items():
             alike.setdefault(squeezed(bare), []).append(words)
+        self.squeezed = list(alike)
         self.alike = {bare: spelt[0] for bare, spelt in alike.items() if len(spelt) == 1}
 
     @cached_property
@@ -64,13 +65,12 @@ class Words:
     def marked(self, text: str) -> str:
         """Most replies that are a letter name no option's words, and a pattern costs more than a reading."""
         folded = squeezed(plain(text))
-        named = any(squeezed(bare) in folded for bare in self.bare.values())
-        return self._pattern.sub(self._mark, text) if named else text
+        return self._pattern.sub(self._mark, text) if any(bare in folded for bare in self.squeezed) else text
 
     def _mark(self, found: re.Match[str]) -> str:
         said = plain(found[0])
         words = said if said in self.named else self._alike(said)
-        if words is None or part_of_a_word(found.string, found.start(), found.end(), self.named[words]):
+        if words is None or part_of_a_word(found.string, found.start(), found.end(), words, self.named):
             return found[0]
         weak = self.common is not None and (_is_weak(said) or said in self.common)
         return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if weak else 0))

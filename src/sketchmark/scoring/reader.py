@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sketchmark.scoring import vocabulary
-from sketchmark.scoring.bounds import answers, part_of_another
+from sketchmark.scoring.bounds import named_otherwise
 from sketchmark.scoring.claims import Claim, also, claims_of, labels_after
 from sketchmark.scoring.final_answer import Said
 from sketchmark.scoring.languages import in_our_words
-from sketchmark.scoring.lines import EITHER, Line
+from sketchmark.scoring.lines import EITHER, Group, Line
 from sketchmark.scoring.mentions import Words, tokens
 from sketchmark.scoring.statements import Statement, statements
 
@@ -58,6 +58,7 @@ class Reader:
 
     def __init__(self, letters: str, words: Words, *, opening: bool = False, several: bool = False) -> None:
         self.letters, self.words, self.opening, self.several = letters, words, opening, several
+        self.phrases = bool(letters) and not opening
 
     def read(self, heard: Said) -> Verdict:
         if len(heard.text) == 1 and heard.text in self.letters and heard.text.casefold() not in self.words.named:
@@ -74,7 +75,13 @@ class Reader:
         for entry in entries:
             if entry.statement.takes_back:
                 made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
-            for claim in claims_of(entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters):
+            for claim in claims_of(
+                entry.line,
+                entry.statement,
+                after_cue=entry.after_cue,
+                alone=not self.letters,
+                phrases=self.phrases,
+            ):
                 if claim is None or not claim.letters:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
@@ -118,24 +125,26 @@ class Reader:
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
         if first.shape and not first.listed and first.statement.own:
             group = first.line.groups[0]
-            if not first.line.denied(group) and not first.line.hedged_at(group):
+            if not (first.line.denied(group) or first.line.hedged_at(group) or self._another(first.line, group)):
                 others = labels_after(first.line, group) | (
                     also(first.line, group)[0] if group.form == "words" else frozenset()
                 )
                 return self._checked(group.letters.union(others, *labels), "reply")
         return NOTHING if self.opening else self._mentioned(entries)
 
+    def _another(self, line: Line, group: Group) -> bool:
+        """Yes, no and numbers are whole by themselves."""
+        return self.phrases and named_otherwise(line, group)
+
     def _mentioned(self, entries: Sequence[Entry]) -> Verdict:
         """The one option whose own words stand in a statement, if no other is named."""
         named: set[str] = set()
         stated = False
         for entry in entries:
-            answer = answers(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     continue
-                another = answer and part_of_another(entry.line, group)
-                if another or not entry.statement.own or entry.line.hedged_at(group):
+                if not entry.statement.own or entry.line.hedged_at(group) or named_otherwise(entry.line, group):
                     return NOTHING
                 named |= group.letters
                 stated = stated or (group.form == "words" and entry.statement.stated)

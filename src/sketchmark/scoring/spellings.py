@@ -4,6 +4,7 @@ spelling of `counterclockwise`, and no `clockwise`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sketchmark.scoring.vocabulary import AFTER_LETTER, ANSWER
 
@@ -17,7 +18,9 @@ _GAP = re.compile(rf"(?<={_LETTER})(?:\s+|{_HYPHEN})(?={_LETTER})")
 _AFTER_PREFIX = re.compile(rf"(?:{_PREFIX}|un)(?={_LETTER}{{3}})")
 _AFTER_SYLLABLE = re.compile(rf"(?:a|in|im|ir|il|dis)(?={_LETTER}{{3}})")
 _JOINED_BEFORE = re.compile(
-    rf"(?P<head>{SPACED}{{0,24}})(?:{_HYPHEN}|−)\Z|(?<!{SPACED})(?:{_PREFIX})\s{{1,3}}\Z", re.IGNORECASE
+    rf"(?P<head>{SPACED}{{0,24}})(?:{_HYPHEN}|−)\Z|(?P<low>\d[\d.,]{{0,12}})\s{{1,3}}(?:to|or)\s{{1,3}}\Z"
+    rf"|(?<!{SPACED})(?:{_PREFIX})\s{{1,3}}\Z|[非反半无]\Z",
+    re.IGNORECASE,
 )
 _JOINED_AFTER = re.compile(rf"{_HYPHEN}(?!(?:shaped|colou?red|sided|hand|weighted|type)\b){SPACED}", re.IGNORECASE)
 _REACH = 32
@@ -29,22 +32,24 @@ def without_article(words: str, others: list[str]) -> str:
     if found is None:
         return words
     rest = words[found.end() :]
-    named = rest.split()[0] in AFTER_LETTER or any(other.partition(" ")[2] == rest for other in others)
+    named = len(rest) == 1 or rest.split()[0] in AFTER_LETTER or any(o.partition(" ")[2] == rest for o in others)
     return words if named else rest
 
 
 def squeezed(words: str) -> str:
-    """For comparing: without blanks and hyphens."""
-    return re.sub(rf"\s+|{_HYPHEN}", "", words)
+    """For comparing: without blanks and hyphens, `&` as and."""
+    return re.sub(rf"\s+|{_HYPHEN}", "", words).replace("&", "and")
 
 
 def pattern(words: str, bare: str) -> str:
     """Of some words, with any article where they have one (`bare`: without it)."""
-    parts = r"(?:\s+|[-‐–])?".join(map(_part, _GAP.split(bare)))
+    parts = r"(?:\s+|[-‐–])?".join(map(_part, _GAP.split(bare.replace(" & ", " and "))))
     return parts if bare == words else rf"(?:(?:an?|the)\s+)?{parts}"
 
 
 def _part(part: str) -> str:
+    if part == "and":
+        return "(?:and|&)"
     for before, joint in ((_AFTER_PREFIX, r"(?:\s+|[-‐–])?"), (_AFTER_SYLLABLE, "[-‐–]?")):
         if found := before.match(part):
             return re.escape(found[0]) + joint + _escaped(part[found.end() :])
@@ -55,12 +60,16 @@ def _escaped(part: str) -> str:
     return r"\s+".join(map(re.escape, part.split()))
 
 
-def part_of_a_word(text: str, start: int, end: int, letters: frozenset[str]) -> bool:
-    """A hyphen or a prefix makes another word of it. `B-south` is no other word where `letters` says that south is B."""
+def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[str, frozenset[str]]) -> bool:
+    """A hyphen, a prefix or a range makes another word of it. `B-south` is none where B is the letter of south."""
     if _JOINED_AFTER.match(text, end):
         return True
     found = _JOINED_BEFORE.search(text[max(0, start - _REACH) : start])
-    if found is None or found["head"] is None:
-        return found is not None
-    head = found["head"]
-    return (head not in letters and head.casefold() not in ANSWER) if head else text[start].isdigit()
+    if found is None:
+        return False
+    head, low = found["head"], found["low"]
+    if low:
+        return text[start].isdigit() and low not in named
+    if head:
+        return head not in named[words] and head.casefold() not in ANSWER
+    return head is None or text[start].isdigit()
