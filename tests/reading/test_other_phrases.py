@@ -193,7 +193,12 @@ PHRASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "12:30": (("The answer is 12:30 PM",), ("11:12:30",)),
     "3 cm": (("3 cm",), ("-3 cm", "1/3 cm", "13 cm", "2-3 cm")),
     "pneumonia": (
-        ("The answer is pneumonia based on the image", "It is pneumonia of the left lung", "图中显示pneumonia"),
+        (
+            "The answer is pneumonia based on the image",
+            "The answer is pneumonia right here",
+            "It is pneumonia of the left lung",
+            "图中显示pneumonia",
+        ),
         ("Bacterial pneumonia.", "The diagnosis is bacterial pneumonia", "possible pneumonia"),
     ),
 }
@@ -221,6 +226,12 @@ def test_a_phrase_inside_another_one_is_wrong_and_articles_do_not_matter(truth: 
     right, wrong = PHRASES[truth]
     for reply in (*right, *wrong):
         assert answers_with([truth], reply).value is (reply in right), reply
+
+
+def test_of_two_options_that_differ_in_the_article_each_is_read_by_its_own_and_of_two_truths_any_will_do() -> None:
+    options = ["a cat", "the cat"]
+    assert [read_choice(reply, options).value for reply in ("a cat", "the cat", "cat")] == ["A", "B", None]
+    assert answers_with(options, "cat").value is True
 
 
 @pytest.mark.parametrize("value", NUMBERS)

@@ -53,6 +53,7 @@ _BEFORE = (
 ) - _QUALIFIER
 _AFTER = (
     LEADS_TO
+    | vocabulary.FILLER
     | _STRUCTURE
     | word_set(
         "at side colour color caused seen shown here there like compatible consistent between near visible am pm"
@@ -87,11 +88,14 @@ def is_bare(line: Line) -> bool:
     return 0 < len(named) <= 4 and not (CLAUSE - _ARTICLE | vocabulary.ANSWER).intersection(named)
 
 
+def is_answer(line: Line) -> bool:
+    """The statement announces an answer, or is nothing else."""
+    return announced(line) is not None or is_bare(line)
+
+
 def named_otherwise(line: Line, group: Group) -> bool:
-    """The statement announces an answer or is nothing else, and that is another phrase. What may be a verb is no part
-    of it: `moving forward`."""
-    verb = _before(line, group).endswith(("s", "ed", "ing"))
-    return (announced(line) is not None or is_bare(line)) and not verb and part_of_another(line, group)
+    """In an answer: it is another phrase. What may be a verb is no part of it: `moving forward`."""
+    return not _before(line, group).endswith(("s", "ed", "ing")) and part_of_another(line, group)
 
 
 def part_of_another(line: Line, group: Group) -> bool:
@@ -101,8 +105,8 @@ def part_of_another(line: Line, group: Group) -> bool:
     before = _before(line, group)
     return (
         _names(before, _BEFORE)
-        or (line.text(group.end) in _AND and _one_more(line.tokens[group.end + 1 :]))
-        or (before in _AND and _one_more(line.tokens[: group.start - 1][::-1]))
+        or (line.text(group.end) in _AND and _one_more(line.tokens[group.end + 1 : group.end + 5]))
+        or (before in _AND and _one_more(line.tokens[max(0, group.start - 5) : group.start - 1][::-1]))
     )
 
 
@@ -119,7 +123,7 @@ def goes_on(line: Line, group: Group) -> bool:
 def _one_more(tokens: Sequence[Token]) -> bool:
     """What follows, up to a break, is a thing of one or two words that is none of the options."""
     rest = []
-    for token in tokens[:4]:
+    for token in tokens:
         if token.letters or token.text in _ENDS:
             break
         if token.text not in _ARTICLE:

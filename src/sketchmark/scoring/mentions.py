@@ -56,7 +56,7 @@ class Words:
         for words, bare in self.bare.items():
             alike.setdefault(squeezed(bare), []).append(words)
         self.squeezed = list(alike)
-        self.alike = {bare: spelt[0] for bare, spelt in alike.items() if len(spelt) == 1}
+        self.alike = {bare: spelt[0] for bare, spelt in alike.items() if len(spelt) == 1 or not weak}
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

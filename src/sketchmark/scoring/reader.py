@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sketchmark.scoring import vocabulary
-from sketchmark.scoring.bounds import named_otherwise
+from sketchmark.scoring.bounds import is_answer, named_otherwise
 from sketchmark.scoring.claims import Claim, also, claims_of, labels_after
 from sketchmark.scoring.final_answer import Said
 from sketchmark.scoring.languages import in_our_words
-from sketchmark.scoring.lines import EITHER, Group, Line
+from sketchmark.scoring.lines import EITHER, Line
 from sketchmark.scoring.mentions import Words, tokens
 from sketchmark.scoring.statements import Statement, statements
 
@@ -125,26 +125,25 @@ class Reader:
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
         if first.shape and not first.listed and first.statement.own:
             group = first.line.groups[0]
-            if not (first.line.denied(group) or first.line.hedged_at(group) or self._another(first.line, group)):
+            another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
+            if not (another or first.line.denied(group) or first.line.hedged_at(group)):
                 others = labels_after(first.line, group) | (
                     also(first.line, group)[0] if group.form == "words" else frozenset()
                 )
                 return self._checked(group.letters.union(others, *labels), "reply")
         return NOTHING if self.opening else self._mentioned(entries)
 
-    def _another(self, line: Line, group: Group) -> bool:
-        """Yes, no and numbers are whole by themselves."""
-        return self.phrases and named_otherwise(line, group)
-
     def _mentioned(self, entries: Sequence[Entry]) -> Verdict:
         """The one option whose own words stand in a statement, if no other is named."""
         named: set[str] = set()
         stated = False
         for entry in entries:
+            answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     continue
-                if not entry.statement.own or entry.line.hedged_at(group) or named_otherwise(entry.line, group):
+                another = answer and named_otherwise(entry.line, group)
+                if another or not entry.statement.own or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
                 stated = stated or (group.form == "words" and entry.statement.stated)

@@ -32,8 +32,8 @@ def without_article(words: str, others: list[str]) -> str:
     if found is None:
         return words
     rest = words[found.end() :]
-    named = len(rest) == 1 or rest.split()[0] in AFTER_LETTER or any(o.partition(" ")[2] == rest for o in others)
-    return words if named else rest
+    beside = any(other.partition(" ")[2] == rest and not _ARTICLE.match(other) for other in others)
+    return words if beside or len(rest) == 1 or rest.split()[0] in AFTER_LETTER else rest
 
 
 def squeezed(words: str) -> str:
