@@ -73,7 +73,14 @@ CHOICES: dict[tuple[str, ...], dict[str | None, tuple[str, ...]]] = {
     },
     ("blue", "green"): {
         "A": ("The car is blue.", "color blue", "All blue", "Blue car"),
-        None: ("light blue", "The answer is dark green.", "blue-green", "A light blue.", "greenish blue"),
+        None: (
+            "light blue",
+            "The answer is dark green.",
+            "blue-green",
+            "A light blue.",
+            "A very light blue",
+            "greenish blue",
+        ),
     },
     ("red", "dark red"): {"A": ("red",), "B": ("dark red", "dark-red", "It is dark red."), None: ("deep red",)},
     ("male", "female"): {"A": ("male",), "B": ("female", "The patient is female."), None: ("not male", "fe-male")},
@@ -92,6 +99,21 @@ CHOICES: dict[tuple[str, ...], dict[str | None, tuple[str, ...]]] = {
     ("benign", "malignant"): {
         "B": ("It is malignant.", "malignant tumour"),
         None: ("non-malignant", "The tumour is non-malignant.", "pre-malignant"),
+    },
+    ("full", "empty"): {
+        "A": ("full", "The glass is full."),
+        None: ("half full", "The glass is half full.", "The glass is almost full.", "less full", "far from full"),
+    },
+    ("president", "king"): {
+        "A": ("the president", "The man is the president."),
+        None: ("vice-president", "The man is the vice president.", "former king"),
+    },
+    ("pneumonia", "effusion"): {
+        "A": ("Pneumonia is present.", "positive for pneumonia"),
+        None: (
+            *("absence of pneumonia", "The lungs are free of pneumonia", "Pneumonia: absent", "Pneumonia is absent."),
+            *("negative for pneumonia", "The opposite of pneumonia", "pneumonia-free"),
+        ),
     },
     HEART: {
         "A": (
@@ -137,10 +159,20 @@ CHOICES: dict[tuple[str, ...], dict[str | None, tuple[str, ...]]] = {
         None: ("1/11",),
     },
     ("12", "14"): {
-        "A": ("12", "The answer is 12.", "A-12"),
+        "A": (
+            "12",
+            "The answer is 12.",
+            "A-12",
+            "<result>12</result>",
+            "12\n3 rows of 4",
+            "The answer is 12, not 14",
+        ),
         None: (
             *("-12", "The answer is -12", "The answer is −12", "1/12", "12-14", "12–14", "12 or 14", "12.5", "10^12"),
-            *("The answer is 12 000", "The answer is 10-12"),
+            *("The answer is 12 000", "The answer is 10-12", ">12", "<12", "≥ 12", "√12", "The answer is 12+"),
+            *("The answer is 12 + 1", "The answer is 12 * 2", "The answer is 12√2", "The answer is 12 million"),
+            *("The answer is 12 and 20", "The answer is 12 to 13", "The answer is 12, 13.", "12 of 14"),
+            *("The answer is 12 out of 14", "The answer is 12 squared", "The answer is 12 times 2", "12 or more"),
         ),
     },
     ("2 cats", "3 cats"): {"B": ("3 cats", "about 3 cats"), None: ("2-3 cats", "2 to 3 cats", "2 or 3 cats")},
@@ -164,6 +196,7 @@ PHRASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "upper-left",
             "left-handed",
             "\\boxed{bottom left}",
+            "the opposite of left",
             "left bottom",
         ),
     ),
@@ -207,9 +240,16 @@ NUMBERS: dict[float | None, tuple[str, ...]] = {
     None: (
         *("10 out of 20", "10 of 20", "10 of the 20", "The answer is 10 out of 20", "10 out of a total of 20"),
         *("There are 5 of the 8 cars red.", "up to 10", "10 or more", "10 and above", "The answer is 10 or fewer"),
+        *("12 squared", "half of 12", "The answer is twice 12", "2 dozen", "12 times 2", "3√2"),
         *("The answer is up to 10", "10-20", "10 to 20", "more than 10"),
     ),
-    10: ("There are 10 of them.", "10 of the 20 cars are red, so the answer is 10", "a total of 10", "10 OF THEM"),
+    10: (
+        "There are 10 of them.",
+        "10 of the 20 cars are red, so the answer is 10",
+        "a total of 10",
+        "10 times",
+        "10 OF THEM",
+    ),
     0.5: ("10 of 20 = 0.5", "10/20"),
 }
 

@@ -95,7 +95,9 @@ def is_answer(line: Line) -> bool:
 
 def named_otherwise(line: Line, group: Group) -> bool:
     """In an answer: it is another phrase. What may be a verb is no part of it: `moving forward`."""
-    return not _before(line, group).endswith(("s", "ed", "ing")) and part_of_another(line, group)
+    before = _before(line, group)
+    verb = before.endswith(("s", "ed", "ing")) and before != "less"
+    return not verb and part_of_another(line, group)
 
 
 def part_of_another(line: Line, group: Group) -> bool:

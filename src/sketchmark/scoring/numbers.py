@@ -24,8 +24,11 @@ _NUMBER = re.compile(
 _OPERATOR = re.compile(r"\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div)")
 _OPERATED = re.compile(r"(?:[+*×÷^/<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x)\s{0,3}\Z")
 _SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
-_UP_TO = re.compile(r"\bup to[ ]\Z", re.IGNORECASE)
-_OR_MORE = re.compile(r"[ ](?:or|and)[ ](?:more|less|fewer|above|below|over|under)\b", re.IGNORECASE)
+_SHIFTED_BEFORE = re.compile(r"\b(?:up to|half(?: of)?|twice)[ ]\Z", re.IGNORECASE)
+_SHIFTED_AFTER = re.compile(
+    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under)|squared|cubed|dozen|times[ ]\d)\b|[ ]?√",
+    re.IGNORECASE,
+)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _LED_BY = vocabulary.word_set(
     "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
@@ -77,7 +80,7 @@ class _Numbers(Words):
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
             return found[0]
-        bound = "might " if _UP_TO.search(before) or _OR_MORE.match(text, found.end()) else ""
+        bound = "might " if _SHIFTED_BEFORE.search(before) or _SHIFTED_AFTER.match(text, found.end()) else ""
         return f" {bound}{chr(FIRST_WORDS + self.places.setdefault(name, len(self.places)))} "
 
     def token(self, mark: str) -> Token:

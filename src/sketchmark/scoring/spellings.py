@@ -17,12 +17,22 @@ _ARTICLE = re.compile(r"(?:an?|the)\s+(?=\w)", re.IGNORECASE)
 _GAP = re.compile(rf"(?<={_LETTER})(?:\s+|{_HYPHEN})(?={_LETTER})")
 _AFTER_PREFIX = re.compile(rf"(?:{_PREFIX}|un)(?={_LETTER}{{3}})")
 _AFTER_SYLLABLE = re.compile(rf"(?:a|in|im|ir|il|dis)(?={_LETTER}{{3}})")
+_CHANGING = f"{_PREFIX}|almost|nearly|barely|scarcely|partly|partially|vice|former"
 _JOINED_BEFORE = re.compile(
-    rf"(?P<head>{SPACED}{{0,24}})(?:{_HYPHEN}|−)\Z|(?P<low>\d[\d.,]{{0,12}})\s{{1,3}}(?:to|or)\s{{1,3}}\Z"
-    rf"|(?<!{SPACED})(?:{_PREFIX})\s{{1,3}}\Z|[非反半无]\Z",
+    rf"(?P<head>{SPACED}{{0,24}})(?:{_HYPHEN}|−)\Z|(?<!{SPACED})(?:{_CHANGING})\s{{1,3}}\Z|[非反半无]\Z",
     re.IGNORECASE,
 )
 _JOINED_AFTER = re.compile(rf"{_HYPHEN}(?!(?:shaped|colou?red|sided|hand|weighted|type)\b){SPACED}", re.IGNORECASE)
+_COUNTED_BEFORE = re.compile(
+    r"(?P<low>\d[\d.,]{0,12})\s{1,3}(?:to|or)\s{1,3}\Z|\d\s(?:out\s)?of\s(?:the\s)?\Z|[≤≥√±×÷]\s?\Z|(?<![\w\"'/])[<>]\Z",
+    re.IGNORECASE,
+)
+_COUNTED_AFTER = re.compile(
+    r"[ ]?[+*×÷√±]|[ ](?:out[ ])?of[ ](?:the[ ])?\d"
+    r"|(?:,?[ ](?:and|or|to)[ ]|,[ ](?=[\d.]{1,9}$))(?P<high>\d[\d.,]{0,12})"
+    r"|[ ](?:hundred|thousand|million|billion|dozen|squared|cubed|times[ ]\d|(?:or|and)[ ](?:more|less|fewer))\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _REACH = 32
 
 
@@ -61,15 +71,20 @@ def _escaped(part: str) -> str:
 
 
 def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[str, frozenset[str]]) -> bool:
-    """A hyphen, a prefix or a range makes another word of it. `B-south` is none where B is the letter of south."""
+    """A hyphen, a prefix, a range or a sum makes another of it. `B-south` is south where that is option B."""
+    before = text[max(0, start - _REACH) : start]
     if _JOINED_AFTER.match(text, end):
         return True
-    found = _JOINED_BEFORE.search(text[max(0, start - _REACH) : start])
-    if found is None:
-        return False
-    head, low = found["head"], found["low"]
-    if low:
-        return text[start].isdigit() and low not in named
-    if head:
-        return head not in named[words] and head.casefold() not in ANSWER
-    return head is None or text[start].isdigit()
+    if text[start].isdigit() and (found := _COUNTED_BEFORE.search(before)) and found["low"] not in named:
+        return True
+    if text[end - 1].isdigit() and (found := _COUNTED_AFTER.match(text, end)) and not _is_one(found["high"], named):
+        return True
+    found = _JOINED_BEFORE.search(before)
+    if found is None or not found["head"]:
+        return found is not None and (found["head"] is None or text[start].isdigit())
+    return found["head"] not in named[words] and found["head"].casefold() not in ANSWER
+
+
+def _is_one(number: str | None, named: Mapping[str, frozenset[str]]) -> bool:
+    """An option of its own, or the beginning of one."""
+    return number is not None and any(words.startswith(number.rstrip(".,")) for words in named)
