@@ -32,6 +32,11 @@ ROOT = Path(__file__).resolve().parent.parent
 _READERS = ("tests/worlds/test_readers.py", "tests/worlds/test_finding.py", "tests/worlds/test_boards.py")
 _SCORES = tuple(f"tests/uni_mmmu/test_scoring_{world}.py" for world in ("maze", "sliding", "jigsaw"))
 _STRICT = ("tests/medical/test_choices.py", "tests/medical/test_reading_choices.py", "tests/reading")
+_PHRASES = (
+    "tests/reading/test_other_phrases.py",
+    "tests/reading/test_hard_replies.py",
+    "tests/medical/test_choices.py",
+)
 _PLAYED = ("tests/core/test_canvases.py", "tests/core/test_playing_episodes.py", "tests/core/test_plan_checks.py")
 _RUNNING = tuple(f"tests/runs/test_{name}.py" for name in ("running", "starting", "resuming", "spending"))
 
@@ -72,7 +77,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tasks/worlds/scoring.py": _SCORES,
     "scoring/tagged.py": ("tests/uni_mmmu/test_tagged.py",),
     "scoring/frames.py": ("tests/uni_mmmu/test_frame_scores.py",),
-    **{f"scoring/{name}.py": _STRICT for name in ("choices", "claims", "lines", "mentions", "reader", "statements")},
+    **{
+        f"scoring/{name}.py": _STRICT
+        for name in ("choices", "claims", "lines", "mentions", "phrases", "reader", "statements")
+    },
+    **{f"scoring/{name}.py": _PHRASES for name in ("bounds", "spellings")},
 }
 """Module (under src/sketchmark) -> the tests that must notice a fault in it. A few seconds each, or it is no use."""
 

@@ -266,6 +266,7 @@ WITHOUT: Mapping[str, str] = {
     "scoring.languages": _READER,
     "scoring.mentions": _READER,
     "scoring.reader": _READER,
+    "scoring.spellings": _READER,
     "scoring.statements": _READER,
     "serve.faults": _USERS,
     "tasks.uni_mmmu.folder": _FILE,

@@ -152,7 +152,7 @@ def test_no_is_an_answer_only_where_it_answers(reply: str) -> None:
         ("5", "The answer is not 5, it is 6", False),
         ("6", "The answer is not 5, it is 6", True),
         ("pneumonia", "The patient fears pneumonia.", False),
-        ("pneumonia", "Bacterial pneumonia.", True),
+        ("pneumonia", "Bacterial pneumonia.", False),
         ("0.25", "\\boxed{\\frac{1}{4}}", True),
         ("2500", "The answer is $2.5 \\times 10^3$.", True),
         ("2.5", "The answer is $2.5 \\times 10^3$.", False),

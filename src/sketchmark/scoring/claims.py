@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sketchmark.scoring import vocabulary as words
+from sketchmark.scoring.bounds import part_of_another
 from sketchmark.scoring.lines import Group, Line, is_mark
 from sketchmark.scoring.statements import Statement
 
@@ -26,11 +27,13 @@ class Claim:
     how: str
 
 
-def claims_of(line: Line, statement: Statement, *, after_cue: bool, alone: bool) -> Iterator[Claim | None]:
+def claims_of(
+    line: Line, statement: Statement, *, after_cue: bool, alone: bool, phrases: bool
+) -> Iterator[Claim | None]:
     """The claims of one statement; None for an answer that is announced, but denied or hedged.
 
     `after_cue`: the line before was `Answer:` or its like. `alone`: what else the statement names is no second
-    answer.
+    answer. `phrases`: the words beside what it names can make it another thing.
     """
     if not statement.own:
         return
@@ -39,7 +42,7 @@ def claims_of(line: Line, statement: Statement, *, after_cue: bool, alone: bool)
         how = _how(line, group, after_cue)
         if not how or group.start < passed:
             continue
-        if line.denied(group) or line.hedged_at(group):
+        if line.denied(group) or line.hedged_at(group) or (phrases and part_of_another(line, group)):
             if how in ("marked", "announced"):
                 yield None
             continue

@@ -14,7 +14,7 @@ _IDIOMS = {
     "answer is": "answer's",
     "exclude": "rule_out ruled_out rules_out ruling_out",
     "not": "anything_but all_but everything_but anything_except other_than rather_than instead_of as_opposed_to"
-    " unlike",
+    " unlike absence_of lack_of free_of free_from opposite_of negative_for far_from",
     "clearly": "no_doubt_that no_doubt without_a_doubt without_doubt without_any_doubt no_question_that no_question"
     " beyond_doubt not_only none_other_than nothing_but",
     "choose": "go_with going_with went_with opt_for settle_on settle_for vote_for opting_for going_for go_for",

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from sketchmark.scoring.final_answer import FIRST_SLOT, plain, unwrapped
+from sketchmark.scoring.spellings import SPACED, part_of_a_word, pattern, squeezed, without_article
 from sketchmark.scoring.vocabulary import AFTER_LETTER, BEFORE_LETTER, BREAK, OPTION, word_set
 
 FIRST_WORDS = 0xE000
@@ -19,8 +20,6 @@ _TOKEN = re.compile(
     r"|[^\W\d_\ue000-\uf8ff]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|\S",
     re.IGNORECASE,
 )
-_SPACED = r"(?-i:[0-9A-Za-z_\u00aa-\u1fff])"
-"""What words are made of in the languages that put gaps between them."""
 _SHORTEST = 4
 """Words shorter than this (`no`, `1`, `CT`), numbers, and words that the reader itself uses (`right`) are weak: they
 name an option only where an answer is due."""
@@ -51,22 +50,34 @@ class Words:
                 named.setdefault(words, set()).add(letter)
         self.named = {words: frozenset(letters) for words, letters in named.items()}
         self.order = list(self.named)
-        self.weak = {words for words in self.named if weak and (_is_weak(words) or words in common)}
+        self.common = common if weak else None
+        self.bare = {words: without_article(words, [one for one in named if one != words]) for words in named}
+        alike: dict[str, list[str]] = {}
+        for words, bare in self.bare.items():
+            alike.setdefault(squeezed(bare), []).append(words)
+        self.squeezed = list(alike)
+        self.alike = {bare: spelt[0] for bare, spelt in alike.items() if len(spelt) == 1 or not weak}
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile(_any_of(sorted(self.order, key=len, reverse=True)), re.IGNORECASE)
+        return re.compile(_any_of(sorted(self.order, key=len, reverse=True), self.bare), re.IGNORECASE)
 
     def marked(self, text: str) -> str:
         """Most replies that are a letter name no option's words, and a pattern costs more than a reading."""
-        folded = plain(text)
-        return self._pattern.sub(self._mark, text) if any(words in folded for words in self.order) else text
+        folded = squeezed(plain(text))
+        return self._pattern.sub(self._mark, text) if any(bare in folded for bare in self.squeezed) else text
 
     def _mark(self, found: re.Match[str]) -> str:
-        words = plain(found[0])
-        if words not in self.named:
+        said = plain(found[0])
+        words = said if said in self.named else self._alike(said)
+        if words is None or part_of_a_word(found.string, found.start(), found.end(), words, self.named):
             return found[0]
-        return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if words in self.weak else 0))
+        weak = self.common is not None and (_is_weak(said) or said in self.common)
+        return chr(FIRST_WORDS + self.order.index(words) + (_WEAK if weak else 0))
+
+    def _alike(self, said: str) -> str | None:
+        """The option that is spelt otherwise."""
+        return self.alike.get(squeezed(said)) or self.alike.get(squeezed(without_article(said, [])))
 
     def token(self, mark: str) -> Token:
         place = ord(mark) - FIRST_WORDS
@@ -83,24 +94,21 @@ def _is_weak(words: str) -> bool:
     return (len(words) < _SHORTEST and not wide) or not any(sign.isalpha() for sign in words)
 
 
-def _any_of(words: Sequence[str]) -> str:
+def _any_of(words: Sequence[str], bare: Mapping[str, str]) -> str:
     """Whole words only: `12` is not in `12.5`, `mass` not in `biomass`; Chinese has no gaps between words.
 
     The wide sets are most of what a pattern costs to make: neighbours alike share theirs."""
     return "|".join(
-        f"{before}(?:{'|'.join(map(_spaced, alike))}){after}" for (before, after), alike in groupby(words, _edges)
+        f"{before}(?:{'|'.join(pattern(one, bare[one]) for one in alike)}){after}"
+        for (before, after), alike in groupby(words, _edges)
     )
 
 
 def _edges(words: str) -> tuple[str, str]:
     """What must not stand before and after."""
-    before = "" if ord(words[0]) > 0x2E7F else rf"(?<!{_SPACED})(?<!\d[.,])"
-    after = "" if ord(words[-1]) > 0x2E7F else rf"(?!{_SPACED})(?![.,/:^]\d)"
-    return before, after
-
-
-def _spaced(words: str) -> str:
-    return r"\s+".join(map(re.escape, words.split()))
+    before = "" if ord(words[0]) > 0x2E7F else rf"(?<!{SPACED})(?<!\d[.,/:^])"
+    after = "" if ord(words[-1]) > 0x2E7F else rf"(?!{SPACED})(?![.,/:^]\d)"
+    return before, rf"{after}(?!\s\d{{3}}\b)" if words[-1].isdigit() else after
 
 
 def tokens(text: str, letters: str, words: Words, slots: Sequence[frozenset[str]]) -> list[Token]:

@@ -23,6 +23,12 @@ _NUMBER = re.compile(
 )
 _OPERATOR = re.compile(r"\s{0,3}(?:[=+*×÷^/<>]|[-−–]\s?[\d$(]|x\s?\d|\\times|\\cdot|\\div)")
 _OPERATED = re.compile(r"(?:[+*×÷^/<>]|\\times|\\cdot|\\div|[\d)]\s?[-−–]|\d\s?x)\s{0,3}\Z")
+_SHARE = re.compile(r"(?<=\d)[ ](?:out[ ])?of[ ](?:the[ ]|a[ ]total[ ]of[ ])?(?=\d)", re.IGNORECASE)
+_SHIFTED_BEFORE = re.compile(r"\b(?:up to|half(?: of)?|twice)[ ]\Z", re.IGNORECASE)
+_SHIFTED_AFTER = re.compile(
+    r"[ ](?:(?:or|and)[ ](?:more|less|fewer|above|below|over|under)|squared|cubed|dozen|times[ ]\d)\b|[ ]?√",
+    re.IGNORECASE,
+)
 _LIST_MARK = re.compile(r"^[ ]?(\d{1,2})[.)][ ]\S", re.MULTILINE)
 _LED_BY = vocabulary.word_set(
     "equals equal get gets gives yields obtain about approximately roughly around nearly ≈ ~ were of count found"
@@ -51,13 +57,16 @@ def _value(found: re.Match[str]) -> float | None:
 
 
 class _Numbers(Words):
-    """Marks the numbers of one reply, but those that are part of a calculation: only its result can be the answer."""
+    """Marks the numbers of one reply, but those that are part of a calculation: only its result can be the answer.
+
+    `10 out of 20` is one or the other, and `10 or more` is no number."""
 
     def __init__(self) -> None:
         super().__init__({})
         self.places: dict[str, int] = {}
 
     def marked(self, text: str) -> str:
+        text = _SHARE.sub(" versus ", text)
         listed = {mark.start(1) for mark in _LIST_MARK.finditer(text)}
         marked = _NUMBER.sub(lambda found: found[0] if found.start() in listed else self._number(found), text)
         self.order = list(self.places)
@@ -71,7 +80,8 @@ class _Numbers(Words):
         name = repr(value)
         if name not in self.places and len(self.places) >= _MOST:
             return found[0]
-        return f" {chr(FIRST_WORDS + self.places.setdefault(name, len(self.places)))} "
+        bound = "might " if _SHIFTED_BEFORE.search(before) or _SHIFTED_AFTER.match(text, found.end()) else ""
+        return f" {bound}{chr(FIRST_WORDS + self.places.setdefault(name, len(self.places)))} "
 
     def token(self, mark: str) -> Token:
         name = self.order[ord(mark) - FIRST_WORDS]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.scoring import vocabulary
+from sketchmark.scoring.bounds import CLAUSE, LEADS_TO, announced, goes_on, is_bare, is_wide, part_of_another
 from sketchmark.scoring.final_answer import FIRST_SLOT, UNREAD, Parsed, plain, said
 from sketchmark.scoring.languages import in_our_words
 from sketchmark.scoring.lines import Group, Line
@@ -13,26 +14,6 @@ from sketchmark.scoring.mentions import Words, tokens
 from sketchmark.scoring.statements import Statement, statements
 
 _BETWEEN = vocabulary.word_set(", ; / or and & | + versus")
-_CLAUSE = (
-    vocabulary.VERB
-    | vocabulary.COPULA
-    | vocabulary.PRONOUN
-    | vocabulary.SUBORDINATE
-    | vocabulary.NEGATOR
-    | vocabulary.word_set("a an the of in with i we due caused here there where who when shown seen common such")
-)
-"""What has one of these words is a clause or an apposition, not one more item of a list."""
-_LEADS_TO = (
-    vocabulary.COPULA
-    | vocabulary.FILLER
-    | vocabulary.PRONOUN
-    | vocabulary.CONCLUDING
-    | vocabulary.word_set(
-        "of as called named termed with shows show depicts demonstrates indicates suggests represents illustrates see"
-        " have means to"
-    )
-)
-"""What may stand before a phrase that a statement comes to: `a case of gout`, but not `he fears gout`."""
 _GOES_ON = (
     vocabulary.BREAK
     | _BETWEEN
@@ -48,29 +29,19 @@ class _Entry:
         self.statement, self.line = statement, line
         self.texts = [token.text for token in line.tokens]
         self.slots = [token for token in line.tokens if token.form == "slot"]
-        self.groups = [group for group in line.groups if group.form != "slot"]
-        named = [text for text in self.texts if text[:1].isalnum()]
-        self.bare = 0 < len(named) <= 4 and not _CLAUSE.union(vocabulary.ANSWER, vocabulary.FILLER).intersection(
-            named
-        )
+        self.groups = [
+            group
+            for group in line.groups
+            if group.form != "slot" and not part_of_another(line, group) and not goes_on(line, group)
+        ]
+        self.named = {place for group in self.groups for place in range(group.start, group.end)}
+        self.bare = is_bare(line)
         depth, self.asides = 0, set[int]()
         for place, text in enumerate(self.texts):
             depth = max(0, depth + (text == "(") - (text == ")"))
             if depth:
                 self.asides.add(place)
-        self.announced = self._announced()
-
-    def _announced(self) -> int | None:
-        """Where an announced answer begins: after `answer is`, `answer:` and their like."""
-        for place, text in enumerate(self.texts):
-            at = place + 1
-            while text in vocabulary.ANSWER and at < len(self.texts):
-                if self.texts[at] in vocabulary.COPULA | vocabulary.SEPARATOR:
-                    return at + 1
-                if self.texts[at] not in vocabulary.FILLER | {")", '"', "'", ","}:
-                    break
-                at += 1
-        return None
+        self.announced = announced(line)
 
     @property
     def leaves_open(self) -> bool:
@@ -104,15 +75,17 @@ class _Entry:
 
     def _lists(self, begin: int) -> bool:
         item: list[str] = []
-        items = [item]
-        for token in self.line.tokens[begin:]:
+        items, joint = [item], ""
+        for place, token in enumerate(self.line.tokens[begin:], begin):
             if token.text in _BETWEEN or token.text.isdigit():
-                item = []
+                item, joint = [], token.text
                 items.append(item)
+            elif joint in ("and", "or") and not item and token.text in ("a", "an", "the"):
+                continue
             elif token.letters or token.text[:1].isalnum():
-                item.append("" if token.letters else token.text)
+                item.append("" if place in self.named else token.text)
         others = [item for item in items if item and "" not in item]
-        return any(len(item) <= 4 and not _CLAUSE.intersection(item) for item in others)
+        return any(len(item) <= 4 and not CLAUSE.intersection(item) for item in others)
 
     def comes_to_it(self) -> bool:
         """Without an announcement: the statement is the phrase, or ends with it."""
@@ -129,7 +102,7 @@ class _Entry:
             "they",
         }
         before = self.texts[group.start - 1] if group.start else ""
-        return after in _GOES_ON and not fronted and (self.bare or before in _LEADS_TO or not before.isalnum())
+        return after in _GOES_ON and not fronted and (before in LEADS_TO or not before.isalnum() or is_wide(before))
 
 
 class _Phrases:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sketchmark.scoring import vocabulary
+from sketchmark.scoring.bounds import is_answer, named_otherwise
 from sketchmark.scoring.claims import Claim, also, claims_of, labels_after
 from sketchmark.scoring.final_answer import Said
 from sketchmark.scoring.languages import in_our_words
@@ -57,6 +58,7 @@ class Reader:
 
     def __init__(self, letters: str, words: Words, *, opening: bool = False, several: bool = False) -> None:
         self.letters, self.words, self.opening, self.several = letters, words, opening, several
+        self.phrases = bool(letters) and not opening
 
     def read(self, heard: Said) -> Verdict:
         if len(heard.text) == 1 and heard.text in self.letters and heard.text.casefold() not in self.words.named:
@@ -73,7 +75,13 @@ class Reader:
         for entry in entries:
             if entry.statement.takes_back:
                 made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
-            for claim in claims_of(entry.line, entry.statement, after_cue=entry.after_cue, alone=not self.letters):
+            for claim in claims_of(
+                entry.line,
+                entry.statement,
+                after_cue=entry.after_cue,
+                alone=not self.letters,
+                phrases=self.phrases,
+            ):
                 if claim is None or not claim.letters:
                     blocked = True
                 elif not entry.listed or self.several or claim.how == "called":
@@ -117,7 +125,8 @@ class Reader:
         labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
         if first.shape and not first.listed and first.statement.own:
             group = first.line.groups[0]
-            if not first.line.denied(group) and not first.line.hedged_at(group):
+            another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
+            if not (another or first.line.denied(group) or first.line.hedged_at(group)):
                 others = labels_after(first.line, group) | (
                     also(first.line, group)[0] if group.form == "words" else frozenset()
                 )
@@ -129,10 +138,12 @@ class Reader:
         named: set[str] = set()
         stated = False
         for entry in entries:
+            answer = self.phrases and is_answer(entry.line)
             for group in entry.line.groups:
                 if entry.line.denied(group):
                     continue
-                if not entry.statement.own or entry.line.hedged_at(group):
+                another = answer and named_otherwise(entry.line, group)
+                if another or not entry.statement.own or entry.line.hedged_at(group):
                     return NOTHING
                 named |= group.letters
                 stated = stated or (group.form == "words" and entry.statement.stated)

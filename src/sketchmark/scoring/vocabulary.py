@@ -38,7 +38,7 @@ NEGATOR = word_set(
 HEDGE = word_set("could may might perhaps maybe possibly can potentially conceivably")
 WRONG = word_set(
     "incorrect wrong false excluded exclude eliminated impossible unlikely invalid out mistaken misprint rejected"
-    " discarded implausible not cannot no ✗ ✘ ❌ × typo unsuitable"
+    " absent discarded implausible not cannot no ✗ ✘ ❌ × typo unsuitable"
 )
 RIGHT = word_set("correct right true best answer accurate appropriate only valid likely ✓ ✔ ✅ suitable closest")
 BREAK = word_set(
