@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from sketchmark import __version__
+from sketchmark.cli import root
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,3 +34,42 @@ def test_what_runs_at_a_release_exists(path: Path) -> None:
                 assert words[1] in made
             if words[:1] == ["bash"]:
                 assert (ROOT / words[1]).is_file()
+
+
+_OF_THE_CLONE = re.compile(r"\b(?:docs|examples)/|README|CONTRIBUTING")
+"""Files that a wheel does not have."""
+
+
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        yield (*before, name)
+        if isinstance(found, click.Group):
+            yield from _commands(found, (*before, name))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("--help",),
+        *((*names, "--help") for names in _commands(root)),
+        *(("list", what, "--json") for what in ("tasks", "models", "worlds")),
+    ],
+    ids=" ".join,
+)
+def test_what_is_told_sends_nobody_to_a_file_that_a_wheel_has_not(typed: tuple[str, ...]) -> None:
+    told = CliRunner().invoke(root, typed)
+    assert told.exit_code == 0 and len(told.output) > 100
+    assert not _OF_THE_CLONE.findall(told.output)
+    assert "  # " not in told.output, "a line that is pasted into zsh takes its remark for arguments"
+
+
+def test_no_message_sends_anybody_to_a_file_that_a_wheel_has_not() -> None:
+    """Docstrings and comments are for who has the clone; every other text of the code may be printed."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        unprinted = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unprinted:
+                assert "docs/" not in node.value, f"{path}:{node.lineno}: {node.value}"
