@@ -116,7 +116,9 @@ def test_every_code_block_is_of_a_kind_that_is_tried_here() -> None:
 @pytest.mark.parametrize("line", [line.text for line in LINES])
 def test_a_line_means_the_same_to_zsh(line: str) -> None:
     bare = _QUOTED.sub("", line)
-    assert not re.search(r"[#*?\[\]~^!]|(^|\s)=", bare), "a remark goes into the words around it, a pattern into quotes"
+    assert not re.search(r"[#*?\[\]~^!]|(^|\s)=", bare), (
+        "a remark goes into the words around it, a pattern into quotes"
+    )
 
 
 @pytest.mark.slow
