@@ -88,3 +88,16 @@ def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
 def test_no_line_to_be_typed_ends_in_a_remark(page: Path) -> None:
     """zsh, in which most people on a Mac paste it, takes the remark for arguments."""
     assert not [line for line in _TYPED.findall(page.read_text("utf-8")) if re.search(r"\s#", line)]
+
+
+def _slugs(page: Path) -> set[str]:
+    """How GitHub names the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_into_a_page_leads_to_a_heading_on_github_too(page: Path) -> None:
+    for target, heading in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text("utf-8")):
+        assert heading in _slugs(page.parent / target if target else page), f"{target}#{heading}"

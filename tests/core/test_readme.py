@@ -201,3 +201,20 @@ def test_the_lines_of_python_work_as_pasted(copy: Path) -> None:
     done = typed(shlex.join([sys.executable, "-c", "\n".join(shown)]), copy)
     assert done.returncode == 0, done.stderr
     assert "maze.visual_cot" in done.stdout
+
+
+def test_the_line_of_shell_completion_completes_commands_and_options(copy: Path) -> None:
+    line = re.search(r'`(eval "\$\(_SKETCHMARK_COMPLETE=bash_source sketchmark\)")`', README)
+    assert line is not None
+    for words, wanted in (("sketchmark comp", "compare"), ("sketchmark run --output-p", "--output-path")):
+        typing = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _sketchmark_completion sketchmark"
+        done = typed(f'{line[1]}\n{typing}\necho "${{COMPREPLY[@]}}"', copy)
+        assert done.stdout.split() == [wanted], done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion_is_there_for_every_shell_that_is_named(shell: str, copy: Path) -> None:
+    asked = f"_SKETCHMARK_COMPLETE={shell}_source sketchmark"
+    assert asked in README
+    done = typed(asked, copy)
+    assert done.returncode == 0 and f"_SKETCHMARK_COMPLETE={shell}_complete" in done.stdout

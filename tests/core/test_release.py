@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +76,34 @@ def test_no_message_sends_anybody_to_a_file_that_a_wheel_has_not() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unprinted:
                 assert "docs/" not in node.value, f"{path}:{node.lineno}: {node.value}"
+
+
+def test_the_root_of_the_site_leads_to_its_front_page() -> None:
+    folder = ROOT / "docs/site"
+    conf = runpy.run_path(str(folder / "conf.py"))
+    (page,) = [folder / extra / "index.html" for extra in conf["html_extra_path"]]
+    assert set(re.findall(r'(?:url|href)="?=?([^">]+)', page.read_text("utf-8"))) == {f"{conf['root_doc']}.html"}
+    assert (ROOT / f"{conf['root_doc']}.md").is_file()
+
+
+@pytest.mark.parametrize(("user", "told"), [("0", "Installing Chromium"), ("1000", "No Chromium here")])
+def test_a_browser_that_cannot_be_installed_is_said_and_hinders_no_test(tmp_path: Path, user: str, told: str) -> None:
+    for name, body in {"apt-get": "exit 100", "id": f"echo {user}"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    make = shutil.which("make")
+    assert make
+    done = subprocess.run([make, "-C", ROOT, "browser"], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert told in done.stdout and "No Chromium here: the tests in a browser are skipped" in done.stdout
+
+
+def test_every_command_that_writes_spells_its_output_alike() -> None:
+    outputs = {"--output-path", "--output", "--out", "-o"}
+    for typed in _commands(root):
+        found: click.Command = root
+        for name in typed:
+            assert isinstance(found, click.Group)
+            found = found.get_command(click.Context(found), name) or found
+        spelled = [set(one.opts) for one in found.params if {*one.opts} & {*outputs, "--save"}]
+        assert all(outputs <= one for one in spelled), typed

@@ -14,7 +14,7 @@ NAMES = ("--output-path", "--output", "--out", "-o", "output_path")
 """The last is the parameter's."""
 
 
-def output_option(help: str, *, folder: bool = True, **settings: Any) -> Callable[[F], F]:
-    """A folder, or a file where `folder` is not so."""
+def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -> Callable[[F], F]:
+    """A folder, or a file where `folder` is not so; `also` are further spellings."""
     kind = click.Path(path_type=Path) if folder else click.Path(path_type=Path, dir_okay=False)
-    return click.option(*NAMES, type=kind, help=help, **settings)
+    return click.option(*also, *NAMES, type=kind, help=help, **settings)
