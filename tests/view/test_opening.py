@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,12 @@ def test_without_a_window_only_the_address_is_told(tmp_path: Path, display: str,
     known = {**kept, "DISPLAY": display, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     command = [sys.executable, "-m", "sketchmark", "view", str(tmp_path)]
     with subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stdout and server.stderr
-        address = server.stdout.readline()
-        if opened:
-            assert server.stderr.readline() == "noise\n"
-            assert (tmp_path / "opened").read_text().strip() in address
+        assert server.stdout
+        address = re.findall(r"http://127\.0\.0\.1:\S+", server.stdout.readline())[0]
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"Sketchmark" in browser.open(address, timeout=60).read()  # the window was tried before it answers
         server.send_signal(signal.SIGINT)
-        rest = server.communicate(timeout=60)[1]
-    assert "noise" not in rest and (tmp_path / "opened").exists() == opened
+        told = server.communicate(timeout=60)[1]
+    assert told == ("noise\n" if opened else "")
+    assert (tmp_path / "opened").exists() == opened
+    assert not opened or (tmp_path / "opened").read_text().strip() == address
