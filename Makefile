@@ -28,11 +28,12 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 
 browser:  # the viewer is tested in Chromium: installed where there is none and we may, else those tests are skipped
-	@if command -v chromium >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	@if command -v chromium >/dev/null; then exit; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium, in which the viewer is tested"; \
-	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
-	else echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"; fi
+	  apt-get update -qq && apt-get install -y -qq chromium >/dev/null && exit; \
+	fi; \
+	echo "No Chromium here: the tests in a browser are skipped (to run them: sudo apt-get install chromium)"
 
 test: $(VENV)/.dev browser check  # make test COV= runs without measuring coverage, which costs a quarter or more
 	$(BIN)/pytest -n 2 --dist loadscope -m "not local and not ray and not litellm" $(COV)

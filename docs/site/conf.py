@@ -9,6 +9,7 @@ version = release = version_of("sketchmark")
 
 extensions = ["myst_parser"]
 root_doc = "docs/site/index"
+html_extra_path = ["front"]  # index.html of the site, which leads on to that page
 include_patterns = ["*.md", "docs/**.md", "examples/README.md"]
 myst_heading_anchors = 3
 nitpicky = True

@@ -80,4 +80,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Completion in a notebook shows the public names before any of them was used."""
-    return sorted({*globals(), *_PLACES})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -13,6 +13,12 @@ import pytest
 from tests.core.test_cli import sketchmark
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *DOCS.parent.glob("examples/*.md")])
+_WITH_REMARKS = ("several-models.md", "your-own-questions.md")
+"""Still to be mended."""
+_TYPED = re.compile(
+    r"^(?:    )?(?:sketchmark|make|pip|\.venv/bin/\w+|docker|ray|for \w+ in [^:]*;) .*$", re.MULTILINE
+)
 
 
 def _blocks(page: str) -> list[str]:
@@ -74,3 +80,24 @@ def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
     cell = json.loads((tmp_path / "drawn/results.json").read_text())["tasks"]["jigsaw.visual_cot"]
     assert (cell["left_out"], cell["calls_left_out"]) == (2, 4), "each episode draws twice, without its pictures"
     assert "context left out 2 (4 calls)" in drawn.stdout
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name not in _WITH_REMARKS], ids=lambda page: page.name
+)
+def test_no_line_to_be_typed_ends_in_a_remark(page: Path) -> None:
+    """zsh, in which most people on a Mac paste it, takes the remark for arguments."""
+    assert not [line for line in _TYPED.findall(page.read_text("utf-8")) if re.search(r"\s#", line)]
+
+
+def _slugs(page: Path) -> set[str]:
+    """How GitHub names the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_into_a_page_leads_to_a_heading_on_github_too(page: Path) -> None:
+    for target, heading in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text("utf-8")):
+        assert heading in _slugs(page.parent / target if target else page), f"{target}#{heading}"

@@ -137,3 +137,9 @@ def test_the_pages_do_use_the_face() -> None:
 )
 def test_imports_are_found_as_people_write_them(text: str, found: list[str]) -> None:
     assert list(names_used(text)) == found
+
+
+def test_completion_shows_the_public_names_and_no_others() -> None:
+    fresh = "import sketchmark; print(*(name for name in dir(sketchmark) if not name.startswith('__')))"
+    done = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted({*FACE.split()} - {"__version__"})

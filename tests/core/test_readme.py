@@ -2,7 +2,10 @@
 
 Three kinds of lines cannot be run as they stand, and are named here: those that would set up a second environment
 (`make`, `pip install`), those that run until Ctrl-C, and those for which one needs a key or a data set. The README
-marks the last two by the first line of their block. Each is tried as far as it goes.
+marks the last two by the words before their block. Each is tried as far as it goes.
+
+The lines are tried in bash. That zsh, in which an interactive line has no remarks and a pattern without a match is an
+error, takes them alike is a rule about how they are written: those characters stand between quotes or not at all.
 """
 
 from __future__ import annotations
@@ -23,35 +26,35 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
-UNTIL = "# Until Ctrl-C"
-WITH = "# With a key"
+UNTIL = "Until Ctrl-C"
+WITH = "With a key"
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NEEDED = ("src", "docs", "examples", "pyproject.toml", "Makefile", "README.md", "LICENSE")
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a shell block, and the remark that its block begins with."""
+    """One line of a shell block, and the paragraph before it."""
 
     text: str
-    remark: str
+    before: str
 
     @property
     def kind(self) -> str:
         if re.match(r"(make|pip) ", self.text):
             return "sets up"
-        if self.remark.startswith(UNTIL):
+        if self.before.startswith(UNTIL):
             return "until Ctrl-C"
-        return "needs something" if self.remark.startswith(WITH) else "as it stands"
+        return "needs something" if self.before.startswith(WITH) else "as it stands"
 
 
 def shell_lines() -> list[Line]:
     found = []
-    for language, body in _BLOCK.findall(README):
-        if language in ("sh", "bash"):
-            lines = body.splitlines()
-            remark = lines[0] if lines[0].startswith("#") else ""
-            found += [Line(line, remark) for line in lines if line.strip() and not line.startswith("#")]
+    for block in _BLOCK.finditer(README):
+        if block[1] in ("sh", "bash"):
+            _, _, before = README[: block.start()].rstrip().rpartition("\n\n")
+            found += [Line(line, before) for line in block[2].splitlines() if line.strip()]
     return found
 
 
@@ -110,6 +113,14 @@ def test_every_code_block_is_of_a_kind_that_is_tried_here() -> None:
     }
 
 
+@pytest.mark.parametrize("line", [line.text for line in LINES])
+def test_a_line_means_the_same_to_zsh(line: str) -> None:
+    bare = _QUOTED.sub("", line)
+    assert not re.search(r"[#*?\[\]~^!]|(^|\s)=", bare), (
+        "a remark goes into the words around it, a pattern into quotes"
+    )
+
+
 @pytest.mark.slow
 def test_the_lines_that_need_nothing_work_as_pasted(copy: Path) -> None:
     """In one shell, as they stand, so that `. .venv/bin/activate` and what a line leaves behind hold for the next."""
@@ -129,7 +140,7 @@ def test_the_lines_that_need_nothing_work_as_pasted(copy: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("line", of("until Ctrl-C"))
 def test_a_server_answers_until_it_is_interrupted(copy: Path, line: str) -> None:
-    command = shlex.split(line, comments=True)
+    command = shlex.split(line)
     (copy / "runs").mkdir(exist_ok=True)
     started = {**surroundings(copy), "BROWSER": "true", "PYTHONUNBUFFERED": "1"}
     server = subprocess.Popen(
@@ -162,14 +173,14 @@ def test_what_needs_a_key_or_a_set_is_refused_for_that_alone(copy: Path, line: s
     assert done.returncode == 2
     assert re.search(r"OPENAI_API_KEY is not set|give --data PATH|the hub", done.stderr), done.stderr
     if line.startswith("sketchmark run"):
-        counted = typed(f"{line.partition('#')[0]} --dry-run", copy, OPENAI_API_KEY="of-nobody")
+        counted = typed(f"{line} --dry-run", copy, OPENAI_API_KEY="of-nobody")
         assert counted.returncode == 2 and re.search("hub", counted.stderr), counted.stderr
 
 
 def test_what_sets_up_leads_to_what_it_says(copy: Path) -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     for line in of("sets up"):
-        words = shlex.split(line, comments=True)
+        words = shlex.split(line)
         if words[0] == "make":
             (target,) = words[1:]
             done = typed(f"make --dry-run {target}", copy)
@@ -190,3 +201,20 @@ def test_the_lines_of_python_work_as_pasted(copy: Path) -> None:
     done = typed(shlex.join([sys.executable, "-c", "\n".join(shown)]), copy)
     assert done.returncode == 0, done.stderr
     assert "maze.visual_cot" in done.stdout
+
+
+def test_the_line_of_shell_completion_completes_commands_and_options(copy: Path) -> None:
+    line = re.search(r'`(eval "\$\(_SKETCHMARK_COMPLETE=bash_source sketchmark\)")`', README)
+    assert line is not None
+    for words, wanted in (("sketchmark comp", "compare"), ("sketchmark run --output-p", "--output-path")):
+        typing = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _sketchmark_completion sketchmark"
+        done = typed(f'{line[1]}\n{typing}\necho "${{COMPREPLY[@]}}"', copy)
+        assert done.stdout.split() == [wanted], done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion_is_there_for_every_shell_that_is_named(shell: str, copy: Path) -> None:
+    asked = f"_SKETCHMARK_COMPLETE={shell}_source sketchmark"
+    assert asked in README
+    done = typed(asked, copy)
+    assert done.returncode == 0 and f"_SKETCHMARK_COMPLETE={shell}_complete" in done.stdout

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import runpy
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from sketchmark import __version__
+from sketchmark.cli import root
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,3 +37,73 @@ def test_what_runs_at_a_release_exists(path: Path) -> None:
                 assert words[1] in made
             if words[:1] == ["bash"]:
                 assert (ROOT / words[1]).is_file()
+
+
+_OF_THE_CLONE = re.compile(r"\b(?:docs|examples)/|README|CONTRIBUTING")
+"""Files that a wheel does not have."""
+
+
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        yield (*before, name)
+        if isinstance(found, click.Group):
+            yield from _commands(found, (*before, name))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("--help",),
+        *((*names, "--help") for names in _commands(root)),
+        *(("list", what, "--json") for what in ("tasks", "models", "worlds")),
+    ],
+    ids=" ".join,
+)
+def test_what_is_told_sends_nobody_to_a_file_that_a_wheel_has_not(typed: tuple[str, ...]) -> None:
+    told = CliRunner().invoke(root, typed)
+    assert told.exit_code == 0 and len(told.output) > 100
+    assert not _OF_THE_CLONE.findall(told.output)
+    assert "  # " not in told.output, "a line that is pasted into zsh takes its remark for arguments"
+
+
+def test_no_message_sends_anybody_to_a_file_that_a_wheel_has_not() -> None:
+    """Docstrings and comments are for who has the clone; every other text of the code may be printed."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        unprinted = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unprinted:
+                assert "docs/" not in node.value, f"{path}:{node.lineno}: {node.value}"
+
+
+def test_the_root_of_the_site_leads_to_its_front_page() -> None:
+    folder = ROOT / "docs/site"
+    conf = runpy.run_path(str(folder / "conf.py"))
+    (page,) = [folder / extra / "index.html" for extra in conf["html_extra_path"]]
+    assert set(re.findall(r'(?:url|href)="?=?([^">]+)', page.read_text("utf-8"))) == {f"{conf['root_doc']}.html"}
+    assert (ROOT / f"{conf['root_doc']}.md").is_file()
+
+
+@pytest.mark.parametrize(("user", "told"), [("0", "Installing Chromium"), ("1000", "No Chromium here")])
+def test_a_browser_that_cannot_be_installed_is_said_and_hinders_no_test(tmp_path: Path, user: str, told: str) -> None:
+    for name, body in {"apt-get": "exit 100", "id": f"echo {user}"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    make = shutil.which("make")
+    assert make
+    done = subprocess.run([make, "-C", ROOT, "browser"], env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert told in done.stdout and "No Chromium here: the tests in a browser are skipped" in done.stdout
+
+
+def test_every_command_that_writes_spells_its_output_alike() -> None:
+    outputs = {"--output-path", "--output", "--out", "-o"}
+    for typed in _commands(root):
+        found: click.Command = root
+        for name in typed:
+            assert isinstance(found, click.Group)
+            found = found.get_command(click.Context(found), name) or found
+        spelled = [set(one.opts) for one in found.params if {*one.opts} & {*outputs, "--save"}]
+        assert all(outputs <= one for one in spelled), typed

@@ -23,7 +23,7 @@ class Place(click.Path):
         return super().convert(value, param, ctx)
 
 
-def output_option(help: str, *, folder: bool = True, **settings: Any) -> Callable[[F], F]:
-    """A folder, or a file where `folder` is not so."""
+def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -> Callable[[F], F]:
+    """A folder, or a file where `folder` is not so; `also` are further spellings."""
     kind = Place(path_type=Path) if folder else Place(path_type=Path, dir_okay=False)
-    return click.option(*NAMES, type=kind, help=help, **settings)
+    return click.option(*also, *NAMES, type=kind, help=help, **settings)

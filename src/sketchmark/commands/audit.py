@@ -44,8 +44,9 @@ def command(run: Path | None, **options: Any) -> int:
     It is an ordinary run: the same command resumes it, and report and viewer show it.
       sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
       sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
-      sketchmark audit runs/player-sketcher        # a run folder that has the cells; plays nothing
-    What each number means: docs/audit.md. Exit codes are those of `sketchmark run`.
+    Of a run folder that has the cells, playing nothing:
+      sketchmark audit runs/player-sketcher
+    Exit codes are those of `sketchmark run`.
     """
     from sketchmark.commands._audit import audit_and_print, print_audit
 

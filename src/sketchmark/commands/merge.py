@@ -27,7 +27,7 @@ def command(
     The runs must agree in model, settings, prompts and data. Missing samples are named, and nothing is written
     unless you say --partial; the same sample in two runs counts once, and two different answers to it are refused.
     The merged folder is a run like any other: the `sketchmark run` command without --shard plays what is missing.
-      sketchmark merge runs/player-solver-shard-* --out runs/player-solver
+      sketchmark merge runs/player-solver-shard-*-of-3 --out runs/solver
     Exit code: 0, 1 when some episodes failed or could not be scored, 2 when the runs cannot be merged.
     """
 

@@ -137,7 +137,7 @@ def command(context: click.Context, /, run_file: Path | None, **options: Any) ->
       sketchmark run --model player/random,player/solver --tasks maze --limit 20
       sketchmark run suite.yaml --dry-run
       sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
-    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together (docs/scale.md).
+    --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together.
     Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is
     scored as wrong), 1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
     because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sketchmark.commands._include import include_option
+from sketchmark.commands._output import output_option
 from sketchmark.terminal import tell, tell_all
 from sketchmark.terminal.tables import tell_wrapped
 
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 @click.option(
     "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where the task's data is on disk."
 )
-@click.option("--save", type=click.Path(path_type=Path), help="Write the sample's pictures into this folder.")
+@output_option("Write the sample's pictures into this folder.", "--save")
 @include_option("Tasks of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
-    task: str, mode: str, prompts: str, seed: int, data: Path | None, save: Path | None, include: tuple[Path, ...],
-    trust_code: bool,
+    task: str, mode: str, prompts: str, seed: int, data: Path | None, output_path: Path | None,
+    include: tuple[Path, ...], trust_code: bool,
 ) -> int:  # fmt: skip
     """Show what TASK, which may be a file of questions, asks, exactly as a model would get it."""
     from sketchmark.catalog import Catalog
@@ -52,8 +53,8 @@ def command(
         sample = None
     for name in [mode or pick.mode] if mode or pick.mode else found.modes:
         _show_mode(found, str(name), sample)
-    if sample and save:
-        _save(sample, save)
+    if sample and output_path:
+        _save(sample, output_path)
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -20,6 +22,13 @@ def command(folder: Path, port: int, no_browser: bool) -> None:
     def ready(address: str) -> None:
         tell(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
         if not no_browser:
-            click.launch(address)
+            _open(address)
 
     serve(folder, port, ready)
+
+
+def _open(address: str) -> None:
+    """Over ssh or in a container no window can open: there, the opener of Linux only tells what it has not found."""
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
+        click.launch(address)

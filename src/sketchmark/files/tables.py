@@ -180,7 +180,7 @@ def _parquet(source: Path | BinaryIO) -> Iterator[Row]:
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise MissingExtra("parquet files", "data") from error
+        raise MissingExtra("reading parquet files", "data") from error
     try:
         with parquet.ParquetFile(source) as file:
             for group in range(file.num_row_groups):  # one by one: a batch would be filled from the next

@@ -2,8 +2,7 @@
 
 What you see: a board with a dark outline on a white page; dark cells are walls, a blue dot is the agent, a green
 frame is the goal. What you may do: move up, down, left or right by one cell; a move into a wall or out of the board
-leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU
-(docs/benchmarks/uni-mmmu.md, "Colours").
+leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = [
 ]
 
 FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
-PATH, PAGE = "#ef4444", "#ffffff"
+PATH, PAGE = "#ef4444", "#ffffff"  # docs/benchmarks/uni-mmmu.md, "Colours"
 _PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
 _LABELLED = boards.rgb01(FLOOR, WALL, START, GOAL)
 _CONTENT, _AROUND = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)

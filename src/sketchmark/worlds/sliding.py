@@ -3,7 +3,7 @@
 What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
 slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
 the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
-reading follow Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Colours"); the first nine colours are the published ones.
+reading follow Uni-MMMU; the first nine colours are the published ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ COLOURS = (
     *("#000000", "#00ffff", "#0000ff", "#ff00ff", "#00ff00", "#2d0f78", "#87ff00", "#5affa5"),
     *("#007800", "#7800ff", "#ff0087", "#78c3ff", "#69000f", "#00f069", "#c3ff87", "#f0a55a"),
 )
-"""Number 1 (empty) first. From the tenth on chosen far from each other, from the nine and from white."""
+"""Number 1 (empty) first; nine are published (docs/benchmarks/uni-mmmu.md, "Colours"), those from the tenth on chosen
+far from each other, from the nine and from white."""
 
 TOLERANCE = 0.80
 DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}

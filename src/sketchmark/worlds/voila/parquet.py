@@ -82,4 +82,4 @@ def _pyarrow() -> tuple[ModuleType, ModuleType]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise MissingExtra("parquet files", "data") from error
+        raise MissingExtra("a parquet file", "data") from error
