@@ -75,7 +75,7 @@ def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[s
     before = text[max(0, start - _REACH) : start]
     if _JOINED_AFTER.match(text, end):
         return True
-    if text[start].isdigit() and (found := _COUNTED_BEFORE.search(before)) and found["low"] not in named:
+    if text[start].isdigit() and (found := _COUNTED_BEFORE.search(before)) and not _is_one(found["low"], named):
         return True
     if text[end - 1].isdigit() and (found := _COUNTED_AFTER.match(text, end)) and not _is_one(found["high"], named):
         return True
@@ -86,5 +86,5 @@ def part_of_a_word(text: str, start: int, end: int, words: str, named: Mapping[s
 
 
 def _is_one(number: str | None, named: Mapping[str, frozenset[str]]) -> bool:
-    """An option of its own, or the beginning of one."""
-    return number is not None and any(words.startswith(number.rstrip(".,")) for words in named)
+    """It is an option, too: then two are named, which the reader notices."""
+    return number is not None and number.rstrip(".,") in named
