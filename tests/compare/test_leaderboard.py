@@ -93,6 +93,15 @@ def test_runs_on_different_samples_are_said_not_to_rank(tmp_path: Path) -> None:
     assert "e and a are not the same test: scoring" in notes[3]
 
 
+def test_what_is_to_be_said_of_several_cells_and_runs_is_said_once(tmp_path: Path) -> None:
+    for name, values in {"a": [1, 1, 0, 0], "b": [1, 1], "c": [0, 1]}.items():
+        write_run(tmp_path / name, {"maze.direct": rows(values), "maze.visual_cot": rows(values)})
+    (note,) = leaderboard(tmp_path).notes
+    assert note.startswith(
+        "maze.direct, maze.visual_cot: b, c and a are scored on different samples (2 and 4, 2 of them"
+    )
+
+
 def test_a_cell_that_a_run_has_not_come_to_is_not_called_another_test(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {"maze.direct": rows([1, 0], scoring="official")})
     write_run(tmp_path / "b", {"maze.direct": []})

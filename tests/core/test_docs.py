@@ -14,8 +14,6 @@ from tests.core.test_cli import sketchmark
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"), *DOCS.parent.glob("examples/*.md")])
-_WITH_REMARKS = ("several-models.md", "your-own-questions.md")
-"""Still to be mended."""
 _TYPED = re.compile(
     r"^(?:    )?(?:sketchmark|make|pip|\.venv/bin/\w+|docker|ray|for \w+ in [^:]*;) .*$", re.MULTILINE
 )
@@ -82,9 +80,7 @@ def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
     assert "context left out 2 (4 calls)" in drawn.stdout
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in _WITH_REMARKS], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_line_to_be_typed_ends_in_a_remark(page: Path) -> None:
     """zsh, in which most people on a Mac paste it, takes the remark for arguments."""
     assert not [line for line in _TYPED.findall(page.read_text("utf-8")) if re.search(r"\s#", line)]

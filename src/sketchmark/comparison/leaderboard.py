@@ -112,17 +112,23 @@ def _without_judge(runs: Sequence[RunIndex], rows: Sequence[BoardRow]) -> Iterat
 
 def _unlike(runs: Sequence[RunIndex], metric: str) -> Iterator[str]:
     """Where two runs of a cell were not asked the same, or are not scored on the same samples: the first run that has
-    the cell, held against each of the others."""
+    the cell, held against each of the others. Runs and cells of which the same is to be said share a note."""
     first: dict[tuple[str, str, str], tuple[RunIndex, CellIndex]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     for run in runs:
         for cell in run.cells.values():
             other = first.setdefault((cell.task, cell.mode, cell.canvas), (run, cell))
             if other[1] is not cell:
-                yield from _differing(*other, run, cell, metric)
+                for line in _differing(*other, run, cell, metric):
+                    found.setdefault((run.key, other[0].key, line), []).append(cell.name)
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (name, against, line), cells in found.items():
+        alike.setdefault((against, line, tuple(cells)), []).append(name)
+    for (against, line, cells), names in alike.items():
+        yield f"{', '.join(cells)}: {', '.join(names)} and {against} {line}"
 
 
 def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellIndex, metric: str) -> Iterator[str]:
-    what = f"{after.name}: {run.key} and {first.key}"
     sides = _scored(first, before), _scored(run, after)
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not come to it
@@ -134,17 +140,17 @@ def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellInd
     ]
     if found:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-        yield f"{what} are not the same test: {'; '.join(found[:3])}{more}"
+        yield f"are not the same test: {'; '.join(found[:3])}{more}"
         return
     score = metric or after.headline
     one, other = ({name for name, row in side.items() if row.value(score) is not None} for side in rows)
     if one != other:
         yield (
-            f"{what} are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
-            ": their scores do not rank; `sketchmark compare` of the two folders pairs what they share"
+            f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
+            ": their scores do not rank; `sketchmark compare` of two folders pairs what they share"
         )
     for line in fairness.how_generated(*sides):
-        yield f"{what} differ in settings: {line}"
+        yield f"differ in settings: {line}"
 
 
 def _scored(run: RunIndex, cell: CellIndex) -> ScoredCell:
