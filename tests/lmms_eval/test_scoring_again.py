@@ -61,13 +61,13 @@ def theirs(tmp_path: Path) -> Path:
     return folder
 
 
-def say(tmp_path: Path, *arguments: object, code: int = 0, **variables: str) -> str:
+def say(tmp_path: Path, *arguments: object, code: int = 0, variable: str = "") -> str:
     done = subprocess.run(
         [sys.executable, "-m", "sketchmark", *map(str, arguments), "--include", "theirs", "--trust-code"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if name != "SKETCHMARK_DATA"} | variables,
+        env={**os.environ, "SKETCHMARK_DATA": variable},
     )
     assert done.returncode == code, done.stderr
     return done.stderr
@@ -82,11 +82,11 @@ def right(folder: Path) -> float | None:
 
 @pytest.mark.parametrize("by_variable", [False, True])
 def test_a_run_is_scored_again_by_the_data_it_was_played_on(tmp_path: Path, theirs: Path, by_variable: bool) -> None:
-    named = {"SKETCHMARK_DATA": "mine"} if by_variable else {}
-    say(tmp_path, *PLAY, "--output_path", "out", *([] if by_variable else ["--data", "mine"]), **named)
+    named = [] if by_variable else ["--data", "mine"]
+    say(tmp_path, *PLAY, "--output_path", "out", *named, variable="mine" if by_variable else "")
     assert right(tmp_path / "out") == 0.75
     assert RunFolder(tmp_path / "out").about().asked["sums.direct"].data == "mine"
-    say(tmp_path, "score", "out", SKETCHMARK_DATA="theirs")
+    say(tmp_path, "score", "out", variable="theirs")
     assert right(tmp_path / "out") == 0.75
     shutil.move(tmp_path / "mine", tmp_path / "moved")
     shutil.move(tmp_path / "out", tmp_path / "elsewhere")
@@ -103,7 +103,7 @@ def test_what_lay_beside_the_file_is_read_there_again_and_refused_when_it_change
     tmp_path: Path, theirs: Path
 ) -> None:
     say(tmp_path, *PLAY, "--output_path", "out")
-    say(tmp_path, "score", "out", SKETCHMARK_DATA="mine")
+    say(tmp_path, "score", "out", variable="mine")
     assert right(tmp_path / "out") == 0.25
     rows(theirs, "yes")
     assert "document 0 of" in say(tmp_path, "score", "out", code=2)

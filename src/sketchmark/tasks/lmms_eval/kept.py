@@ -71,6 +71,7 @@ def read(value: Any) -> Any:
         return [read(one) for one in value]
     if not isinstance(value, dict):
         return value
+    held: Any
     mark, held = next(iter(value.items())) if len(value) == 1 else ("", None)
     if mark in _KINDS:
         return _KINDS[mark](map(read, held))
@@ -97,5 +98,5 @@ class _Lost:
         raise TypeError(f"process_results gave {self.__dict__['what']} here, which a run cannot keep")
 
     __getattr__ = __bool__ = __iter__ = __len__ = __getitem__ = __contains__ = __call__ = __fail
-    __eq__ = __ne__ = __lt__ = __gt__ = __hash__ = __str__ = __repr__ = __float__ = __int__ = __fail  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __gt__ = __hash__ = __str__ = __repr__ = __float__ = __int__ = __fail
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __fail

@@ -103,7 +103,7 @@ class Opened(TaskCode):
         return self._digests[number]
 
     def _document(self, number: int) -> Document:
-        return self.docs[number] if self.names else next(self.data.rows(self.docs.select([number])))  # type: ignore[no-any-return]
+        return self.docs[number] if self.names else next(self.data.rows(self.docs.select([number])))
 
     def _number_now(self, number: int, played: str) -> int:
         """Where the document that was played stands now: `process_docs` may shuffle."""
