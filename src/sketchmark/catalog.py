@@ -227,12 +227,18 @@ class Catalog:
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
 
-    def played(self, name: str, source: Mapping[str, Any]) -> Task:
+    def played(self, name: str, source: Mapping[str, Any], data: Path | None = None) -> Task:
         """The task of a run's cell, for scoring. A file of questions need not be there any more: how it is scored is
-        the same for all of them, unless a task file was included that says otherwise."""
+        the same for all of them, unless a task file was included that says otherwise. A file of lmms-eval's shape is
+        scored by its documents, which are read from `data` as they were then."""
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
-        return self.task(name)
+        task = self.task(name)
+        if (file := task.config["source"].get("task_file")) is not None:
+            from sketchmark.tasks.lmms_eval.opened import read_from
+
+            read_from(Path(file), data)
+        return task
 
     def model_names(self) -> list[str]:
         return sorted({*MODELS, *ALIASES, *self._models, *self._code.classes()})

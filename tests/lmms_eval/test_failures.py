@@ -119,3 +119,69 @@ def test_the_command_line_says_why_nothing_was_scored_and_says_it_again(folder: 
         assert "ZeroDivisionError" not in done.stdout + done.stderr
         cell = json.loads((tmp_path / "out" / "results.json").read_text())["tasks"]["shades.direct"]
         assert (cell["n"], cell["failures"], cell["metrics"]) == (0, {"error": 4}, {})
+
+
+def _reduced_by(folder: Path, code: str, more: str = "") -> None:
+    """A numeric metric with an aggregation of its own, which `code` defines."""
+    (folder / "own.yaml").write_text(
+        "include: shades_direct.yaml\ntask: own\n"
+        f"metric_list: [{{metric: right, aggregation: !function utils.own}}]\n{more}",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n\ndef own(results):\n    {code}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "made", "problem"),
+    [
+        ("return 1 / 0", {}, "ZeroDivisionError"),
+        ("return {'easy': 0.25, 'hard': 0.1}", {"right": {"easy": 0.25, "hard": 0.1}}, ""),
+        ("return None", {"right": None}, ""),
+    ],
+)
+def test_no_mean_stands_in_for_an_aggregation_that_gives_no_number(
+    folder: Path, tmp_path: Path, code: str, made: dict[str, object], problem: str
+) -> None:
+    _reduced_by(folder, code)
+    out = run(folder, "own", Eye(), tmp_path / "out")
+    cell = out.results().tasks["own.direct"]
+    assert (cell.n, cell.metrics, cell.aggregate) == (4, {}, made) and problem in cell.problem
+    assert [row.value("right") for row in out.scores("own.direct")] == [None] * 4
+
+
+def test_every_pipeline_of_filters_is_aggregated_by_the_files_function(folder: Path, tmp_path: Path) -> None:
+    pipelines = "filter_list: [{filter: [{function: take_first}]}, {name: none, filter: [{function: map}]}]\n"
+    _reduced_by(folder, "return 100 * sum(results) / len(results)", pipelines)
+    cell = run(folder, "own", Eye(), tmp_path / "out").results().tasks["own.direct"]
+    assert cell.aggregate == {"right": 100.0, "right,none": 0.0}
+    assert {name: metric.mean for name, metric in cell.metrics.items()} == cell.aggregate
+
+
+def test_metrics_that_the_file_does_not_list_or_bypasses_have_no_number(folder: Path, tmp_path: Path) -> None:
+    (folder / "own.yaml").write_text(
+        "include: shades_direct.yaml\ntask: own\nprocess_results: !function utils.many\n"
+        "metric_list: [{metric: right}, {metric: kept, aggregation: bypass}]\n",
+        "utf-8",
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef many(doc, results):\n    return {'unlisted': 5.0, 'kept': 3.0, 'right': 1.0}\n")
+    out = run(folder, "own", Eye(), tmp_path / "out")
+    assert {name: metric.mean for name, metric in out.results().tasks["own.direct"].metrics.items()} == {"right": 1.0}
+    [first, *_] = out.scores("own.direct")
+    assert first.notes["results"] == {"unlisted": 5.0, "kept": 3.0, "right": 1.0}, "and are there to be looked at"
+
+
+def test_a_filter_that_finds_nothing_gives_an_empty_reply(folder: Path, tmp_path: Path) -> None:
+    """As lmms-eval hands it to `process_results`, and compares it."""
+    mapped = "filter_list: [{filter: [{function: map, mapping_dict: {Light: ' Light '}}, {function: take_first}]}]\n"
+    (folder / "plain.yaml").write_text(f"include: shades_plain.yaml\ntask: plain\ndoc_to_target: ''\n{mapped}")
+    (folder / "code.yaml").write_text(
+        f"include: shades_direct.yaml\ntask: code\nprocess_results: !function utils.heard\n{mapped}"
+        "metric_list: [{metric: heard}]\n"
+    )
+    with (folder / "utils.py").open("a", encoding="utf-8") as file:
+        file.write("\n\ndef heard(doc, results):\n    return {'heard': float(results[0] in ('', 'Light'))}\n")
+    found = run(folder, "plain,code", Eye(), tmp_path / "out").results().tasks
+    assert found["code.direct"].metrics["heard"].mean == 1.0
+    assert found["plain.direct"].metrics["exact_match"].mean == 0.5, "half of them are dark, and said to be nothing"

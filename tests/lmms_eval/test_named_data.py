@@ -212,6 +212,37 @@ def test_data_that_was_named_and_does_not_hold_it_is_no_reason_to_ask_the_hub(tm
         _played(tmp_path, HUB, data=tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "dataset_path: rows.jsonl",
+        "dataset_path: json\ndataset_kwargs: {data_files: rows.jsonl}",
+        "dataset_path: json\ndataset_kwargs: {data_files: {test: [rows.jsonl]}}",
+    ],
+)
+@pytest.mark.parametrize("data", ["empty", "renamed", "/dev/null"])
+def test_data_that_was_named_and_does_not_hold_it_is_not_taken_from_beside_the_task(
+    tmp_path: Path, lines: str, data: str
+) -> None:
+    for place in ("theirs", "empty", "renamed"):
+        (tmp_path / place).mkdir()
+    (tmp_path / "theirs" / "rows.jsonl").write_text(ROWS)
+    (tmp_path / "renamed" / "others.jsonl").write_text(ROWS)
+    assert len(_played(tmp_path, lines)) == 1
+    with pytest.raises(DataMissing, match=rf"{data} (holds no rows\.jsonl|is no file) .*beside the task file"):
+        _played(tmp_path, lines, data=tmp_path / data)
+
+
+def test_of_several_files_none_is_left_out_and_none_is_read_twice(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one.jsonl").write_text(ROWS)
+    lines = "dataset_path: json\ndataset_kwargs: {data_files: {test: [one.jsonl, two.jsonl]}}"
+    with pytest.raises(DataMissing, match=r"data holds no two\.jsonl"):
+        _played(tmp_path, lines, data=tmp_path / "data")
+    (tmp_path / "data" / "one.jsonl").rename(tmp_path / "data" / "test.jsonl")
+    assert len(_played(tmp_path, lines, data=tmp_path / "data")) == 1
+
+
 def test_pictures_of_rows_come_undecoded_from_the_file_or_by_a_path_beside_it(tmp_path: Path) -> None:
     red = colour("red")
     _with_images(

@@ -53,7 +53,11 @@ class Parts:
         with new_folder(out) as made:
             task = make_task(make_samples(self.count))
             self.failed = await merge(
-                runs, made, lambda name, source: task, (told if told is not None else []).append, partial=partial
+                runs,
+                made,
+                lambda name, source, data: task,
+                (told if told is not None else []).append,
+                partial=partial,
             )
             write_report(made)
         return RunFolder(out)

@@ -161,3 +161,43 @@ def test_what_runs_at_import_is_used(tmp_path: Path) -> None:
     (tmp_path / "utils.py").write_text("import cv7\n\n@cv7.slow\ndef other():\n    ...\n\ndef f():\n    ...\n")
     with pytest.raises(BadInput, match="there is no module cv7"):
         Functions(["utils.f"], tmp_path, {})[{"!function": "utils.f"}]
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("nosuch.pr", "!function nosuch.pr: there is no nosuch.py in {folder} (nor is a module nosuch installed)"),
+        ("sub.nosuch.pr", "!function sub.nosuch.pr: there is no sub/nosuch.py in {folder} (nor is a module sub in"),
+        ("pr", "!function pr names no module (write !function utils.pr for one in utils.py)"),
+        ("sklearn7.pr", "there is no sklearn7.py in"),
+        ("lmms_eval.nowhere.pr", "there is no module lmms_eval.nowhere (pip install lmms-eval"),
+    ],
+)
+def test_a_function_of_a_file_that_is_not_there_is_told_by_that_file(tmp_path: Path, named: str, told: str) -> None:
+    functions = Functions([named], tmp_path, MODULES)
+    assert "" not in functions.files
+    with pytest.raises(BadInput) as refused:
+        functions[{"!function": named}]
+    assert told.format(folder=tmp_path) in str(refused.value)
+
+
+def test_a_link_is_a_file_of_the_folder_it_lies_in(tmp_path: Path) -> None:
+    for name in ("here", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "neighbour.py").write_text(f"x = {name!r}\n")
+    (tmp_path / "elsewhere" / "real.py").write_text("from neighbour import x\ndef f():\n    return x, __file__\n")
+    (tmp_path / "here" / "linked.py").symlink_to(tmp_path / "elsewhere" / "real.py")
+    found = Functions(["linked.f"], tmp_path / "here", {})[{"!function": "linked.f"}]()
+    assert found == ("here", str(tmp_path / "here" / "linked.py"))
+    (tmp_path / "here" / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadInput, match=r"real\.py lies outside .*here \(have its folder there"):
+        Functions(["sub.real.f"], tmp_path / "here", {})[{"!function": "sub.real.f"}]
+
+
+def test_a_file_that_another_one_imports_is_told_before_it_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "neighbour.py").write_text("print('it runs')\n")
+    run(tmp_path, "import json, neighbour\nfrom neighbour import *\n")
+    told = capsys.readouterr()
+    assert told.err == f"running {tmp_path / 'neighbour.py'} too, which is imported\n" and told.out == "it runs\n"

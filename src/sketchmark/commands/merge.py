@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,16 +12,28 @@ from sketchmark.commands._include import include_option
 from sketchmark.commands._output import output_option
 from sketchmark.terminal import show_progress, tell
 
+if TYPE_CHECKING:
+    from sketchmark.task import Task
+
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @output_option("The run folder to make; it must not be there yet.", required=True)
 @click.option("--partial", is_flag=True, help="Merge what is there although samples are missing.")
 @include_option("Where tasks of your own are.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Where their data is now; unless it was moved, run.json says it."
+)
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def command(
-    runs: tuple[Path, ...], output_path: Path, partial: bool, include: tuple[Path, ...], trust_code: bool, quiet: bool
+    runs: tuple[Path, ...],
+    output_path: Path,
+    partial: bool,
+    include: tuple[Path, ...],
+    data: Path | None,
+    trust_code: bool,
+    quiet: bool,
 ) -> int:
     """Put the parts of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) together into one run folder.
 
@@ -50,13 +64,16 @@ def command(
     if quiet:
         show_progress(False)
 
+    def task_of(name: str, source: Mapping[str, Any], then: Path | None) -> Task:
+        return catalog.played(name, source, data or then)
+
     def say(line: str) -> None:
         if not quiet:
             tell(line, err=True)
 
     try:
         with new_folder(output_path) as made:
-            failed = event_loop.run(merge(folders, made, catalog.played, say, partial=partial))
+            failed = event_loop.run(merge(folders, made, task_of, say, partial=partial))
             write_report(made)
     except NotWhole as error:
         for gap in error.gaps:

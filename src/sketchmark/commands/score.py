@@ -22,9 +22,19 @@ from sketchmark.terminal import tell
 @click.option("--judge-args", default="", help="key=value,… for the judge.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json and every reply that is read differently.")
 @include_option("Where tasks of your own are.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Where their data is now; unless it was moved, run.json says it."
+)
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def command(
-    run: Path, scoring: str, judge: str, judge_args: str, as_json: bool, include: tuple[Path, ...], trust_code: bool
+    run: Path,
+    scoring: str,
+    judge: str,
+    judge_args: str,
+    as_json: bool,
+    include: tuple[Path, ...],
+    data: Path | None,
+    trust_code: bool,
 ) -> int:
     """Score the episodes of RUN again and print the table. The model is not asked, and the old scores stay until all
     new ones are there. Of several scorings it also says which replies they read differently.
@@ -55,7 +65,10 @@ def command(
     folder = RunFolder.open(run)
     catalog = Catalog(include, trust_code)
     about = folder.about()
-    tasks = {name: catalog.played(about.cells[name].task, about.cells[name].source) for name in folder.cells}
+    tasks = {
+        name: catalog.played(about.cells[name].task, about.cells[name].source, data or about.data(name))
+        for name in folder.cells
+    }
     scorings = [name.strip() for name in scoring.split(",") if name.strip()]
     grading = Grading(
         judge=with_cache(catalog.model(judge, parse_arguments(judge_args)), default_cache()) if judge else None

@@ -7,6 +7,7 @@ is read without looking.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -162,6 +163,11 @@ class RunAbout(Struct):
 
     ended: Ended | None = None
     """How the last start ended; null while it goes on, and where it was killed."""
+
+    def data(self, cell: str) -> Path | None:
+        """Where a cell's data lay when it was played; None: nobody said, with `--data` or SKETCHMARK_DATA."""
+        asked = self.asked.get(cell)
+        return Path(asked.data) if asked and asked.data else None
 
 
 class PartLine(Struct, omit_defaults=True):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.errors import CallFailed, RunConflict, SketchmarkError
 from sketchmark.models.tally import Counted, Tally
 from sketchmark.runs.alignment import scorers_of
 from sketchmark.runs.format import ScoreRow
@@ -31,7 +31,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
     scorer that broke is another matter: what it would have said of this very answer is not known, so its cell shows
     no score until that is mended (`sketchmark.runs.results.withheld`).
 
-    Raises CallFailed where no further call to the judge would fare better (a refused key).
+    Raises CallFailed where no further call to the judge would fare better (a refused key), and RunConflict where what
+    a scorer has to look at is not what was played: no row is to be made of that.
     """
     sample, failure = episode.sample, episode.failure
     scored = failure is None or failure.blames_model
@@ -81,7 +82,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
         due = task.headline if grading.scoring != RA_AL and not task.declared.aggregate else ""
         if due and due not in values and not broken:
             raise ValueError(f"no score {due!r}, the task's headline (None where it does not apply)")
-    except CallFailed:
+    except (CallFailed, RunConflict):
         raise
     except Exception as error:  # a scorer's bug must not end a run that has cost money
         return Scores({}, {"scorer_failed": one_line(error)}), ["scorer_failed"]

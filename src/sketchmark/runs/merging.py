@@ -85,8 +85,8 @@ class Scorings:
     judged: bool
 
 
-TaskOf = Callable[[str, Mapping[str, Any]], Task]
-"""(name, source) of a cell -> its task."""
+TaskOf = Callable[[str, Mapping[str, Any], Path | None], Task]
+"""(name, source, place of its data) of a cell -> its task."""
 
 
 async def merge(
@@ -96,7 +96,7 @@ async def merge(
     Numbers are made by the code of `run` and `score`. Returns how many episodes are to be played again: they failed.
     """
     about, notes = one_run(runs)
-    tasks = {name: task_of(cell.task, cell.source) for name, cell in about.cells.items()}
+    tasks = {name: task_of(cell.task, cell.source, about.data(name)) for name, cell in about.cells.items()}
     shards = [run.about().shard for run in runs]
     choices, gaps = list[Choice](), list[str]()
     with counted(about.cells, len(about.cells), "comparing") as cells:

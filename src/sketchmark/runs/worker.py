@@ -7,10 +7,11 @@ import asyncio
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from sketchmark.catalog import Catalog
-from sketchmark.errors import CannotPlay, MissingExtra
+from sketchmark.errors import CannotPlay, MissingExtra, RunConflict
 from sketchmark.models.base import Model
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.tally import Counted, Tally
@@ -69,7 +70,8 @@ class Worker:
             episode = await play(self._model, of.cell, sample, donor, self._recipe.time_limit)
             row = None
             if self._recipe.scoring is not None:
-                row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.scoring))
+                with suppress(RunConflict):  # it takes the data, which is not here: whoever sent it scores
+                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.scoring))
             return pack_outcome(job, pictures, episode, row)
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})

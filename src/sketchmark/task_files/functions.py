@@ -73,7 +73,8 @@ class Functions:
     @property
     def files(self) -> list[str]:
         """What naming them runs, as one would call it: a file beside the task file, or a module."""
-        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in self._wanted]
+        named = [name for name in self._wanted if name]
+        return [f"{name}.py" if _file(self._folder, name).is_file() else name for name in named]
 
     def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
         found = self.value(entry)
@@ -84,26 +85,35 @@ class Functions:
     def value(self, entry: Mapping[str, Any]) -> Any:
         """What has that name, which need not be a function."""
         module_name, _, name = str(entry[FUNCTION]).rpartition(".")
+        if not module_name:
+            raise BadInput(f"!function {name} names no module", f"write !function utils.{name} for one in utils.py")
         with blamed(f"!function {entry[FUNCTION]}", "cannot be loaded"):
-            module = self._module(module_name)
+            module = self._module(module_name, name)
         if (found := getattr(module, name, None)) is None:
             raise BadInput(f"!function {entry[FUNCTION]}: there is no such function in {module.__file__}")
         return found
 
-    def _module(self, name: str) -> ModuleType:
+    def _module(self, name: str, wanted: str) -> ModuleType:
         place = (self._folder / name.rpartition("/")[0]).resolve()
         imports = self._imports.setdefault(place, Imports(place, self._provided))
         file = _file(self._folder, name)
         if file.is_file():
             return imports.run(file, frozenset(self._wanted.get(name, ())))
-        if not name:
-            raise BadInput("it names no module", "write !function module.name")
         try:
             return import_module(name)
         except ModuleNotFoundError as error:
             if error.name != name.partition(".")[0]:
                 raise
+        try:
             return imports(name, fromlist=("__name__",))
+        except ModuleNotFoundError as error:
+            top = name.partition(".")[0]
+            if top in _INSTALLED_AS or not f"{name}.".startswith(f"{error.name}."):
+                raise
+            raise BadInput(
+                f"!function {name}.{wanted}: there is no {_file(Path(), name)} in {self._folder}",
+                f"nor is a module {top} installed",
+            ) from error
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.task_files.spare import NotInstalled, spare_imports
+from sketchmark.terminal import tell
 
 _PYTHONS = builtins.__import__
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -46,13 +47,16 @@ class Imports:
     def run(self, file: Path, wanted: frozenset[str] | None = None) -> ModuleType:
         """The module of a file of this folder. Where all that is `wanted` of it is known, what else it imports need
         not be installed."""
-        name = ".".join(file.resolve().relative_to(self._folder).with_suffix("").parts)
+        file = file.parent.resolve() / file.name  # a link lies where it lies: its neighbours are those of the folder
+        if not file.is_relative_to(self._folder):
+            raise BadInput(f"{file} lies outside {self._folder}", "have its folder there, not a link to it")
+        name = ".".join(file.relative_to(self._folder).with_suffix("").parts)
         with self._lock:
             if known := self._modules.get(name):
                 return known
             if wanted is not None:
-                self._spare[str(file.resolve())] = spare_imports(file, wanted)
-            return self._run(name, file.resolve())
+                self._spare[str(file)] = spare_imports(file, wanted)
+            return self._run(name, file)
 
     def __call__(
         self,
@@ -124,9 +128,9 @@ class Imports:
             return self._modules.setdefault(name, import_module(self._provided[name]))
         place = self._place(name)
         if place and place.with_suffix(".py").is_file():
-            return self._run(name, place.with_suffix(".py"))
+            return self._run_too(name, place.with_suffix(".py"))
         if place and not self._folder.is_relative_to(place) and (place / "__init__.py").is_file():
-            return self._run(name, place / "__init__.py")
+            return self._run_too(name, place / "__init__.py")
         if (place and place.is_dir()) or any(one.startswith(f"{name}.") for one in self._provided):
             return self._modules.setdefault(
                 name, ModuleType(name)
@@ -142,6 +146,11 @@ class Imports:
             if place.is_dir() or place.with_suffix(".py").is_file():
                 return place
         return None
+
+    def _run_too(self, name: str, file: Path) -> ModuleType:
+        """A file that nobody named but another one's import."""
+        tell(f"running {file} too, which is imported", err=True)
+        return self._run(name, file)
 
     def _run(self, name: str, file: Path) -> ModuleType:
         """Run a file under a module name of its own, which is the only thing that others could see of it."""

@@ -55,7 +55,9 @@ class NamedData:
         self._config = config
         self._data = data
         self._typed = {} if features is None else {"features": features}
-        self._roots = [folder, *([data] if data is not None and data.is_dir() else [])]
+        self._folder = folder
+        self._home = folder if data is None else data
+        """What is named lies there and nowhere else: what the user names takes the place of what lies beside."""
         self.root = folder
         self._from_hub = False
         self._read: dict[str, list[str]] = {}
@@ -88,7 +90,7 @@ class NamedData:
         keys = ("test_split", "validation_split", "training_split")
         split = next((str(self._config[key]) for key in keys if self._config.get(key)), "")
         if not split:
-            raise BadInput(f"the task file in {self._roots[0]} names no split", "add test_split")
+            raise BadInput(f"the task file in {self._folder} names no split", "add test_split")
         return split
 
     def _load(self, path: str, split: str) -> Any:
@@ -106,7 +108,7 @@ class NamedData:
         local = self._local(path)
         if local is None and self._data is not None:
             what = ", ".join(_names(named)) or f"{name or 'data'}/{split}-*.parquet"
-            raise DataMissing(f"{self._data} holds no {what}", tables.ways(path))
+            raise self._not_there(what if tables.is_hub_id(path) else path)
         if local is None and not saved and tables.is_hub_id(path) and not Path(path).exists():
             self._from_hub = True
             for one in _names([named, options.get("data_dir")]):
@@ -120,8 +122,9 @@ class NamedData:
     def _under_data(self, path: str, name: str | None, split: str, named: Any) -> list[Path]:
         """Where the user's own copy lies: `--data` is a file, or a folder as `sketchmark.files.tables.rows` says."""
         data = self._data
-        if data is None or not data.exists():
-            raise DataMissing(f"{data} does not exist", tables.ways(path))
+        if data is None or not (data.is_file() or data.is_dir()):
+            gone = "is no file and no folder" if data and data.exists() else "does not exist"
+            raise DataMissing(f"{data} {gone}", self._ways())
         self.root = data.parent if data.is_file() else data
         if data.is_file():
             return [data]
@@ -129,8 +132,20 @@ class NamedData:
             return [saved]
         files = named.get(split) if isinstance(named, Mapping) else named
         listed = [one for one in _names(files) if ".." not in Path(one).parts and not Path(one).is_absolute()]
-        found = [file for one in listed for file in tables.files_in(data, path, name, split, one)]
-        return found or ([] if listed else tables.files_in(data, path, name, split, None))
+        found = {one: tables.files_in(data, path, name, split, one) for one in listed}
+        if any(found.values()) and (missing := next((one for one in listed if not found[one]), "")):
+            raise self._not_there(missing)
+        files = [file for one in listed for file in found[one]]
+        return list(dict.fromkeys(files)) or ([] if listed else tables.files_in(data, path, name, split, None))
+
+    def _not_there(self, what: str) -> DataMissing:
+        return DataMissing(f"{self._data} holds no {what}", self._ways())
+
+    def _ways(self) -> str:
+        path = str(self._config["dataset_path"])
+        if tables.is_hub_id(path):
+            return tables.ways(path)
+        return "give --data the file or folder that holds it; without --data it is looked for beside the task file"
 
     def _loaded(self, datasets: Any, places: list[Path], split: str) -> Any:
         """Files of one kind, or a folder that holds such files or that `datasets` saved."""
@@ -162,6 +177,8 @@ class NamedData:
             found[str(key)] = []
             for one in _names(names):
                 file = self._local(one)
+                if (file is None or not file.is_file()) and self._data is not None:
+                    raise self._not_there(one)
                 if file is None or not file.is_file():
                     raise BadInput(f"data_files {one!r} is not there", _NOTHING_ELSE)
                 found[str(key)].append(str(file))
@@ -170,12 +187,11 @@ class NamedData:
         return found
 
     def _local(self, name: str) -> Path | None:
-        """The file or folder of that name in one of the places, links followed only inside it."""
-        for root in self._roots:
-            path = Path(os.path.realpath(root / name))
-            if path.exists() and path.is_relative_to(root.resolve()):
-                self.root = root
-                return path
+        """The file or folder of that name, links followed only inside where it may lie."""
+        path = Path(os.path.realpath(self._home / name))
+        if path.exists() and path.is_relative_to(self._home.resolve()):
+            self.root = self._home
+            return path
         return None
 
 

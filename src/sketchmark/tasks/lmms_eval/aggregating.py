@@ -26,7 +26,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.task import Grading
 from sketchmark.task_files.functions import blamed
-from sketchmark.tasks.lmms_eval.config import Config, reduced_by_function
+from sketchmark.tasks.lmms_eval.config import Config, pipelines, reduced_by_function
 from sketchmark.tasks.lmms_eval.opened import Opened, opened
 from sketchmark.tasks.lmms_eval.playing import score
 
@@ -62,18 +62,19 @@ def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
 
 
 def influences(rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
-    """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation gives a number
-    and works on all results only, or takes too long, samples have no value: the number stands without an interval."""
+    """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation works on all
+    results only, or takes too long, samples have no value: the number stands without an interval. Nor have they where
+    it gives no number or fails: a mean of what it was given is not what it says."""
     values = {str(row["sample"]): dict(row["values"]) for row in rows}
     try:
         task = opened(Path(task_file))
-    except SketchmarkError:  # its data is gone: the rows say so themselves
+    except SketchmarkError:  # its code cannot be run: the rows say so themselves
         return values
     reduced = _reduced(task)
     for name, metric in reduced:
         results = _results(rows, name)
-        shares = _shares(task, metric, list(results.values()), LONGEST / len(reduced)) if results else None
-        for number, sample in enumerate(results if shares is not None else ()):
+        shares = _shares(task, metric, list(results.values()), LONGEST / len(reduced)) if results else []
+        for number, sample in enumerate(results):
             values[sample][name] = shares[number] if shares else None
     return values
 
@@ -92,7 +93,7 @@ def submission(episodes: Iterable[Episode], folder: Path, *, task_file: str) -> 
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     for name, metric in writers:
-        if results := [note[name] for note in notes if note.get(name) is not None]:
+        if results := [note[name] for note in notes if name in note]:
             with blamed(f"the aggregation of {name} in {task_file}"):
                 task.total(metric, results)
             files += [Path(shutil.copy(one, folder / one.name)) for one in task.written(metric, results)]
@@ -100,17 +101,23 @@ def submission(episodes: Iterable[Episode], folder: Path, *, task_file: str) -> 
 
 
 def _reduced(task: Opened) -> list[tuple[str, Config]]:
-    return [(str(metric["metric"]), metric) for metric in reduced_by_function(task.config)]
+    """By name, each pipeline of filters with its own."""
+    names = [
+        (f"{one['metric']}{suffix}", one)
+        for suffix in pipelines(task.config)
+        for one in reduced_by_function(task.config)
+    ]
+    return [(name, {**metric, "metric": name}) for name, metric in names]
 
 
 def _results(rows: Rows, name: str) -> dict[str, Any]:
-    """By sample, of those that were scored."""
-    found = {str(row["sample"]): row["notes"].get("results", {}).get(name) for row in rows if row["scored"]}
-    return {sample: result for sample, result in found.items() if result is not None}
+    """By sample, of those that were scored, as they are kept. None is a result like any other."""
+    found = {str(row["sample"]): row["notes"].get("results", {}) for row in rows if row["scored"]}
+    return {sample: results[name] for sample, results in found.items() if name in results}
 
 
-def _shares(task: Opened, metric: Config, results: list[Any], longest: float) -> list[float] | None:
-    """Each result's value; none at all where they cannot be had, and None where there is no number to share.
+def _shares(task: Opened, metric: Config, results: list[Any], longest: float) -> list[float]:
+    """Each result's value; none at all where they cannot be had, or there is no number to share.
 
     Where there is no time for each, blocks of results are left out at once, and the distance of their values from the
     number is stretched by as much as the mean of a block is steadier than one result.
@@ -119,7 +126,7 @@ def _shares(task: Opened, metric: Config, results: list[Any], longest: float) ->
     try:
         whole = _as_number(task.total(metric, results))
     except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
-        return None
+        return []
     seconds = max(time.perf_counter() - began, 1e-6)
     sizes = [len(results), *(size for size in _BLOCKS if size < len(results))]
     blocks = next((size for size in sizes if size * seconds <= longest), 0)

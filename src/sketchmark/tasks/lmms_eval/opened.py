@@ -10,12 +10,13 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from weakref import finalize
 
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files.tables import data_path
 from sketchmark.parts import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, not_sent, pipelines
+from sketchmark.tasks.lmms_eval.document_digest import digest
 from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import shown
@@ -26,7 +27,7 @@ _TRUSTED: set[Path] = set()
 """Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
 
 _DATA: dict[Path, Path | None] = {}
-"""The `--data` that a file's documents were last read with: its scorers need them too, and are not told."""
+"""The `--data` that a file's documents are read with, as its run says: its scorers need it too, and are not told."""
 
 _OPENED: dict[tuple[Path, Path | None], Opened] = {}
 
@@ -41,14 +42,19 @@ def trust(path: Path) -> None:
 def opened(path: Path) -> Opened:
     if path.resolve() not in _TRUSTED:
         raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
-    known = (path, _DATA.get(path) or data_path(None))
+    known = (path, _DATA[path] if path in _DATA else data_path(None))
     if known not in _OPENED:
         _OPENED[known] = Opened(*known)
     return _OPENED[known]
 
 
-def opened_with(path: Path, data: Path | None) -> Opened:
+def read_from(path: Path, data: Path | None) -> None:
+    """From now on the file's documents are read from there; None: from beside it, or from the hub."""
     _DATA[path] = data
+
+
+def opened_with(path: Path, data: Path | None) -> Opened:
+    read_from(path, data)
     return opened(path)
 
 
@@ -61,26 +67,68 @@ class _Total(NamedTuple):
 
 
 class Opened(TaskCode):
-    """What is asked of such a file: its documents, and of each its text, pictures, target and results."""
+    """What is asked of such a file: its documents, and of each its text, pictures, target and results. Documents are
+    not read before one is asked for: an aggregation needs none."""
 
     def __init__(self, path: Path, data: Path | None) -> None:
         super().__init__(path)
-        self._results: dict[tuple[int, str], dict[str, Any]] = {}
+        self._place = data
+        self._digests: dict[int, str] = {}
+        self._results: dict[tuple[str, str], dict[str, Any]] = {}
         self._totals: dict[str, _Total] = {}
         name = self.config.get("task", path.stem)
         if unsent := not_sent(self.config):
             told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
             tell(f"{name}: of its generation_kwargs no model is told {told}", err=True)
-        if self.names:
-            files = ", ".join(self.files)
-            tell(f"{name}: running {files} of {path.parent} (--trust-code)", err=True)
-            self.check()
-        self.data = NamedData(self.config, path.parent, data, self.features())
-        self.docs = self._made(self.data.documents)
+        if self.files:
+            tell(f"{name}: running {', '.join(self.files)} of {path.parent} (--trust-code)", err=True)
+        self.check()
+
+    @cached_property
+    def data(self) -> NamedData:
+        return NamedData(self.config, self.path.parent, self._place, self.features())
+
+    @cached_property
+    def docs(self) -> Any:
+        return self._made(self.data.documents)
 
     def documents(self) -> Iterable[Document]:
         """For functions as `datasets` decodes them, else as they are in the files."""
         return self.docs if self.names else self.data.rows(self.data.documents)
+
+    def known(self, number: int, doc: Document) -> str:
+        """By what a document is known again, as it was when it was first looked at."""
+        if number not in self._digests:
+            self._digests[number] = digest(doc)
+        return self._digests[number]
+
+    def _document(self, number: int) -> Document:
+        return self.docs[number] if self.names else next(self.data.rows(self.docs.select([number])))
+
+    def _number_now(self, number: int, played: str) -> int:
+        """Where the document that was played stands now: `process_docs` may shuffle."""
+        where = self._name_of(number)
+        if not played:
+            raise RunConflict(f"an earlier version played {where} without noting what it holds", "play it again")
+        try:
+            same = number < len(self.docs) and self._known_now(number) == played
+        except SketchmarkError as error:
+            raise RunConflict(f"the data that was played cannot be read: {error}") from error
+        if same:
+            return number
+        if played not in self._places:
+            raise RunConflict(
+                f"{where} is not the one that was played before: the data changed",
+                "name the data that was played with --data",
+            )
+        return self._places[played]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {self._known_now(number): number for number in range(len(self.docs))}
+
+    def _known_now(self, number: int) -> str:
+        return self._digests.get(number) or self.known(number, self._document(number))
 
     @cached_property
     def pool(self) -> Any:
@@ -114,19 +162,20 @@ class Opened(TaskCode):
             raise BadInput(f"{where} has no column {entry!r}", f"it has: {', '.join(doc)}")
         return list(shown(found, where, root, frames))
 
-    def results(self, number: int, answer: str) -> dict[str, Any]:
-        """What `process_results` says of an answer; it is asked once, since it may ask a judge."""
-        if (number, answer) not in self._results:
-            self._results[number, answer] = self.processed(
-                answer, self.docs[number], self.docs, self._name_of(number)
-            )
-        return self._results[number, answer]
+    def results(self, number: int, played: str, answer: str) -> dict[str, Any]:
+        """What `process_results` says of an answer to the document that was `played`; it is asked once, since it may
+        ask a judge."""
+        if (played, answer) not in self._results:
+            doc = self._document(self._number_now(number, played))
+            self._results[played, answer] = self.processed(answer, doc, self.docs, self._name_of(number))
+        return self._results[played, answer]
 
-    def replies(self, number: int, answer: str) -> dict[str, list[Any]]:
+    def replies(self, number: int, played: str, answer: str) -> dict[str, list[Any]]:
         """The answer as each pipeline leaves it."""
         steps = [step for one in pipelines(self.config).values() for step in one]
         needs_document = any(step.get("function") != "take_first" for step in steps)
-        return self.filtered(answer, self.docs[number] if needs_document else {}, self._name_of(number))
+        doc = self._document(self._number_now(number, played)) if needs_document else {}
+        return self.filtered(answer, doc, self._name_of(number))
 
     def total(self, metric: Config, results: list[Any]) -> Any:
         """The file's own aggregation of all results; what it raised is raised. Whoever asks for the same again is

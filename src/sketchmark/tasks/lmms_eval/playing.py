@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from sketchmark.parts import Picture, Sample
 from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing
-from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, specific, target_setting
+from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, pipelines, specific, target_setting
 from sketchmark.tasks.lmms_eval.examples import Examples
+from sketchmark.tasks.lmms_eval.kept import written
 from sketchmark.tasks.lmms_eval.opened import Opened, opened, opened_with
 from sketchmark.tasks.lmms_eval.provided.metrics import anls, exact_match_hf_evaluate
 from sketchmark.tasks.lmms_eval.provided.reasoning import BEFORE_SCORING, strip_reasoning_tags
@@ -31,12 +31,14 @@ def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", 
     targets = target_setting(task.config, model)
     examples = Examples(task, settings, targets)
     for number, doc in enumerate(task.documents()):
-        yield _sample(task, number, doc, settings, targets, frames, examples.before(doc))
+        known = task.known(number, doc)  # before code of the file could change it
+        yield _sample(task, number, known, doc, settings, targets, frames, examples.before(doc))
 
 
 def _sample(
     task: Opened,
     number: int,
+    known: str,
     doc: Mapping[str, Any],
     settings: Config | None,
     targets: Any,
@@ -51,7 +53,7 @@ def _sample(
     if generation_prompt:
         fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
         fields["variant"] = generic_drawing.OWN_PROMPT
-    target: dict[str, Any] = {"doc": number}
+    target: dict[str, Any] = {"doc": number, "digest": known}
     if "doc_to_target" in task.config:
         target["answer"] = task.target(doc, targets, where)
     visuals = task.visuals(doc, settings, where, frames)
@@ -68,20 +70,30 @@ def _sample(
 
 
 def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
-    """The file's own `process_results`, or its metrics against `doc_to_target`."""
+    """The file's own `process_results`, or its metrics against `doc_to_target`. Numbers are of the metrics that the
+    file lists, as in lmms-eval; one with the aggregation `bypass` is not to have any."""
     task = opened(Path(task_file))
-    answer, number = _cut(task.config, episode.answer), int(sample.target["doc"])
+    answer = _cut(task.config, episode.answer)
+    asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
     if "process_results" in task.config:
-        found = task.results(number, answer)
+        found = task.results(*asked, answer)
     else:
         found = {
             f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))
-            for suffix, replies in task.replies(number, answer).items()
+            for suffix, replies in task.replies(*asked, answer).items()
             for metric in metrics(task.config)
         }
-    values = {name: _number(value) for name, value in found.items()}
-    results = json.loads(json.dumps(found, default=str))
-    return Scores({name: value for name, value in values.items() if value is not None}, {"results": results})
+    values: dict[str, float | None] = {}
+    for name, metric in _listed(task.config):
+        if metric.get("aggregation") == "bypass":
+            values[name] = None
+        elif (value := _number(found.get(name))) is not None:
+            values[name] = value
+    return Scores(values, {"results": {str(name): written(value) for name, value in found.items()}})
+
+
+def _listed(config: Config) -> list[tuple[str, Config]]:
+    return [(f"{metric['metric']}{suffix}", metric) for suffix in pipelines(config) for metric in metrics(config)]
 
 
 def _cut(config: Config, answer: str) -> str:

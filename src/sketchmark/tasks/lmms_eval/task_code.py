@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from sketchmark.files.tables import datasets_library
 from sketchmark.task_files.functions import FUNCTION, Functions, blamed, functions_in
 from sketchmark.task_files.reading import read_config
 from sketchmark.tasks.lmms_eval.config import Config, features, functions, mapping, pipelines
+from sketchmark.tasks.lmms_eval.kept import read
 from sketchmark.tasks.lmms_eval.provided import MODULES
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS, Filter
 from sketchmark.tasks.lmms_eval.templates import filled
@@ -95,7 +95,8 @@ class TaskCode:
         return found
 
     def filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
-        """What `process_results` is given, for each pipeline."""
+        """What `process_results` is given, for each pipeline: as lmms-eval hands it on, without spaces around, and
+        with nothing for None."""
         if self._filters is None:
             self._filters = {
                 suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
@@ -106,11 +107,12 @@ class TaskCode:
             for step in steps:
                 with blamed(f"the filter {type(step).__name__} on {where}"):
                     replies = list(step.apply(replies, [doc]))
-            found[suffix] = list(replies[0]) if isinstance(replies[0], (list, tuple)) else [replies[0]]
+            left = list(replies[0]) if isinstance(replies[0], (list, tuple)) else [replies[0]]
+            found[suffix] = [one.strip() if isinstance(one, str) else "" if one is None else one for one in left]
         return found
 
     def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
-        """The file's own aggregation, of a copy that it may change; one that writes files is told where."""
+        """The file's own aggregation, of results as they are kept; one that writes files is told where."""
         function = self._functions[metric["aggregation"]]
         told = Namespace(
             output_path=str(folder),
@@ -118,7 +120,7 @@ class TaskCode:
             model="model",
             tasks=str(self.config.get("task", self.path.stem)),
         )
-        return function(json.loads(json.dumps(results)), **({"args": told} if self.writes_files(metric) else {}))
+        return function(read(list(results)), **({"args": told} if self.writes_files(metric) else {}))
 
     def writes_files(self, metric: Config) -> bool:
         return "args" in inspect.signature(self._functions[metric["aggregation"]]).parameters
