@@ -107,6 +107,7 @@ FOREIGN = {
 @pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
 def test_yaml_that_is_not_meant_for_us_may_lie_beside_tasks(folder: Path, text: str) -> None:
     write(folder, other=text)
+    (folder / "folder.yaml").mkdir()
     shown = listed(folder)
     assert shown.return_value == 0 and "good_one" in shown.stdout and not shown.stderr
 

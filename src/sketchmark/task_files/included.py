@@ -13,7 +13,7 @@ from sketchmark.task_files.yaml_text import Glance, glance
 
 def task_files_in(folder: Path) -> Iterator[tuple[Path, Glance]]:
     """What lies beside tasks and is not meant for us is passed over, whatever it is."""
-    for file in sorted(folder.rglob("*.yaml")):
+    for file in sorted(path for path in folder.rglob("*.yaml") if not path.is_dir()):
         seen = glance(file)
         if may_be_a_task(seen, file.name):
             yield file, seen
