@@ -39,10 +39,11 @@ class Says(Model):
         return Reply(text=self.answer)
 
 
-def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
-    """What is known so far always stands in the file `told`: the process may be ended at any time."""
+def try_task(folder: Path, task_file: Path, home: Path, told: Path) -> None:
+    """The whole folder is included, as people do it. What is known so far always stands in the file `told`: the
+    process may be ended at any time."""
 
-    known = known_rows().get(folder, {})
+    known = known_rows().get(folder.name, {})
 
     def tell(state: str, kind: str, reason: object = "") -> None:
         if state != PLAYS and not kind.startswith(NO_MODULE):
@@ -55,7 +56,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     other_sets(inventor)
     config = read_config(task_file)
     try:
-        Catalog((task_file,), trust_code=True).task(str(config["task"]))
+        Catalog((folder,), trust_code=True).task(str(config["task"]))
         code = TaskCode(task_file)
         code.check()
     except SketchmarkError as error:
@@ -69,7 +70,7 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
             return tell(LOADS, _kind(words), words)
         tell(LOADS, "not done in time", "being played")
         model = Says(attempt.model, attempt.answer)
-        cell = _played(model, attempt, config, task_file, home)
+        cell = _played(model, attempt, config, folder, home)
     except SketchmarkError as error:
         return tell(LOADS, _kind(str(error)), error)
     names = [str(metric["metric"]) for metric in metrics(config)]
@@ -85,19 +86,19 @@ def try_task(folder: str, task_file: Path, home: Path, told: Path) -> None:
     return tell(PLAYS, "", f"n={cell.n}, sounds={model.heard}: {', '.join(given)}")
 
 
-def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], task_file: Path, home: Path) -> CellSummary:
+def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], folder: Path, home: Path) -> CellSummary:
     """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
     save(_splits(attempt.rows(), config), home / "data")
-    folder = sketchmark.run(
+    run = sketchmark.run(
         model,
         str(config["task"]),
-        include=(task_file,),
+        include=(folder,),
         trust_code=True,
         data=home / "data",
         output_path=home / "run",
         no_cache=True,
     )
-    [cell] = folder.results.tasks.values()
+    [cell] = run.results.tasks.values()
     return cell
 
 

@@ -61,7 +61,7 @@ def _start(number: int, wanted: Wanted, seconds: int) -> tuple[int, _Running]:
     if pid == 0:
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        _child(folder.name, task_file, Path(home.name))
+        _child(folder, task_file, Path(home.name))
     return pid, _Running(number, task_file, home, time.monotonic() + _WAITING * seconds)
 
 
@@ -76,7 +76,7 @@ def _ended(running: dict[int, _Running]) -> list[int]:
     return done
 
 
-def _child(folder: str, task_file: Path, home: Path) -> None:
+def _child(folder: Path, task_file: Path, home: Path) -> None:
     """Never returns."""
     out = (home / "out.txt").open("w")
     os.dup2(out.fileno(), 1)

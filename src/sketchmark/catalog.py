@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
@@ -24,9 +24,10 @@ from sketchmark.models.by_code import DrawsByCode, taken_from
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.code import CodeNames, IncludedFiles
+from sketchmark.task_files.foreign import wants_a_group_score
+from sketchmark.task_files.included import Unread, in_words, task_files_in
 from sketchmark.task_files.reading import (
     MODES,
-    holds_a_task,
     is_group,
     is_lmms_eval,
     members_of,
@@ -35,7 +36,11 @@ from sketchmark.task_files.reading import (
     read_config,
     yaml_files,
 )
+from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
+from sketchmark.terminal import tell
+
+Found = TypeVar("Found")
 
 _QUESTIONS = Path(__file__).parent / "tasks" / "questions" / "_questions.yaml"
 """How a file of questions is played and scored."""
@@ -97,6 +102,8 @@ class Catalog:
         self._models: dict[str, Callable[..., Model]] = {}
         self._tagged: dict[str, list[str]] = {}
         self._foreign: set[Path] = set()
+        self._unread: dict[str, Unread] = {}
+        self._without_score: list[str] = []
         self._code = IncludedFiles()
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
@@ -115,16 +122,36 @@ class Catalog:
             self._models |= _models_in(self._code.run(path))
             return
         if path.is_file():
-            self._include_task(path)
+            _check(path)
+            self._include_files([path])
             return
-        for file in filter(holds_a_task, yaml_files(path)):
-            self._include_task(file)
+        readable = []
+        for file, seen in task_files_in(path):
+            try:
+                _check(file)
+                readable.append(file)
+            except BadInput as error:
+                self._keep(Unread.of(file, seen, error))
+        self._include_files(readable)
         if self._trust:
             self._code.trust(path)
 
-    def _include_task(self, file: Path) -> None:
-        self._files[file.stem.lower()] = file
-        self._foreign.add(file)
+    def _keep(self, one: Unread) -> None:
+        """Nothing else is played for it under its names, and nothing under its labels without it."""
+        for name in one.names:
+            self._files.pop(name.lower(), None)
+            self._unread[name.lower()] = one
+        for label in one.labels:
+            self._tagged.setdefault(label.lower(), []).append(one.names[0])
+
+    def _include_files(self, files: Sequence[Path]) -> None:
+        """The names that files give themselves go before the names that files have."""
+        self._files |= {file.stem.lower(): file for file in files}
+        self._foreign |= set(files)
+        for file in files:
+            self._include_names(file)
+
+    def _include_names(self, file: Path) -> None:
         config = read_config(file)
         named = config.get("task")
         if isinstance(named, str):
@@ -141,8 +168,6 @@ class Catalog:
         """What a listing needs, without importing what the task is made of."""
         config = read_config(self._files[name.lower()])
         if is_lmms_eval(config):
-            from sketchmark.tasks import generic_drawing
-
             config = {"modes": generic_drawing.modes(self._files[name.lower()].parent)}
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
@@ -151,27 +176,43 @@ class Catalog:
         return self._files[name.lower()].parent.name
 
     def group_names(self) -> list[str]:
-        files = {path.stem for path in self._files.values() if is_group(read_config(path))}
+        files = {_group_name(path) for path in self._files.values() if is_group(read_config(path))}
         return sorted(files | set(self._tagged))
+
+    def unread(self, wanted: Callable[[str], bool]) -> list[Unread]:
+        """The files of included folders that cannot be read and have such a name."""
+        found = {one.file: one for one in self._unread.values() if any(map(wanted, one.names))}
+        return sorted(found.values(), key=lambda one: one.file)
 
     def group_members(self, name: str) -> list[str]:
         path = self._files.get(name.lower())
-        return members_of(read_config(path)) if path else self._tagged[name.lower()]
+        config = read_config(path) if path else {}
+        return members_of(config) if is_group(config) else self._tagged[name.lower()]
 
     def pick(self, names: str) -> list[Pick]:
         """`maze,mmsi_visual_cot` -> the tasks, groups opened, duplicates once."""
         picks: dict[Pick, None] = {}
+        self._without_score.clear()
         for name in filter(None, (part.strip() for part in names.split(","))):
             for pick in self._picks(name):
                 picks[pick] = None
         if not picks:
             raise BadInput("no task named", "give --tasks, for example --tasks maze,sliding")
+        if self._without_score:
+            names = ", ".join(self._without_score)
+            tell(f"{names}: each task has its score, the group has none (aggregate_metric_list)", err=True)
         return list(picks)
 
     def _file(self, name: str) -> Path | None:
-        """The task file of that name: as it is written, else as people write it."""
-        exact = self._files.get(name.lower())
-        return exact or next((path for known, path in self._files.items() if _bare(known) == _bare(name)), None)
+        """The task file of that name: as it is written, else as people write it. One that cannot be read says why."""
+        if name.lower() in self._files:
+            return self._files[name.lower()]
+        unread = self._unread.get(name.lower())
+        if unread is None and (path := _alike(name, self._files)):
+            return path
+        if unread := unread or _alike(name, self._unread):
+            raise unread.error
+        return None
 
     def _aliased(self, name: str) -> Path | None:
         """The task file that has this name for an alias. Looked for last: an alias hides nobody's name."""
@@ -190,6 +231,8 @@ class Catalog:
             if not is_group(config):
                 return [Pick(name_of(path), mode_in(name_of(path), config))]
             members = members_of(config)
+            if wants_a_group_score(config):
+                self._without_score.append(name)
         if members is not None:
             return [pick for member in members for pick in self._picks(member, (*inside, name))]
         if any(sign in name for sign in "*?["):
@@ -203,9 +246,14 @@ class Catalog:
 
     def _fitting(self, pattern: str) -> list[str]:
         """The tasks that a pattern means; groups where no task fits, because theirs would come twice."""
+        unread = self.unread(lambda name: fits(name, pattern))
         for known in (self.task_names(), self.group_names()):
             if found := [name for name in known if fits(name, pattern)]:
+                if unread:
+                    tell(f"{pattern}: without what could not be read, {in_words(unread)}", err=True)
                 return found
+        if unread:
+            raise unread[0].error
         known = [*self.task_names(), *self.group_names()]
         raise UnknownName(f"no task or group fits {pattern!r}", near_misses(pattern, known))
 
@@ -303,6 +351,18 @@ def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
 
 
+def _check(file: Path) -> None:
+    """Whatever is wrong with it, and with how it words its drawings."""
+    if is_lmms_eval(read_config(file)):
+        generic_drawing.modes(file.parent)
+
+
+def _group_name(path: Path) -> str:
+    """A group file of ours has the file's name; `group:` says what it is. For lmms-eval that is the name."""
+    config = read_config(path)
+    return path.stem if "tasks" in config else str(config["group"])
+
+
 def _aliases(path: Path) -> list[str]:
     """Task files of lmms-eval's shape have none."""
     config = read_config(path)
@@ -322,6 +382,10 @@ def _with_arguments(task: Task, arguments: Mapping[str, Any] | None) -> Task:
     if not arguments:
         return task
     return task.with_source(_checked(task, arguments))
+
+
+def _alike(name: str, known: Mapping[str, Found]) -> Found | None:
+    return next((found for other, found in known.items() if _bare(other) == _bare(name)), None)
 
 
 def _bare(name: str) -> str:

@@ -74,7 +74,7 @@ class Desk:
         """
         before = (Part(label),) if label else ()
         if self._in_words:
-            reply, seconds = await self._call("say", suffix, self._saying)
+            reply, seconds = await self._call("say", suffix, self._describing())
             after = (Part(reply.text, "model", reply.native),) if reply.text else ()
             self._record("describe", before + after, suffix, reply, seconds)
             return
@@ -101,6 +101,12 @@ class Desk:
         answer = replace(reply, picture=None, usage=Usage(calls=0))
         added = (Part(reply.text, "model"),) if reply.text else ()
         self._record("say", added, reply=answer, note="came with the drawing, in one call")
+
+    def _describing(self) -> Options:
+        """A description needs more room than a short answer: what the mode gives drawings, if it says, and never
+        less than answers have."""
+        least, limit = self._drawing.max_new_tokens, self._saying.max_new_tokens
+        return replace(self._saying, max_new_tokens=max(least, limit)) if least and limit else self._saying
 
     def skip(self, why: str) -> None:
         """Write down what the protocol leaves out and why, so that a missing step is never a riddle."""

@@ -26,11 +26,11 @@ def tried(folders: list[str], *, seconds: int) -> dict[str, Finding]:
 
 
 def test_folders_are_tried_at_once_and_told_in_their_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def tries(folder: str, task_file: Path, home: Path, told: Path) -> None:
-        while folder == "first" and not (tmp_path / "last").exists():
+    def tries(folder: Path, task_file: Path, home: Path, told: Path) -> None:
+        while folder.name == "first" and not (tmp_path / "last").exists():
             time.sleep(0.01)
-        (tmp_path / folder).touch()
-        Finding(PLAYS, "", folder, task_file.name).write(told)
+        (tmp_path / folder.name).touch()
+        Finding(PLAYS, "", folder.name, task_file.name).write(told)
 
     monkeypatch.setattr(processes, "try_task", tries)
     found = tried(["first", "second", "last"], seconds=10)
@@ -40,11 +40,11 @@ def test_folders_are_tried_at_once_and_told_in_their_order(monkeypatch: pytest.M
 
 
 def test_who_works_for_too_long_or_fails_costs_nobody_else_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tries(folder: str, task_file: Path, home: Path, told: Path) -> None:
-        if folder == "fails":
+    def tries(folder: Path, task_file: Path, home: Path, told: Path) -> None:
+        if folder.name == "fails":
             raise ValueError("no")
         Finding(LOADS, "not done in time", "being played", task_file.name).write(told)
-        while folder == "works":
+        while folder.name == "works":
             pass
         Finding(PLAYS, "", f"{resource.getrlimit(resource.RLIMIT_CPU)[0]} s", task_file.name).write(told)
 
@@ -58,7 +58,7 @@ def test_who_works_for_too_long_or_fails_costs_nobody_else_anything(monkeypatch:
 def test_who_only_waits_is_ended_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mark = tmp_path / "late"
 
-    def tries(folder: str, task_file: Path, home: Path, told: Path) -> None:
+    def tries(folder: Path, task_file: Path, home: Path, told: Path) -> None:
         subprocess.run([sys.executable, "-c", f"import time; time.sleep(1); open({str(mark)!r}, 'w')"], check=True)
 
     monkeypatch.setattr(processes, "try_task", tries)

@@ -10,6 +10,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.runs.results_format import CellSummary
+from sketchmark.task_files.reading import read_config
 from tests.lmms_eval.test_own_tasks import Eye
 
 ASKED = "Look. Is it dark or light?\nAnswer with one word."
@@ -46,6 +47,34 @@ def test_a_file_beside_the_task_words_it_otherwise(folder: Path, tmp_path: Path)
     (folder / "_generic_drawing.yaml").write_text("generation_prompt: x\n")
     with pytest.raises(BadInput, match=r"_generic_drawing\.yaml must hold `modes`"):
         Catalog((folder,), trust_code=True).task("shades")
+
+
+@pytest.mark.parametrize(
+    ("modes", "meant"),
+    [
+        ("{visual_cot: {prompts: {generation_promt: 'Sketch: {question}'}}}", "generation_prompt"),
+        ("{text_cot: {prompts: {generation_prompt@owns: x}}}", "generation_prompt@own"),
+        ("{visual_cott: {prompts: {ask: x}}}", "visual_cot"),
+    ],
+)
+def test_nearly_the_name_of_a_prompt_or_mode_is_refused_and_another_one_may_be_there(
+    folder: Path, modes: str, meant: str
+) -> None:
+    (folder / "_generic_drawing.yaml").write_text(f"modes: {modes}\n")
+    with pytest.raises(BadInput, match=f"did you mean {meant}"):
+        Catalog((folder,), trust_code=True).task("shades")
+    (folder / "_generic_drawing.yaml").write_text("modes: {direct: {prompts: {hint: Look.}}}\n")
+    assert Catalog((folder,), trust_code=True).task("shades").mode("direct").prompts["hint"] == "Look."
+
+
+def test_a_description_in_words_has_room_however_short_the_answer_must_be(folder: Path, tmp_path: Path) -> None:
+    eye, _ = play(folder, "shades", "text_cot", tmp_path / "short")
+    assert [options.max_new_tokens for _, _, options in eye.asked[:2]] == [512, 16], "described, then answered"
+    file = folder / "_template.yaml"
+    file.write_text(file.read_text().replace("max_new_tokens: 16", "max_new_tokens: 900"))
+    read_config.cache_clear()
+    eye, _ = play(folder, "shades", "text_cot", tmp_path / "long")
+    assert [options.max_new_tokens for _, _, options in eye.asked[:2]] == [900, 900]
 
 
 def test_a_tasks_own_drawing_prompt_goes_first(folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sketchmark.catalog import Catalog, fits, near_misses
 from sketchmark.errors import UnknownName
+from sketchmark.task_files.included import in_words
 from sketchmark.terminal import tell, tell_all
 
 
@@ -24,16 +25,22 @@ class ListedTask:
 class TaskList:
     tasks: tuple[ListedTask, ...]
     groups: Mapping[str, Sequence[str]]
+    unread: str = ""
+    """How many files of an included folder could not be read, and the first of them."""
 
 
 def find_tasks(catalog: Catalog, words: Sequence[str] = ()) -> TaskList:
     """Those whose name holds one of the words or fits it, and all of a family that is named; without words, all."""
     tasks = [_listed(catalog, name) for name in catalog.task_names()]
+    unread = catalog.unread(lambda name: _wanted(name, words))
     found = TaskList(
         tuple(task for task in tasks if _wanted(task.name, words) or task.family in words),
         {name: catalog.group_members(name) for name in catalog.group_names() if _wanted(name, words)},
+        in_words(unread) if unread else "",
     )
     if not found.tasks and not found.groups:
+        if unread:
+            raise unread[0].error
         _refuse("task or group", words, [*(task.name for task in tasks), *catalog.group_names()])
     return found
 
@@ -66,6 +73,8 @@ def print_tasks(found: TaskList, *, as_json: bool = False) -> None:
         return
     for line in _task_lines(found, columns()):
         tell(line)
+    if found.unread:
+        tell(f"could not be read: {found.unread}", err=True)
 
 
 def _task_lines(found: TaskList, width: int) -> Iterator[str]:

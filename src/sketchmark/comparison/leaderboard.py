@@ -124,8 +124,8 @@ def _unlike(runs: Sequence[RunIndex], metric: str) -> Iterator[str]:
     alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (name, against, line), cells in found.items():
         alike.setdefault((against, line, tuple(cells)), []).append(name)
-    for (against, line, cells), names in alike.items():
-        yield f"{', '.join(cells)}: {', '.join(names)} and {against} {line}"
+    for (against, line, together), names in alike.items():
+        yield f"{', '.join(together)}: {', '.join(names)} and {against} {line}"
 
 
 def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellIndex, metric: str) -> Iterator[str]:

@@ -56,6 +56,13 @@ def checked(
         raise BadInput(f"{where}: {_told((), error)}") from None
 
 
+def nearly(name: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant, "" where the name is known itself or resembles none."""
+    known = list(known)
+    close = [] if name in known else get_close_matches(name, known, n=1, cutoff=0.8)
+    return close[0] if close else ""
+
+
 class _Wrong(Exception):
     def __init__(self, message: str, path: Path, hint: str = "") -> None:
         super().__init__(message)

@@ -1,15 +1,19 @@
-"""Files of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be.
+"""Files of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be,
+unless it is nearly one that is known: nobody would see that it is not read.
 
 What they mean: docs/benchmarks/lmms-eval-tasks.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.task_files.schema import Include, Member, Tags
+from sketchmark.errors import BadInput
+from sketchmark.task_files.checking import nearly
+from sketchmark.task_files.schema import Include, Tags
 
 
 class Function(
@@ -69,7 +73,69 @@ class LmmsEvalFile(Struct, frozen=True, kw_only=True):
     lmms_eval_specific_kwargs: dict[Any, Any] | None = None
 
 
+class InlineMember(Struct, frozen=True, kw_only=True):
+    """A task or group by name, or a group that is written out in the group around it."""
+
+    task: str | list[str | InlineMember]
+
+
 class LmmsEvalGroup(Struct, frozen=True, kw_only=True):
     include: Include = []
     group: str
-    task: list[str | Member]
+    task: list[str | InlineMember]
+
+
+_FURTHER = (
+    *("task_alias", "group_alias", "doc_to_choice", "doc_to_messages", "process_results_use_image", "use_prompt"),
+    *("should_decontaminate", "doc_to_decontamination_query", "score_key", "metadata", "class"),
+    *("model_specific_target_kwargs", "reasoning_tags", "auto_strip_thinking"),
+)
+_OF_A_TASK = (*LmmsEvalFile.__struct_fields__, *_FURTHER)
+_OF_A_METRIC = (
+    *("metric", "aggregation", "higher_is_better"),
+    *("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers"),
+)
+_OF_A_GROUP = ("include", "group", "group_alias", "task", "tasks", "task_alias", "aggregate_metric_list", "metadata")
+
+
+def refuse_near_misses(config: Mapping[str, Any], where: str) -> None:
+    """In a task. lmms-eval itself refuses any key that it does not know."""
+    _refuse_near_misses(config, _OF_A_TASK, where)
+    for number, metric in enumerate(config.get("metric_list") or ()):
+        if isinstance(metric, Mapping):
+            _refuse_near_misses(metric, _OF_A_METRIC, f"{where}: metric_list[{number}]")
+
+
+def _refuse_near_misses(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if meant := nearly(str(key), known):
+            raise BadInput(f"{where}: unknown key {key}", f"did you mean {meant}?")
+
+
+def members_in(listed: Iterable[Any]) -> Iterator[str]:
+    """The names in a group's list, those of groups inside it too."""
+    for member in listed:
+        inner = member["task"] if isinstance(member, Mapping) else member
+        yield from members_in(inner) if isinstance(inner, list) else [str(inner)]
+
+
+def refuse_settings(group: Mapping[str, Any], where: str) -> None:
+    """lmms-eval lays what else a group says over its tasks, which then have the same name and are others."""
+    inside = group.get("tasks", group.get("task"))
+    for key in group:
+        if key not in _OF_A_GROUP:
+            meant = nearly(str(key), _OF_A_GROUP)
+            raise BadInput(
+                f"{where} sets {key} for {', '.join(members_in([inside]))[:100]}, which is not done here",
+                f"did you mean {meant}?"
+                if meant
+                else "say it in a task file that includes the task's, with a name of its own under `task:`",
+            )
+    for member in inside if isinstance(inside, list) else ():
+        if isinstance(member, Mapping):
+            refuse_settings(member, where)
+
+
+def wants_a_group_score(group: Mapping[str, Any]) -> bool:
+    inside = (one for one in group.get("task") or () if isinstance(one, Mapping))
+    return bool(group.get("aggregate_metric_list")) or any(map(wants_a_group_score, inside))

@@ -12,10 +12,16 @@ from msgspec import Struct
 
 from sketchmark.errors import BadInput
 from sketchmark.task_files.checking import checked
-from sketchmark.task_files.foreign import LmmsEvalFile, LmmsEvalGroup
+from sketchmark.task_files.foreign import (
+    LmmsEvalFile,
+    LmmsEvalGroup,
+    members_in,
+    refuse_near_misses,
+    refuse_settings,
+)
 from sketchmark.task_files.functions import named_from
 from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
-from sketchmark.task_files.yaml_text import load
+from sketchmark.task_files.yaml_text import Glance, load_with_repeats
 
 MODES = ("direct", "visual_cot", "text_cot")
 OURS = "sketchmark"
@@ -42,15 +48,21 @@ def yaml_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
 
 
-def holds_a_task(path: Path) -> bool:
-    """Whether a YAML file that lies in a folder is meant for us at all: it has at least one key of a task file."""
-    return not _KEYS.isdisjoint(load(path))
+def may_be_a_task(seen: Glance, name: str) -> bool:
+    """Whether a YAML file that lies in an included folder is meant for us at all: it has at least one key of a task
+    file, or nobody can tell. What begins with `_` is there to be included, but for lmms-eval, if it says `task:`."""
+    if name.startswith("_"):
+        return "task" in seen.keys
+    return seen.broken or not _KEYS.isdisjoint(seen.keys)
 
 
 @cache
 def read_config(path: Path) -> dict[str, Any]:
     """A task file with its `include:` files merged beneath it, checked."""
-    config = _with_includes(path, (), [])
+    repeated: list[str] = []
+    config = _with_includes(path, (), [], repeated)
+    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):
+        raise BadInput(repeated[0])
     checked_config(config, f"task file {path}")
     return config
 
@@ -59,10 +71,14 @@ def checked_config(config: Mapping[str, Any], where: str) -> Struct:
     """The file as what it is: a task, a group, or either of lmms-eval's shape."""
     kind: type[Struct] = TaskFile
     if is_group(config):
-        kind = GroupFile if "tasks" in config else LmmsEvalGroup
+        kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
     elif is_lmms_eval(config):
         kind = LmmsEvalFile
     found = checked(config, kind, where, known=("tasks",))
+    if isinstance(found, LmmsEvalFile):
+        refuse_near_misses(config, where)
+    elif not isinstance(found, TaskFile):
+        refuse_settings(config, where)
     if isinstance(found, TaskFile):
         for name in found.modes:
             lineage(found.modes, name, where)
@@ -81,14 +97,16 @@ def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
     return names
 
 
-def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dict[str, Any]:
-    """`above` are the files that include this one, `seen` all that were read so far."""
+def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path], repeated: list[str]) -> dict[str, Any]:
+    """`above` are the files that include this one, `seen` all that were read so far, `repeated` says which of them
+    have a key twice: for lmms-eval the last one counts."""
     if path.resolve() in above:
         raise BadInput(f"task file {path} includes itself")
     seen.append(path)
     if len(seen) > _MOST_FILES:
         raise BadInput(f"task file {seen[0]} includes more than {_MOST_FILES} files")
-    config = load(path)
+    config, twice = load_with_repeats(path)
+    repeated += [twice] if twice else []
     if above and (there := os.path.relpath(path.parent.resolve(), above[0].parent)) != ".":
         config = named_from(config, there, path.parent)
     includes = config.pop("include", [])
@@ -97,7 +115,7 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path]) -> dic
         raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
     base: dict[str, Any] = {}
     for name in names:
-        base = merged(base, _with_includes(_included(path, name), (*above, path.resolve()), seen))
+        base = merged(base, _with_includes(_included(path, name), (*above, path.resolve()), seen, repeated))
     plain = base | config
     return plain if is_lmms_eval(plain) else merged(base, config)  # lmms-eval replaces what is said again as a whole
 
@@ -127,12 +145,15 @@ def is_lmms_eval(config: Mapping[str, Any]) -> bool:
 
 def is_group(config: Mapping[str, Any]) -> bool:
     """lmms-eval also writes `group:` into single tasks, as a label."""
-    return "tasks" in config or ("group" in config and isinstance(config.get("task"), list))
+    return "tasks" in config or _is_lmms_eval_group(config)
+
+
+def _is_lmms_eval_group(config: Mapping[str, Any]) -> bool:
+    return "tasks" not in config and "group" in config and isinstance(config.get("task"), list)
 
 
 def members_of(config: Mapping[str, Any]) -> list[str]:
-    members = config.get("tasks") or config["task"]
-    return [str(member["task"] if isinstance(member, Mapping) else member) for member in members]
+    return list(members_in(config.get("tasks") or config["task"]))
 
 
 def name_of(path: Path) -> str:

@@ -97,7 +97,12 @@ class ModeBlock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     free_running: Annotated[Prompts, Meta(description="Prompts that replace those under `--steps model`.")] = {}
     settings: Annotated[Counting, Meta(description="Settings of the protocol, such as `max_steps`.")] = {}
     generation: Annotated[Calling, Meta(description="Goes over the task's `generation`.")] = {}
-    drawing: Annotated[Calling, Meta(description="Goes over `generation` when the model draws.")] = {}
+    drawing: Annotated[
+        Calling,
+        Meta(
+            description="Goes over `generation` when the model draws; a description in words has at least its tokens."
+        ),
+    ] = {}
     lmms_eval_specific_kwargs: Annotated[PerModel, Meta(description="Prompts by model, for this mode.")] = {}
 
 

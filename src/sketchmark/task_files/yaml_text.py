@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,26 @@ MOST_VALUES = 20_000
 
 MOST_DEEP = 40
 
+_MAPPING = True
+"""A level of a text that is a mapping and not a list."""
+
 
 def load(path: Path, what: str = "task file") -> dict[Any, Any]:
     """The mapping in a YAML file. Whatever is wrong with it is one line that names the file."""
+    config, repeated = load_with_repeats(path, what)
+    if repeated:
+        raise BadInput(repeated)
+    return config
+
+
+def load_with_repeats(path: Path, what: str = "task file") -> tuple[dict[Any, Any], str]:
+    """The same, where a key may stand twice in one mapping: the last one counts, and beside it is said where."""
     import yaml
 
     try:
-        if not path.is_file():
-            raise BadInput(f"cannot read {what} {path}: no such file")
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise BadInput(f"{what} {path} is larger than {MOST_BYTES // 1_000_000} MB")
-        text = data.decode("utf-8-sig")
-        if trouble := _trouble(text):
+        text = _text(path, what)
+        trouble, repeated = _trouble(text)
+        if trouble:
             raise BadInput(f"{what} {path} {trouble}")
         config = yaml.load(text, Loader=_loader())
     except BadInput:
@@ -39,7 +46,51 @@ def load(path: Path, what: str = "task file") -> dict[Any, Any]:
         raise BadInput(f"cannot read {what} {path}: {' '.join(str(error).split())[:300]}") from error
     if not isinstance(config, dict):
         raise BadInput(f"{what} {path} is not a mapping")
-    return config
+    return config, f"{what} {path} {repeated}" if repeated else ""
+
+
+def _text(path: Path, what: str) -> str:
+    if not path.is_file():
+        raise BadInput(f"cannot read {what} {path}: no such file")
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise BadInput(f"{what} {path} is larger than {MOST_BYTES // 1_000_000} MB")
+    return data.decode("utf-8-sig")
+
+
+@dataclass
+class Glance:
+    """What stands at the top of a YAML file, whatever is wrong with it further down: its keys, each with its texts.
+    `broken` where not even that could be read to the end."""
+
+    keys: dict[str, list[str]] = field(default_factory=dict)
+    broken: bool = False
+
+
+def glance(path: Path) -> Glance:
+    """Nothing is built of it, so that any YAML may be looked at: of several documents, or with tags of its own."""
+    import yaml
+
+    seen = Glance()
+    levels: list[bool] = []
+    key, at_key = "", True
+    try:
+        for event in islice(yaml.parse(_text(path, "file"), Loader=_loader()), MOST_VALUES):
+            if isinstance(event, yaml.NodeEvent):
+                text = event.value if isinstance(event, yaml.ScalarEvent) else ""
+                if levels == [_MAPPING]:
+                    key, at_key = (text, False) if at_key else (key, True)
+                    seen.keys.setdefault(key, []).extend([text] if at_key and text else [])
+                elif len(levels) == 2 and levels[0] is _MAPPING and text:
+                    seen.keys[key].append(text)
+                if isinstance(event, yaml.CollectionStartEvent):
+                    levels.append(isinstance(event, yaml.MappingStartEvent))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                levels.pop()
+    except (BadInput, OSError, ValueError, yaml.YAMLError):
+        seen.broken = True
+    return seen
 
 
 def line_of(path: Path, keys: Sequence[object]) -> int:
@@ -81,21 +132,21 @@ class _Level:
         return ""
 
 
-def _trouble(text: str) -> str:
-    """What makes a text too much to read, or not mean what it says, found without building any of it."""
+def _trouble(text: str) -> tuple[str, str]:
+    """What makes a text too much to read, and which key it has twice, found without building any of it."""
     import yaml
 
     levels = [_Level(None, None)]
     anchors: dict[str, int] = {}
-    aliases = 0
+    aliases, repeated = 0, ""
     for event in yaml.parse(text, Loader=_loader()):
-        if isinstance(event, yaml.NodeEvent) and (twice := levels[-1].twice(event)):
+        if isinstance(event, yaml.NodeEvent) and (twice := levels[-1].twice(event)) and not repeated:
             line = event.start_mark.line + 1 if event.start_mark else 0
-            return f"has the key {twice[:60]!r} twice in one mapping, again in line {line}"
+            repeated = f"has the key {twice[:60]!r} twice in one mapping, again in line {line}"
         if isinstance(event, yaml.AliasEvent):
             aliases += 1
             if any(level.anchor == event.anchor for level in levels):
-                return f"refers to itself (*{event.anchor})"
+                return f"refers to itself (*{event.anchor})", ""
             levels[-1].size += anchors.get(str(event.anchor), 1)
         elif isinstance(event, yaml.ScalarEvent):
             levels[-1].size += 1
@@ -109,12 +160,12 @@ def _trouble(text: str) -> str:
             if done.anchor:
                 anchors[done.anchor] = done.size
         if len(levels) - 1 > MOST_DEEP:
-            return f"is nested more than {MOST_DEEP} deep"
+            return f"is nested more than {MOST_DEEP} deep", ""
         if aliases > MOST_ALIASES:
-            return f"has more than {MOST_ALIASES} aliases"
+            return f"has more than {MOST_ALIASES} aliases", ""
         if levels[-1].size > MOST_VALUES:
-            return f"stands for more than {MOST_VALUES} values"
-    return ""
+            return f"stands for more than {MOST_VALUES} values", ""
+    return "", repeated
 
 
 @cache

@@ -3,8 +3,8 @@
 What such a file may say: docs/benchmarks/lmms-eval-tasks.md, "Task files".
 
 What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
-when the user said so, and only once the task is played. Keys that would change a score and are not understood are
-refused, never ignored.
+when the user said so, and only once the task is played. What would change a score and is known not to be understood
+is refused, never ignored.
 """
 
 from sketchmark.tasks.lmms_eval.adopting import adopt
