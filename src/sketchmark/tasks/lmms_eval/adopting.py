@@ -49,7 +49,7 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
         )
     trust(path)
     here = {"task_file": str(path)}
-    names = [str(metric["metric"]) for metric in metrics(config)]
+    names = [str(metric["metric"]) for metric in metrics(config) if metric.get("aggregation") != "bypass"]
     errors = [str(metric["metric"]) for metric in metrics(config) if metric.get("higher_is_better") is False]
     adopted: dict[str, Any] = {
         "about": f"A task file of lmms-eval's shape: {path.name}.",
