@@ -161,13 +161,14 @@ def test_every_pipeline_of_filters_is_aggregated_by_the_files_function(folder: P
 def test_metrics_that_the_file_does_not_list_or_bypasses_have_no_number(folder: Path, tmp_path: Path) -> None:
     (folder / "own.yaml").write_text(
         "include: shades_direct.yaml\ntask: own\nprocess_results: !function utils.many\n"
-        "metric_list: [{metric: right}, {metric: kept, aggregation: bypass}]\n",
+        "metric_list: [{metric: kept, aggregation: bypass}, {metric: right}]\n",
         "utf-8",
     )
     with (folder / "utils.py").open("a", encoding="utf-8") as file:
         file.write("\n\ndef many(doc, results):\n    return {'unlisted': 5.0, 'kept': 3.0, 'right': 1.0}\n")
     out = run(folder, "own", Eye(), tmp_path / "out")
     assert {name: metric.mean for name, metric in out.results().tasks["own.direct"].metrics.items()} == {"right": 1.0}
+    assert out.about().cells["own.direct"].headline == "right"
     [first, *_] = out.scores("own.direct")
     assert first.notes["results"] == {"unlisted": 5.0, "kept": 3.0, "right": 1.0}, "and are there to be looked at"
 
