@@ -1,10 +1,10 @@
-"""Which cells are compared with which, and the rows that come of it."""
+"""The rows that come of comparing runs, and whether their sides may be compared at all."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sketchmark.comparison.breakdowns import breakdowns
 from sketchmark.comparison.canvases import canvas_table
 from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
+from sketchmark.comparison.pairing import across_canvases, across_modes, across_runs
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.home import from_home
@@ -94,11 +95,11 @@ class _Work:
         if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
-        for before, after in _across_runs(cells, runs):
+        for before, after in across_runs(cells, runs):
             self._add(metric, "runs", before, after, rows)
-        for before, after in _across_modes(cells, runs):
+        for before, after in across_modes(cells, runs):
             self._add(metric, "modes", before, after, rows)
-        for group in _across_canvases(cells, runs):
+        for group in across_canvases(cells, runs):
             first = next(iter(group.values()))
             for other in list(group.values())[1:]:
                 self._check(
@@ -191,47 +192,6 @@ def _labels(runs: Sequence[Path]) -> list[str]:
         raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
     names = [path.resolve().name for path in runs]
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
-
-
-def _across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
-    first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
-    for cell in cells:
-        before = first.get((cell.mode, cell.canvas))
-        if before is not None and cell.run != runs[0]:
-            yield before, cell
-
-
-def _across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
-    seen: set[tuple[int, int]] = set()
-    for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
-        for low, high in MODE_PAIRS:
-            before, after = pool.get((low, "own")), pool.get((high, "own"))
-            if before and after and (id(before), id(after)) not in seen:
-                seen.add((id(before), id(after)))
-                yield before, after
-
-
-def _across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
-    seen: set[frozenset[int]] = set()
-    for pool in _pools(cells, runs):
-        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
-            group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
-            key = frozenset(map(id, group.values()))
-            if len(group) > 1 and key not in seen:
-                seen.add(key)
-                yield group
-
-
-def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
-    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
-    for run in runs:
-        own = [cell for cell in cells if cell.run == run]
-        players = {cell.player for cell in own}
-        others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], ScoredCell] = {}
-        for cell in own + others:
-            pool.setdefault((cell.mode, cell.canvas), cell)
-        yield pool
 
 
 def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
