@@ -25,6 +25,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
 
 Run = str | os.PathLike[str]
+_MOST_TASKS = 4
 
 
 def compare(
@@ -58,6 +59,8 @@ def compare(
             + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
             "play direct and visual_cot, or give two runs of the same task and mode",
         )
+    if published and not work.published:
+        work.notes.append(f"no figures are known that others published for {_listed(cells)}")
     corrected = holm([row.difference.p for row in work.rows])
     rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
     return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
@@ -175,6 +178,11 @@ class _Work:
                 "compare them --anyway if you know why",
             )
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
+
+
+def _listed(cells: Sequence[ScoredCell]) -> str:
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
 
 
 def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
