@@ -148,11 +148,12 @@ def failure_of(error: Exception, asked: str, limit: float) -> FailedTry | None:
 
 
 def _no_reply(error: Exception, message: str, asked: str) -> FailedTry:
-    message = _at(message, asked)
+    retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
+    if not remedy:  # one that has a remedy names the place it is about
+        message = _at(message, asked)
     if isinstance(error, PageInstead):
         mistake = mistake_behind_page(asked)
         return FailedTry("bad_reply", message, retry=True, if_never_there=mistake, nobody_to_wait_for=True)
-    retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
     return FailedTry("bad_reply", message, retry=retry, remedy=remedy)
 
 
