@@ -154,3 +154,12 @@ def test_a_scripted_players_run_stands_beside_the_published_table(tmp_path: Path
     assert "GPT-4.1 + GPT-image" in html and "No statistic of this run is made of them" in html
     figures = folder.results().tasks["uni_mmmu_maze.visual_cot"].published
     assert len(figures) == 24
+
+
+def test_that_there_are_no_figures_is_said(tmp_path: Path) -> None:
+    words = "no figures are known that others published for maze"
+    run = _run(tmp_path / "run")
+    assert f"Note: {words}" in to_terminal(compare([run], published=True))
+    assert words not in to_terminal(compare([run]))
+    known = compare([_run(tmp_path / "known", FIGURE)], published=True)
+    assert known.published and words not in to_terminal(known)

@@ -50,6 +50,11 @@ def test_what_has_no_room_ends_at_a_word() -> None:
     assert short.endswith(" …") and whole.startswith(short.removesuffix("…"))
 
 
+def test_a_pipe_gets_every_line_whole() -> None:
+    listed = CliRunner(env={"COLUMNS": None}).invoke(root, ("list", "tasks"), standalone_mode=False).output
+    assert listed == say("list", "tasks", columns=10_000) and "…" not in listed
+
+
 def test_a_word_lists_those_that_hold_it_and_all_of_a_family() -> None:
     assert _names(say("list", "tasks", "maze")) == [
         *("uni_mmmu_maze", "uni_mmmu_maze100", "unig2u_uni_mmmu_maze100", "maze"),

@@ -67,6 +67,21 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("score", "run"), (f"{NAMES} strict", "6/6")),
         (("export", "run", "--to", "lmms-eval"), ("reading", NAMES, "100%")),
         (("report", "run"), ("reading", "100%")),
+        (
+            (
+                "run",
+                "--model",
+                "player/solver",
+                "--tasks",
+                "jigsaw",
+                "--mode",
+                "visual_cot",
+                "--limit",
+                "5",
+                "--dry-run",
+            ),
+            (NAMES, "100%"),
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

@@ -51,7 +51,7 @@ CASES = {
     "no-http": Case("connection", Broken(b"SSH-2.0-OpenSSH_9.6\r\n"), again=True),
     "trickle": Case("timeout", Broken(answer(200, b" ", missing=10**6), "trickle"), again=True),
     "redirects": Case("connection", Broken(then="redirect"), again=True),
-    "page": _reply(PAGE),
+    "page": Case("bad_reply", Broken(answer(200, PAGE)), stops=True),
     "half": _reply(b'{"id": "c", "choi'),
     "empty": _reply(b""),
     "null": _reply(b"null"),
@@ -97,6 +97,10 @@ async def test_every_adapter_ends_every_fault_in_one_known_way(
     url = f"http://127.0.0.1:{server.port}/{fault}"
     error = await failure(adapter, url, tmp_path, again=case.again, stops=case.stops)
     assert error.kind == case.kind
+    where = f"http://127.0.0.1:{server.port}"
+    assert (where if case.kind == "connection" else f"{url}/") in str(error), "who was asked is told"
+    if fault == "trickle":
+        assert f"timeout: no answer from {url}/" in str(error) and "within 0.1 s" in str(error)
     if adapter == "batch-under-way" and fault in ("reset", "closed"):
         assert server.seen == {fault: 2 * TRIES}  # RFC 9112 lets a client ask again for what changes nothing
     elif fault != "redirects":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.models.server_words import words_in
+from sketchmark.models.server_words import told, words_in
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,8 @@ from sketchmark.models.server_words import words_in
 )
 def test_a_page_is_told_by_its_title_or_by_what_is_to_be_read_on_it(page: str, words: str) -> None:
     assert words_in(page) == words
+
+
+@pytest.mark.parametrize("body", ["<html><title>503</title></html>", "<h1>503</h1>", "503", ""])
+def test_a_number_alone_says_nothing_and_is_told_as_what_it_means(body: str) -> None:
+    assert told(503, body) == "HTTP 503: Service Unavailable"

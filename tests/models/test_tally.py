@@ -63,7 +63,8 @@ async def test_retries_are_counted_for_whom_they_are_made(far: FarEnd, monkeypat
     await Counted(shared, judge).say(of("Hm?"), Options())
     await shared.close()
     assert (model.retries, judge.retries) == (2, 1)
-    assert model.error == "server_error: HTTP 500: planned 500" and model.silent == 0
+    said = f"server_error: HTTP 500: planned 500 at {far.url}/v1/chat/completions"
+    assert model.error == said and model.silent == 0
 
 
 def test_together_they_are_one() -> None:

@@ -19,7 +19,7 @@ from sketchmark.errors import CallFailed
 from sketchmark.models import calling
 from sketchmark.models.anthropic import Anthropic
 from sketchmark.models.base import Model, Options
-from sketchmark.models.failures import NoConnection
+from sketchmark.models.failures import NoConnection, PageInstead
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
 from sketchmark.models.server_words import words_in
@@ -28,7 +28,7 @@ from sketchmark.parts import of
 from sketchmark.serve import serving
 from tests.models.adapters import failure
 from tests.models.broken_server import Broken, answer, broken, free_port
-from tests.models.fake_server import KEY, FarEnd
+from tests.models.fake_server import KEY, FarEnd, chat_answer
 
 
 @contextmanager
@@ -116,6 +116,74 @@ async def test_what_a_framework_says_of_a_field_names_the_field(authorities: Non
     with broken({"said": Broken(answer(422, body))}) as far:
         error = await failure("openai", f"http://127.0.0.1:{far.port}/said", tmp_path, again=False, stops=False)
     assert "bad_request: HTTP 422: body.temperature: must be above 0" in str(error)
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 410, 422, 429, 500, 503])
+async def test_every_refusal_names_who_was_asked_without_what_is_secret_in_the_address(
+    authorities: None, status: int
+) -> None:
+    with broken({"said": Broken(answer(status, {"error": {"message": "no"}}))}) as far:
+        url = f"http://ada:{HIDDEN}@127.0.0.1:{far.port}/said?ticket={HIDDEN}"
+        error = await _failure(OpenAI("m", base_url=url, max_retries=0))
+    assert f": HTTP {status}: no at http://127.0.0.1:{far.port}/said/chat/completions" in str(error)
+    assert not any(secret in str(error) for secret in (HIDDEN, "ada", "ticket"))
+
+
+async def test_a_time_out_too(authorities: None) -> None:
+    with broken({"said": Broken(answer(200, b" ", missing=99), "trickle")}) as far:
+        tally = Tally()
+        url = f"http://ada:{HIDDEN}@127.0.0.1:{far.port}/said?ticket={HIDDEN}"
+        error = await _failure(Counted(OpenAI("m", base_url=url, max_retries=0, timeout=0.2), tally))
+    words = f"timeout: no answer from http://127.0.0.1:{far.port}/said/chat/completions within 0.2 s"
+    assert str(error) == f"openai/m: {words}" and tally.error == str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("", "was `/v1` left out? try base_url={url}/v1"),
+        ("/v1", "a website is there, and no model's API: check host"),
+    ],
+)
+@pytest.mark.parametrize("retries", [0, 6])
+async def test_a_website_at_the_address_is_asked_once_and_told(
+    authorities: None, path: str, hint: str, retries: int
+) -> None:
+    page = f"\n<!doctype html><title>Welcome &amp; {HIDDEN}</title><p>hello".encode()
+    with broken({"site": Broken(answer(200, page))}) as far:
+        url = f"http://127.0.0.1:{far.port}/site"
+        error = await _failure(OpenAI("m", base_url=url + path, max_retries=retries))
+    assert error.stops_run and far.seen == {"site": 1}
+    assert f"a web page came instead of an answer ('Welcome & [key]') at {url}{path}/chat/completions" in str(error)
+    assert error.hint.startswith(hint.format(url=url))
+
+
+async def test_json_that_is_called_a_page_is_an_answer(authorities: None, tmp_path: Path) -> None:
+    body = chat_answer({"role": "assistant", "content": "left"})
+    with broken({"said": Broken(answer(200, body, {"Content-Type": "text/html"}))}) as far:
+        model = OpenAI("m", base_url=f"http://127.0.0.1:{far.port}/said")
+        assert (await model.say(of("Hm?"), Options())).text == "left"
+        await model.close()
+
+
+async def test_a_page_where_answers_came_from_passes_and_does_not_stop_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
+    page = PageInstead(b"<p>Back soon</p>")
+    comes: Iterator[Exception | str] = iter(["left", page, page, "right", page, page, page])
+
+    async def attempt() -> str:
+        came = next(comes)
+        if isinstance(came, str):
+            return came
+        raise came
+
+    caller = calling.Caller("openai/m", Pace(), timeout=5, max_retries=2)
+    assert [await caller(attempt), await caller(attempt)] == ["left", "right"]
+    with pytest.raises(CallFailed, match=r"\('Back soon'\), tried 3 times") as caught:
+        await caller(attempt)
+    assert not caught.value.stops_run
 
 
 def test_words_are_found_in_what_has_no_end_too() -> None:

@@ -43,7 +43,8 @@ def test_all_who_tell_of_a_gain_tell_the_same(tmp_path: Path, clusters: bool, sh
     (row,) = compare([folder.path]).rows
     found = row.difference
     assert folder.results().gains == summary.gains(index) == [gain]
-    assert summary.paired(*(index.cells[name] for name in names)) == gain
+    cells = (index.cells[names[0]], index.cells[names[1]])
+    assert summary.paired(*cells, [cells]) == gain
     assert (found.mean, (found.low, found.high), found.p) == (gain.gain, gain.ci95, gain.p)
     assert (found.helped, found.hurt, found.same, found.n) == (gain.helped, gain.hurt, gain.same, gain.n)
     assert 0 < gain.n < 60
@@ -57,6 +58,7 @@ def test_two_tasks_are_paired_each_in_its_own_score(tmp_path: Path) -> None:
     )
     index = RunIndex(RunFolder(tmp_path), "run")
     index.refresh()
-    found = summary.paired(index.cells["a.direct"], index.cells["b.direct"])
+    found = summary.paired(index.cells["a.direct"], index.cells["b.direct"], [])
     assert (found.gain, found.metric, found.n) == (1.0, "other", 1)
+    assert (found.p_holm, found.verdict) == (None, "unclear"), "nothing else is compared with it"
     assert pair(folder.scored("a.direct"), folder.scored("b.direct"), "right").difference().mean == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -141,6 +142,59 @@ def test_a_log_says_at_once_that_nobody_answers_and_then_now_and_then(
     now += 60
     looking.calls(calls)
     assert capsys.readouterr().err.startswith("calls: 0 calls")
+
+
+def test_calls_that_hang_are_told_before_their_time_limit_is_over(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
+    looking, calls = Plain(), Calls(Tally(under_way=4, answered=7))
+    for _ in range(60):
+        calls.look(now)
+        looking.calls(calls)
+        now += 0.5
+    told = [line.removeprefix("calls: 7 calls, 4 under way") for line in capsys.readouterr().err.splitlines()]
+    assert told == ["", ", no answer for 10 s", ", no answer for 20 s"]
+    calls.model.answered = 8
+    calls.look(now)
+    assert calls.told() == "8 calls, 4 under way"
+    calls.model.under_way = 0
+    calls.look(now + 99)
+    assert calls.told() == "8 calls, 0 under way", "nobody is waited for"
+
+
+async def test_the_clock_is_looked_at_with_the_calls() -> None:
+    looking, hanging = Onlooker(), Tally(under_way=1)
+    looking.waits_for = "1 under way, no answer for"
+
+    async def players() -> Tally:
+        return hanging
+
+    async with asyncio.timeout(20), told_of_calls(looking, Calls(_since=time.monotonic() - 25), players):
+        await looking.seen.wait()
+
+
+def test_no_end_is_foretold_of_episodes_that_all_fail(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
+    looking, screen = Plain(), Live()
+    with screen:
+        for each in (looking, screen):
+            each.begin("maze", 100, 0)
+        for failed, words in ((True, "1 failed, 0.2/s"), (False, "1 failed, 0.2/s, 490 s left")):
+            now += 5
+            for each in (looking, screen):
+                each.played("maze", failed)
+            assert capsys.readouterr().err.splitlines()[-1].endswith(words)
+            assert screen._progress.tasks[0].fields["works"] is not failed
+    display = bars()
+    for works in (True, False):
+        task = display.add_task("maze", total=9, failed="", rate="", works=works)
+        assert ("-:--:--" in _rendered(display, 80)[0]) == works
+        display.remove_task(task)
 
 
 def test_of_short_work_a_log_says_nothing(

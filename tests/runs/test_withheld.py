@@ -81,7 +81,7 @@ async def test_the_numbers_of_a_running_run_follow(tmp_path: Path) -> None:
     drawn = index.cells[DRAWN]
     assert summary.of_cell(drawn).problem == WORDS and not summary.of_cell(drawn).metrics
     assert summary.gains(index) == [] and summary.drawing_and_answer(drawn) is None
-    difference = summary.paired(index.cells["shades.direct"], drawn)
+    difference = summary.paired(index.cells["shades.direct"], drawn, [])
     assert (difference.gain, difference.n) == (None, 0)
     (curve,) = summary.curves(index)
     assert {line.mode: len(line.points) for line in curve.lines} == {"direct": 2, "visual_cot": 0}

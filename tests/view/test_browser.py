@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from sketchmark.report import write_report
 from sketchmark.view.running import serving
+from tests.compare.folders import rows, write_run
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, play, sample
 
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
+MODES = ("direct", "visual_cot")
 
 
 @pytest.fixture(scope="module")
@@ -310,6 +312,29 @@ def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Bro
         page.goto(f"{home(page)}/compare?a=two&b=two&cell_a=maze.direct&cell_b=maze.visual_cot")
         expect(page.locator(".result")).to_contain_text(words)
         expect(page.locator(".result .pill")).to_have_count(0)
+
+
+def test_a_difference_has_a_colour_only_where_the_corrected_test_calls_it_clear(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    few, more = [0] * 8, [1] * 6 + [0] * 2
+    one = {f"{task}.{mode}": rows(few if mode == "direct" else more) for task in "ab" for mode in MODES}
+    write_run(tmp_path / "one", one)
+    write_run(
+        tmp_path / "two", {f"a.{mode}": rows(few if mode == "direct" else [1] * 8) for mode in MODES}, model="b"
+    )
+    with serving(tmp_path) as address, window(chromium) as context:
+        page = context.new_page()
+        page.goto(address)
+        result, pill = page.locator(".result"), page.locator(".result .pill")
+        for runs, words, colour in (
+            ("a=one&b=one", "p (Holm) 0.063", "pill"),
+            ("a=two&b=two", "p (Holm) 0.008", "pill good"),
+            ("a=one&b=two", "p 0.008, not corrected", "pill"),
+        ):
+            page.goto(f"{home(page)}/compare?{runs}&cell_a=a.direct&cell_b=a.visual_cot")
+            expect(result).to_contain_text(words)
+            expect(pill).to_have_class(re.compile(rf"^{colour}\s*$"))
 
 
 def test_published_figures_stand_in_the_leaderboard_and_are_marked(chromium: Browser, tmp_path: Path) -> None:

@@ -66,20 +66,20 @@ def _listed(catalog: Catalog, name: str) -> ListedTask:
 
 
 def print_tasks(found: TaskList, *, as_json: bool = False) -> None:
-    from sketchmark.terminal.console import columns
+    from sketchmark.terminal.console import columns, has_width
 
     if as_json:
         _print_json(asdict(found))
         return
-    for line in _task_lines(found, columns()):
+    for line in _task_lines(found, columns() if has_width() else None):
         tell(line)
     if found.unread:
         tell(f"could not be read: {found.unread}", err=True)
 
 
-def _task_lines(found: TaskList, width: int) -> Iterator[str]:
+def _task_lines(found: TaskList, width: int | None) -> Iterator[str]:
     """A family's modes stand beside its name, and a task that has others says so. Of what it is about the first
-    sentence, as far as there is room: `show` has it all."""
+    sentence, as far as there is room (in a pipe there is): `show` has it all."""
     for family in sorted({task.family for task in found.tasks}):
         tasks = [task for task in found.tasks if task.family == family]
         usual = Counter(task.modes for task in tasks).most_common(1)[0][0]
@@ -99,9 +99,9 @@ def _task_lines(found: TaskList, width: int) -> Iterator[str]:
     yield "sketchmark show TASK tells more; list tasks WORD lists fewer, --json everything"
 
 
-def _cut(line: str, width: int) -> str:
+def _cut(line: str, width: int | None) -> str:
     """At the end of a word: nobody takes half a name or number for the whole."""
-    if len(line) <= width:
+    if width is None or len(line) <= width:
         return line.rstrip()
     return f"{line[: width - 1].rsplit(' ', 1)[0].rstrip(' ,;:(')} …"
 

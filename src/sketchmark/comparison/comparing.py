@@ -1,10 +1,10 @@
-"""Which cells are compared with which, and the rows that come of it."""
+"""The rows that come of comparing runs, and whether their sides may be compared at all."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sketchmark.comparison.breakdowns import breakdowns
 from sketchmark.comparison.canvases import canvas_table
 from sketchmark.comparison.drawings import split_by_drawing
 from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
+from sketchmark.comparison.pairing import across_canvases, across_modes, across_runs
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.home import from_home
@@ -24,6 +25,7 @@ from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Interval, Pilot, holm
 
 Run = str | os.PathLike[str]
+_MOST_TASKS = 4
 
 
 def compare(
@@ -57,6 +59,8 @@ def compare(
             + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
             "play direct and visual_cot, or give two runs of the same task and mode",
         )
+    if published and not work.published:
+        work.notes.append(f"no figures are known that others published for {_listed(cells)}")
     corrected = holm([row.difference.p for row in work.rows])
     rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
     return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
@@ -94,11 +98,11 @@ class _Work:
         if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
-        for before, after in _across_runs(cells, runs):
+        for before, after in across_runs(cells, runs):
             self._add(metric, "runs", before, after, rows)
-        for before, after in _across_modes(cells, runs):
+        for before, after in across_modes(cells, runs):
             self._add(metric, "modes", before, after, rows)
-        for group in _across_canvases(cells, runs):
+        for group in across_canvases(cells, runs):
             first = next(iter(group.values()))
             for other in list(group.values())[1:]:
                 self._check(
@@ -176,6 +180,11 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
+def _listed(cells: Sequence[ScoredCell]) -> str:
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
+
+
 def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
     """Two runs may both have played two modes: such rows name their run."""
     times = Counter((row.task, row.label) for row in rows)
@@ -191,47 +200,6 @@ def _labels(runs: Sequence[Path]) -> list[str]:
         raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
     names = [path.resolve().name for path in runs]
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
-
-
-def _across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
-    first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
-    for cell in cells:
-        before = first.get((cell.mode, cell.canvas))
-        if before is not None and cell.run != runs[0]:
-            yield before, cell
-
-
-def _across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
-    seen: set[tuple[int, int]] = set()
-    for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
-        for low, high in MODE_PAIRS:
-            before, after = pool.get((low, "own")), pool.get((high, "own"))
-            if before and after and (id(before), id(after)) not in seen:
-                seen.add((id(before), id(after)))
-                yield before, after
-
-
-def _across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
-    seen: set[frozenset[int]] = set()
-    for pool in _pools(cells, runs):
-        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
-            group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
-            key = frozenset(map(id, group.values()))
-            if len(group) > 1 and key not in seen:
-                seen.add(key)
-                yield group
-
-
-def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
-    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
-    for run in runs:
-        own = [cell for cell in cells if cell.run == run]
-        players = {cell.player for cell in own}
-        others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], ScoredCell] = {}
-        for cell in own + others:
-            pool.setdefault((cell.mode, cell.canvas), cell)
-        yield pool
 
 
 def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:

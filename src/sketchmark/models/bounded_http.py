@@ -13,7 +13,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from sketchmark.models.failures import BadReply
+from sketchmark.models.asked_address import note_address
+from sketchmark.models.failures import BadReply, refuse_page
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,7 +27,7 @@ LARGEST_FILE = 512_000_000
 
 _most = ContextVar("most", default=LARGEST_TEXT)
 
-Hook = Callable[["httpx2.Response"], Awaitable[None]]
+Hook = Callable[..., Awaitable[None]]
 
 
 @contextmanager
@@ -41,7 +42,11 @@ def at_most(size: int) -> Iterator[None]:
 
 def bounded() -> dict[str, list[Hook]]:
     """`event_hooks` for an httpx2 client, which is what Google's and Anthropic's SDKs are built on."""
-    return {"response": [_stay_there, read_bounded]}
+    return {"request": [_note], "response": [_stay_there, read_bounded]}
+
+
+async def _note(request: httpx2.Request) -> None:
+    note_address(request.url)
 
 
 async def _stay_there(response: httpx2.Response) -> None:
@@ -78,5 +83,8 @@ async def read_bounded(response: httpx2.Response) -> None:
             if size > _most.get():
                 raise BadReply(f"the server's reply is over the limit of {_most.get()} bytes", retry=False)
             pieces.append(piece)
+    data = b"".join(pieces)
+    if response.is_success:
+        refuse_page(data)
     response.headers.pop("content-encoding", None)
-    response.stream = httpx2.ByteStream(b"".join(pieces))
+    response.stream = httpx2.ByteStream(data)

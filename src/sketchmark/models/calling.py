@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.models.asked_address import asked_address, note_address
 from sketchmark.models.failures import FailedTry, failure_of
 from sketchmark.models.pacing import Pace
 from sketchmark.models.tally import noting
@@ -64,6 +65,7 @@ class Caller:
 
     async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | FailedTry:
         async with self._pace.turn() as turn:
+            note_address("")
             try:
                 # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
                 async with asyncio.timeout(self._timeout):
@@ -71,7 +73,7 @@ class Caller:
             except SketchmarkError:
                 raise
             except Exception as error:
-                failure = failure_of(error)
+                failure = failure_of(error, asked_address(), self._timeout)
                 if failure is None:
                     raise
                 if failure.slow_down:
@@ -86,7 +88,7 @@ class Caller:
     def _wait(self, failure: FailedTry, tries: int) -> float | None:
         if not failure.retry or tries > self._max_retries:
             return None
-        if self._given_up and failure.if_never_there:
+        if failure.if_never_there and not self._was_there and (self._given_up or failure.nobody_to_wait_for):
             return None
         if failure.retry_after is not None:
             return failure.retry_after + 0.1 * self._jitter()
@@ -104,14 +106,14 @@ class Caller:
 
     def failed(self, failure: FailedTry, tries: int = 1) -> CallFailed:
         """The failure as it is raised and recorded, in one line. A server that has never been there, though it was
-        waited for, stops the run: its address is likely wrong. One that was there may come back."""
+        waited for where that can help, stops the run: its address is likely wrong. One that was there may come
+        back."""
         words = [f"{self._owner}: {failure.kind}: {failure.message}"]
-        if failure.kind == "timeout":
-            words.append(f"limit {self._timeout:g} s")
         if tries > 1:
             words.append(f"tried {tries} times")
         hint = failure.remedy.replace("{keys}", self._keys)
-        if failure.if_never_there and not self._was_there and self._max_retries:
+        waited = self._max_retries or failure.nobody_to_wait_for
+        if failure.if_never_there and not self._was_there and waited:
             self._given_up, hint = True, failure.if_never_there
         return CallFailed(
             failure.kind, ", ".join(words), stops_run=bool(hint), hint=hint, retry_after=failure.retry_after

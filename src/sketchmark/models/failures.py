@@ -11,9 +11,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from sketchmark.models.secrets import shown
-from sketchmark.models.server_words import told
+from sketchmark.models.server_words import told, words_in
 from sketchmark.models.wrong_address import (
     CHECK_NAME,
+    mistake_behind_page,
     mistake_in_path,
     place_of,
     shown_address,
@@ -26,6 +27,7 @@ LONGEST_ASKED_WAIT = 300.0
 """A Retry-After beyond this (a daily quota, say) stops the run: waiting for hours is the user's decision."""
 
 _LONGEST_MESSAGE = 600
+_LONGEST_TITLE = 80
 _BROKEN_CONNECTIONS = {
     "NoConnection",
     "APIConnectionError",  # anthropic
@@ -54,7 +56,7 @@ _EMPTY_ACCOUNT = re.compile(
 
 
 class BadReply(Exception):
-    """The server answered 200 with something that is not the answer: an HTML page, half a JSON, a broken picture.
+    """The server answered 200 with something that is not the answer: half a JSON, a broken picture.
 
     `retry` is False where the same question would bring the same again, and `remedy` is there where every other
     question would.
@@ -64,6 +66,21 @@ class BadReply(Exception):
         super().__init__(message)
         self.retry = retry
         self.remedy = remedy
+
+
+class PageInstead(BadReply):
+    """The server answered 200 with a page for people: there is a website at the address, or a proxy in between that
+    has lost its server for a while."""
+
+    def __init__(self, page: bytes) -> None:
+        words = shown(words_in(page))[:_LONGEST_TITLE]
+        super().__init__(f"a web page came instead of an answer{words and f' ({words!r})'}")
+
+
+def refuse_page(data: bytes) -> None:
+    """By its first character, which no JSON has: some servers call JSON a page, and pages plain text."""
+    if data[:100].lstrip()[:1] == b"<":
+        raise PageInstead(data)
 
 
 class NoConnection(Exception):
@@ -91,7 +108,8 @@ class FailedTry:
 
     `remedy` is there where no other call would escape: such a failure stops the run, and says what to do. In it,
     `{keys}` stands for the variables that the model's key is read from. `if_never_there` is the remedy where nobody
-    has ever answered at that address: what was there may come back, what never was is likely a mistake.
+    has ever answered at that address: what was there may come back, what never was is likely a mistake. It is one
+    for certain with `nobody_to_wait_for`: somebody else is there.
     """
 
     kind: str
@@ -101,10 +119,12 @@ class FailedTry:
     retry_after: float | None = None
     remedy: str = ""
     if_never_there: str = ""
+    nobody_to_wait_for: bool = False
 
 
-def failure_of(error: Exception) -> FailedTry | None:
-    """What a call's exception means; None when it is not about the call at all (a bug of ours, say).
+def failure_of(error: Exception, asked: str, limit: float) -> FailedTry | None:
+    """What a call's exception means; None when it is not about the call at all (a bug of ours, say). `asked` is the
+    address that the last request went to, which not every exception knows, and `limit` is how long was waited.
 
     The SDKs and our own client share their shape (a status code, a response with headers, httpx transport errors
     under different package names), so this goes by shape and class names and needs none of them installed.
@@ -114,39 +134,46 @@ def failure_of(error: Exception) -> FailedTry | None:
     names = {kind.__name__ for kind in type(error).__mro__}
     message = _message(error)
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
-        return FailedTry("timeout", message, retry=True)
+        return FailedTry("timeout", f"no answer from {asked or 'the server'} within {limit:g} s", retry=True)
     if "ClientAuthenticationError" in names:  # azure-identity found nobody who is signed in
         return FailedTry("auth", message, remedy=_SIGN_IN)
     status = _status(error)
     if status is not None:
-        return _failure_of_status(error, status, message)
+        return _failure_of_status(error, status, message, asked)
     if names & _BROKEN_CONNECTIONS:
-        return _broken_connection(error, message)
+        return _broken_connection(error, message, asked)
     if names & _NO_REPLIES:
-        retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
-        return FailedTry("bad_reply", message, retry=retry, remedy=remedy)
+        return _no_reply(error, message, asked)
     return None
 
 
-def _broken_connection(error: Exception, message: str) -> FailedTry:
-    cause, chain = error.__cause__, list(_chain(error))
-    address = next(filter(None, map(_address, chain)), "")
-    where = f"no connection to {place_of(address) or 'the server'}"
-    message = f"{message}: {_one_line(str(cause))}" if cause else message
+def _no_reply(error: Exception, message: str, asked: str) -> FailedTry:
+    retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
+    if not remedy:  # one that has a remedy names the place it is about
+        message = _at(message, asked)
+    if isinstance(error, PageInstead):
+        mistake = mistake_behind_page(asked)
+        return FailedTry("bad_reply", message, retry=True, if_never_there=mistake, nobody_to_wait_for=True)
+    return FailedTry("bad_reply", message, retry=retry, remedy=remedy)
+
+
+def _broken_connection(error: Exception, message: str, asked: str) -> FailedTry:
+    chain = list(_chain(error))
+    server = place_of(next(filter(None, map(_address, chain)), "") or asked) or "the server"
+    where = f"no connection to {server}"
+    words = _one_line(str(error.__cause__ or "")) or message
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain):
-        return FailedTry("connection", message, remedy=_TRUST)
+        return FailedTry("connection", f"{where}: {words}", remedy=_TRUST)
     if remedy := wants_http(chain):
-        return FailedTry("connection", f"{where}: {message}", remedy=remedy)
+        return FailedTry("connection", f"{where}: {words}", remedy=remedy)
     why, mistake = unreachable(chain)
-    if why:
-        message = f"{where}: {why}"
+    message = f"{where}: {why}" if why else f"the connection to {server} broke: {words}"
     return FailedTry("connection", message, retry=True, if_never_there=mistake)
 
 
-def _failure_of_status(error: Exception, status: int, message: str) -> FailedTry:
-    sent, address = _sent(error), _address(error)
-    if status in _NO_SUCH_PATH and address:
-        message += f" at {address}"
+def _failure_of_status(error: Exception, status: int, message: str, asked: str) -> FailedTry:
+    sent, address = _sent(error), _address(error) or asked
+    message = _at(message, address)
     lasting = lasting_failure(status, str(sent), message, address)
     if lasting:
         return lasting
@@ -185,6 +212,10 @@ def lasting_failure(status: int, sent: str, message: str, address: str = "") -> 
         # No provider's API answers with a page: it is a firewall's, and may be about what one prompt says.
         return FailedTry("auth", message, remedy="" if "<html" in sent.lower() else _CHECK_KEY)
     return None
+
+
+def _at(message: str, address: str) -> str:
+    return f"{message} at {address}" if address else message
 
 
 def _status(error: Exception) -> int | None:

@@ -21,8 +21,9 @@ import pybase64
 
 from sketchmark import __version__
 from sketchmark.errors import BadInput
+from sketchmark.models.asked_address import note_address
 from sketchmark.models.bounded_http import LARGEST_TEXT, refuse_elsewhere
-from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
+from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body
 from sketchmark.models.http_unpacking import ACCEPTED, Counted, read_counted
 from sketchmark.models.secrets import remember, without_credentials
@@ -156,6 +157,7 @@ async def exchange(
 
     from sketchmark.models.http_payload import Payload
 
+    note_address(url)
     try:
         async with session.request(
             method,
@@ -185,6 +187,7 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
 def _accepted(answer: Answer) -> Answer:
     """The answer, if it is one; what an error says in its body is told in the words of OpenAI's SDK."""
     if 200 <= answer.status < 300:
+        refuse_page(answer.data)
         return answer
     code = f"Error code: {answer.status}"
     try:
@@ -214,7 +217,7 @@ def _read_slowly(data: bytes) -> Any:
 
 
 def read_object(answer: Answer) -> dict[str, Any]:
-    """A success may be a proxy's error page all the same."""
+    """A success may be half a JSON all the same."""
     try:
         body = read_json(answer.data)
     except ValueError:

@@ -14,13 +14,16 @@ _WHERE = ("error", "detail", "message", "msg", "error_description", "error_msg",
 _DEEPEST = 5
 _MOST = 3
 _LONGEST_PAGE = 5_000
+_LETTER = re.compile(r"[^\W\d_]")
+"""A page whose title is the number alone says nothing."""
 _TAG = re.compile(r"<[^<>]*>?")
 _UNSEEN = (("<script", "</script>"), ("<style", "</style>"), ("<!--", "-->"))
 
 
 def told(status: int, body: Any) -> str:
     """`404: no such model`: the status, and the words that came with it or what the status means."""
-    return f"HTTP {status}: {words_in(body) or _phrase(status)}"
+    words = words_in(body)
+    return f"HTTP {status}: {words if _LETTER.search(words) else _phrase(status)}"
 
 
 def words_in(body: Any, depth: int = 0) -> str:

@@ -45,6 +45,12 @@ def mistake_in_path(url: object, sent: str) -> str:
     return CHECK_NAME
 
 
+def mistake_behind_page(url: str) -> str:
+    """What to try where a website answers: its pages may stand at every path."""
+    found = mistake_in_path(url, "")
+    return "a website is there, and no model's API: check host, port and path" if found == CHECK_NAME else found
+
+
 def wants_https(sent: str) -> str:
     """What to try where a server complains of plain HTTP; empty where it does not."""
     return "the server wants https: write https:// in its address" if _HTTPS_WANTED.search(sent) else ""

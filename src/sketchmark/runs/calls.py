@@ -23,6 +23,18 @@ class Calls:
     """What the model itself failed, by kind: results, not faults of the run."""
     awaited: bool = False
     """There will be calls: that there is none yet is worth a word."""
+    silence: float = 0.0
+    """Seconds since something came of a call, while some are under way."""
+    _came: int = 0
+    _since: float = 0.0
+
+    def look(self, now: float) -> None:
+        """Before a slow server's time limit is over no try has failed: only the clock tells that nobody answers."""
+        tallies = (self.model, self.judge)
+        came = sum(one.answered + one.from_cache + one.retries for one in tallies)
+        if came != self._came or not any(one.under_way for one in tallies) or not self._since:
+            self._came, self._since = came, now
+        self.silence = now - self._since
 
     def told(self) -> str:
         """All of it in one line; what there is none of is left out."""
@@ -33,6 +45,7 @@ class Calls:
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
         told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []
         told.append(f"{model.under_way + judge.under_way:,} under way")
+        told += [f"no answer for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
         told += [_number(model.retries + judge.retries, "retry", "retries")] if model.retries + judge.retries else []
         tokens = sum(one.tokens_in + one.tokens_out for one in (model, judge))
         told += [f"{_short(tokens)} tokens"] if tokens else []

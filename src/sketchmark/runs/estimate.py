@@ -14,7 +14,9 @@ from sketchmark.parts import Context, Part, Picture
 from sketchmark.runs.grading import grade
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
+from sketchmark.runs.supply import Progress
 from sketchmark.task import Grading
+from sketchmark.terminal import counted
 
 _TAG = re.compile(r"</([A-Z_]{1,40})>")
 _CHARACTERS_A_TOKEN = 4
@@ -84,20 +86,22 @@ class Estimate:
 
 
 def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estimate]:
-    """What each cell would ask for. `scorings` are those that a judge is asked for; none: there is no judge."""
+    """What each cell would ask for. `scorings` are those that a judge is asked for; none: there is no judge. Samples
+    are read or made for it, so that there is a bar where someone looks on."""
 
     async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
             by_code = taken_from(dict(cell.request.model_args), cell.request.model)
             tally, judge = Tally(by_code=by_code), Tally(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY)
-            for index, (draft, donor) in enumerate(cell.pairs()):
-                if not cell.shard.plays(index):
-                    continue
-                episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
-                tally.usage["episodes"] += 1
-                for scoring in scorings:
-                    await grade(cell.task, episode, index, Grading(scoring, judge))
+            with counted(cell.pairs(), Progress(cell).most, cell.name) as pairs:
+                for index, (draft, donor) in enumerate(pairs):
+                    if not cell.shard.plays(index):
+                        continue
+                    episode = await play(tally, cell, draft.sample, donor.sample if donor else None)
+                    tally.usage["episodes"] += 1
+                    for scoring in scorings:
+                        await grade(cell.task, episode, index, Grading(scoring, judge))
             counts[cell.name] = Estimate(dict(tally.usage), dict(judge.usage))
         return counts
 

@@ -57,6 +57,7 @@ async def told_of_calls(
     async def look() -> None:
         if players is not None:
             calls.model = await players()
+        calls.look(time.monotonic())
         looking.calls(calls)
 
     telling = asyncio.create_task(tell_again())
@@ -123,6 +124,11 @@ class Count:
         return self.before + self.played
 
     @property
+    def works(self) -> bool:
+        """Of episodes that all fail no time is foretold."""
+        return self.failed < self.played
+
+    @property
     def rate(self) -> float:
         return self.played / max(time.monotonic() - self.began, 1e-9)
 
@@ -152,7 +158,7 @@ class Plain(Silent):
         now = time.monotonic()
         if now - count.told >= _EVERY:
             count.told = now
-            left = f", {(count.total - count.done) / count.rate:.0f} s left" if count.total else ""
+            left = f", {(count.total - count.done) / count.rate:.0f} s left" if count.total and count.works else ""
             of = f"/{count.total}" if count.total else ""
             rate = f"{count.rate:.1f}/s"
             tell(f"{cell}: {count.done}{of} episodes, {count.failed} failed, {rate}{left}", err=True)
@@ -199,14 +205,14 @@ class Live(Silent):
         self._progress.stop()
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
-        bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="")
+        bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="", works=True)
         self._bars[cell] = (bar, Count(total, done))
 
     def played(self, cell: str, failed: bool) -> None:
         bar, count = self._bars[cell]
         count.add(failed)
         told = f"{count.failed} failed" if count.failed else ""
-        self._progress.update(bar, advance=1, failed=told, rate=f"{count.rate:.1f}/s")
+        self._progress.update(bar, advance=1, failed=told, rate=f"{count.rate:.1f}/s", works=count.works)
 
     def end(self, cell: str) -> None:
         bar, _ = self._bars[cell]

@@ -14,6 +14,7 @@ from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.results import mean_of, summarise, withheld
 from sketchmark.runs.results_format import CellSummary, Gain, Mean
 from sketchmark.runs.rows import ScoredSample
+from sketchmark.stats import Difference
 
 MOST_GROUPS = 24
 _made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
@@ -94,10 +95,20 @@ def gains(run: RunIndex) -> list[Gain]:
     return computed.gains(about, lambda name: run.cells[name].scored())
 
 
-def paired(before: CellIndex, after: CellIndex) -> Gain:
-    """The difference of two cells' headline scores on the samples they share."""
-    found = computed.pair(before.scored(), after.scored(), after.headline, before.headline)
-    return computed.gain_of(after.about, found.difference())
+def paired(before: CellIndex, after: CellIndex, family: Sequence[tuple[CellIndex, CellIndex]]) -> Gain:
+    """The difference of two cells' headline scores on the samples they share, judged together with its `family`; one
+    that stands in no family has no corrected p, and nothing is called clear about it."""
+    made = computed.gain_of(after.about, _difference(before, after))
+    others = [pair for pair in family if set(pair) != {before, after}]
+    if len(others) == len(family):
+        made.p_holm, made.verdict = None, "unclear"
+    else:
+        computed.correct([made], [_difference(*pair).p for pair in others])
+    return made
+
+
+def _difference(before: CellIndex, after: CellIndex) -> Difference:
+    return computed.pair(before.scored(), after.scored(), after.headline, before.headline).difference()
 
 
 def curves(run: RunIndex) -> list[Curve]:

@@ -32,10 +32,13 @@ PIPE = 120
 """Columns of what is written to a file or a pipe, unless COLUMNS says otherwise."""
 
 
+def has_width() -> bool:
+    """Whether lines have to fit somewhere: in a pipe they may be as long as they are."""
+    return sys.stdout.isatty() or "COLUMNS" in os.environ
+
+
 def columns() -> int:
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return shutil.get_terminal_size((PIPE, 40)).columns
-    return PIPE
+    return shutil.get_terminal_size((PIPE, 40)).columns if has_width() else PIPE
 
 
 def console() -> Console:
@@ -53,6 +56,13 @@ class _TextColumn(TextColumn):
 
     def render(self, task: Task) -> Text:
         return Text(one_line(self.text_format.format(task=task)), style=self.style)
+
+
+class _TimeLeft(TimeRemainingColumn):
+    """None while nothing works: what fails at once would end soon."""
+
+    def render(self, task: Task) -> Text:
+        return super().render(task) if task.fields.get("works", True) else Text("")
 
 
 class Bars(Progress):
@@ -79,7 +89,7 @@ _BESIDE = 53
 
 
 def bars() -> Bars:
-    """One bar for each task that is added; `failed` and `rate` stand beside it."""
+    """One bar for each task that is added; `failed` and `rate` stand beside it, and the time left if it `works`."""
     out = _TextsOnly(stderr=True)
     names = Column(no_wrap=True, overflow="ellipsis", max_width=max(20, out.width - _BESIDE))
     return Bars(
@@ -88,7 +98,7 @@ def bars() -> Bars:
         MofNCompleteColumn(),
         _TextColumn("{task.fields[failed]}", style="red"),
         _TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        _TimeLeft(),
         console=out,
         refresh_per_second=4,
     )

@@ -17,6 +17,7 @@ from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.record import drawn_names, input_names, said, sound_names
 from sketchmark.runs.standings import standings
 from sketchmark.view import differences, sounds
+from sketchmark.view.families import family_of
 from sketchmark.view.pictures import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
 from sketchmark.view.recent import Recent
@@ -147,7 +148,11 @@ class Views:
         after = right.cell(asked.get("cell_b") or fitting)
         wanted = asked.get("change", "")
         with self._lock:
-            difference = summary.paired(before, after)
+            difference = self._recent.get(
+                left,
+                ("compare", before.name, right.key, right.version, after.name),
+                lambda: summary.paired(before, after, family_of(left, right, before, after)),
+            )
             pairs = []
             for sample in before.episodes:
                 if sample in after.episodes:

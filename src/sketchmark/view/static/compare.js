@@ -83,11 +83,16 @@ function result({ summary, difference, differs }) {
       el(
         "span",
         { class: "quiet" },
-        difference.n ? `p ${chance(difference.p)} · ${count(difference.n, "shared sample")} · ${difference.helped} better, ${difference.hurt} worse` : "no shared, scored sample",
+        difference.n ? `${corrected(difference)} · ${count(difference.n, "shared sample")} · ${difference.helped} better, ${difference.hurt} worse` : "no shared, scored sample",
       ),
     ),
     differs.length ? el("p", { class: "caution" }, "Not the same conditions: ", differs.join("; ")) : null,
   );
+}
+
+/** As the run's own page has it; where nothing else is compared with it, that is said. */
+function corrected({ p, p_holm = null }) {
+  return p_holm === null && p !== null ? `p ${chance(p)}, not corrected` : `p (Holm) ${chance(p_holm)}`;
 }
 
 function filter(asked, change) {
