@@ -18,7 +18,9 @@ from sketchmark.errors import CallFailed
 from sketchmark.models.anthropic import Anthropic
 from sketchmark.models.azure import Azure
 from sketchmark.models.base import Model, Options
+from sketchmark.models.failures import BadReply
 from sketchmark.models.gemini import Gemini
+from sketchmark.models.http_client import Answer, read_object
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.secrets import find_key, redact, remember, without_credentials
 from sketchmark.parts import of
@@ -96,6 +98,14 @@ def test_a_key_is_taken_out_however_it_is_spelt(spell: Callable[[str], str]) -> 
     hidden = redact(f"a {spell(key)} b")
     assert "[key]" in hidden
     assert "many" not in hidden and len(hidden) < len(spell(key)) + 4
+
+
+def test_a_key_is_taken_out_of_a_reply_before_that_is_cut() -> None:
+    remember("sk-0123456789abcdef0123")
+    data = b"x" * 70 + b"sk-0123456789abcdef0123"
+    with pytest.raises(BadReply) as told:
+        read_object(Answer(200, {}, data, "http://127.0.0.1"))
+    assert "x" * 70 in str(told.value) and "sk-0" not in str(told.value)
 
 
 def test_a_url_is_written_down_without_its_credentials() -> None:

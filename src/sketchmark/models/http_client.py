@@ -26,7 +26,7 @@ from sketchmark.models.bounded_http import LARGEST_TEXT, refuse_elsewhere
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body
 from sketchmark.models.http_unpacking import ACCEPTED, Counted, read_counted
-from sketchmark.models.secrets import remember, without_credentials
+from sketchmark.models.secrets import redact, remember, without_credentials
 
 if TYPE_CHECKING:
     import aiohttp
@@ -221,9 +221,9 @@ def read_object(answer: Answer) -> dict[str, Any]:
     try:
         body = read_json(answer.data)
     except ValueError:
-        body = answer.data[:200].decode("utf-8", "replace")
-    if not isinstance(body, dict):
-        raise BadReply(f"the server sent no JSON object but {str(body)[:80]!r}")
+        body = answer.data[:10_000].decode("utf-8", "replace")
+    if not isinstance(body, dict):  # a key that is cut in two would not be found any more
+        raise BadReply(f"the server sent no JSON object but {redact(str(body))[:80]!r}")
     return body
 
 
