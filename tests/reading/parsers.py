@@ -247,6 +247,7 @@ WITHOUT: Mapping[str, str] = {
     "runs.shards": _USERS,
     "scoring.guessing": "one letter at a time",
     "tasks.unig2u.data": "a picture's name, one kind of character at a time",
+    "tasks.voila.data": "a file's name, one kind of character at a time",
     "catalog": _USERS,
     "commands._worlds": _USERS,
     "export.inspect_log": _OURS,

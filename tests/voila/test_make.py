@@ -163,5 +163,5 @@ def test_parquet_without_its_library_names_the_extra_to_install(
     tmp_path: Path, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"parquet files .*sketchmark\[data\]"):
+    with pytest.raises(MissingExtra, match=r"a parquet file needs sketchmark\[data\]"):
         make(tmp_path / "set.parquet", SetOrder(19, images=folders))

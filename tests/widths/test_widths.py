@@ -98,7 +98,8 @@ def test_every_table_fits_and_has_every_number(name: str, runs: Path) -> None:
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, "utf-8")
         assert text == file.read_text("utf-8")
-    assert said(name, runs, None) == text, "a pipe is 120 columns wide"
+    piped = said(name, runs, None)
+    assert ("…" not in piped) if name in SHORTENED else piped == text, "120 columns wide, but nothing is shortened"
 
 
 def numbers(text: str) -> Counter[str]:
