@@ -13,7 +13,10 @@ from click.testing import CliRunner
 from sketchmark.commands.report import command
 from sketchmark.comparison import Side, TableRow
 from sketchmark.report import gallery, write_report
+from sketchmark.report.charts import bars
 from sketchmark.report.headline import headline
+from sketchmark.report.numbers import bracket, percent, points
+from sketchmark.runs.results_format import Mean
 from sketchmark.runs.store import RunFolder
 from sketchmark.stats import Difference, interval
 from tests.core.hearing import tone
@@ -224,3 +227,15 @@ def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> 
     result = CliRunner().invoke(command, [str(folder.path)])
     assert result.exit_code == 0 and Path(result.output.strip()) == folder.path / "report.html"
     assert (folder.path / "report.html").exists()
+
+
+SCORES = ((0.667, (0.5, 0.8)), (66.7, (50.0, 80.0)))
+
+
+def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
+    """An accuracy in per cent; what is small itself is known by its interval."""
+    assert (percent(0.667, (0.5, 0.8)), percent(66.7, (50, 80)), percent(0.9, (0, 5))) == ("66.7", "66.7", "0.9")
+    assert (points(75, (18, 92)), points(-0.5, (-0.9, 0.1))) == ("+75", "\u221250")
+    assert (bracket((0.4, 35.2)), bracket((0.4, 0.5))) == ("[0, 35]", "[40, 50]")
+    drawn = [bars("Scores", ["sums"], {"direct": [Mean(*score, n=9)]}) for score in SCORES]
+    assert drawn[0] == drawn[1]

@@ -361,3 +361,13 @@ def test_published_figures_stand_in_the_leaderboard_and_are_marked(chromium: Bro
         expect(page.get_by_text("in no statistic here")).to_be_visible()
         keep(page, "viewer-published")
         assert not watch.troubles
+
+
+def test_a_score_that_is_no_share_is_shown_as_it_is(page: Page) -> None:
+    """An accuracy in per cent; what is small itself is known by its interval."""
+    shown = page.evaluate("""async () => {
+        const { bracket, percent, points } = await import("/static/format.js");
+        return [percent(0.667, [0.5, 0.8]), percent(66.7, [50, 80]), percent(0.9, [0, 5]), points(75, [18, 92]),
+                points(-0.5, [-0.9, 0.1]), bracket([0.4, 35.2]), bracket([0.4, 0.5])];
+    }""")
+    assert shown == ["66.7", "66.7", "0.9", "+75", "\u221250", "[0, 35]", "[40, 50]"]

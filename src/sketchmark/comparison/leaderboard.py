@@ -105,8 +105,10 @@ def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
 
 def _without_judge(runs: Sequence[RunIndex], rows: Sequence[BoardRow]) -> Iterator[str]:
     """A run folder does not keep what its judge was asked."""
+    if not any(row.costs for row in rows):
+        return
     judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
-    if judges and any(row.costs for row in rows):
+    if judges:
         yield f"the cost is the models' own, the judge ({', '.join(sorted(judges))}) left out"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -20,6 +21,8 @@ from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.shards import refuse_another_shard
 from sketchmark.runs.store import RunFolder, differences
+
+T = TypeVar("T")
 
 _HELD = ("episodes", "scores", "pictures")
 _NEW = "use another --output_path"
@@ -36,15 +39,15 @@ def prepare(
         for name in ("run.json", "results.json", "report.html"):
             (path / name).unlink(missing_ok=True)
     descriptions = {cell.name: cell.describe(model) for cell in cells}
-    about = folder.about() if folder.run_file.exists() else None
-    if not about and not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
+    before = RunAbout(FORMAT)
+    if folder.run_file.exists():
+        before = folder.about()
+        refuse_another_shard(folder, before, request.shard)
+    elif not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
         for name in _HELD:
             if (path / name).exists():
                 raise RunConflict(f"{path} is no run folder, and holds {name}: --fresh would remove it", _NEW)
-    if about:
-        refuse_another_shard(folder, about, request.shard)
-    known = _of_this_model(folder, about.cells if about else {}, descriptions)
-    retires = retires or (about.model.retires if about else {})
+    known = _of_this_model(folder, before.cells, descriptions)
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
         if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
@@ -56,25 +59,19 @@ def prepare(
                 _ELSEWHERE,
             )
     kept = known.keys() - descriptions.keys()
-    limits = {name: limit for name, limit in (about.limits if about else {}).items() if name in kept}
-    limits |= {cell.name: cell.limit for cell in cells if cell.limit is not None}
+    limits = {cell.name: cell.limit for cell in cells if cell.limit is not None}
     now = RunAbout(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(
-            request.model, to_write_down(request.model_args), retires or (about.model.retires if about else {})
-        ),
+        model=ModelAbout(request.model, to_write_down(request.model_args), retires or before.model.retires),
         seed=request.seed,
-        started=(about and about.started) or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        started=before.started or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
-        limits=limits,
-        totals={name: total for name, total in (about.totals if about else {}).items() if name in kept},
+        limits=_of(kept, before.limits) | limits,
+        totals=_of(kept, before.totals),
         shard=str(request.shard or ""),
-        asked={
-            **{name: asked for name, asked in (about.asked if about else {}).items() if name in kept},
-            **(dict.fromkeys(descriptions, request.asked) if request.asked else {}),
-        },
+        asked=_of(kept, before.asked) | (dict.fromkeys(descriptions, request.asked) if request.asked else {}),
     )
     try:
         msgspec.convert(plain(now), RunAbout)
@@ -82,6 +79,10 @@ def prepare(
         raise BadInput(f"this run could not be written down: {error}") from error
     write_json(folder.run_file, now)
     return folder
+
+
+def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
+    return {name: what for name, what in noted.items() if name in cells}
 
 
 def _of_this_model(
