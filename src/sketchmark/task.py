@@ -18,7 +18,7 @@ from sketchmark.models.base import Model, Options
 from sketchmark.parts import Draft, Drafts, Sample
 from sketchmark.protocols import Protocol, protocol
 from sketchmark.task_files.checking import checked
-from sketchmark.task_files.code import CodeNames
+from sketchmark.task_files.code import CodeNames, by_alias, is_code
 from sketchmark.task_files.prompts import FilledPrompts
 from sketchmark.task_files.published import Published, published_beside
 from sketchmark.task_files.reading import lineage, merged
@@ -165,6 +165,9 @@ class Task:
                 f"task {name!r} needs `source` and `modes`",
                 "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} plays them",
             )
+        if (alias := by_alias(file.source["use"])) != file.source["use"]:
+            self.config = {**config, "source": {**config["source"], "use": alias}}
+            self.declared = file = checked(self.config, TaskFile, f"task {name!r}")
         _check_mode_names(name, file)
         self.prompt_sets = {"default", *file.prompt_sets}
         if file.default_prompts not in {"", *self.prompt_sets}:
@@ -204,7 +207,7 @@ class Task:
         drawing = {k: v for k, v in bagel.items() if k != "task_type"} | block.drawing
         return Mode(
             name=name,
-            protocol_name=block.protocol,
+            protocol_name=by_alias(block.protocol),
             protocol=self._protocol(block.protocol),
             prompts=prompts,
             settings=settings,
@@ -215,7 +218,7 @@ class Task:
 
     def plays_by_code(self, name: str) -> bool:
         """Whether a mode's protocol is not one of ours by name, but code to be run."""
-        return ":" in self._block(name).protocol
+        return is_code(self._block(name).protocol)
 
     def _block(self, name: str) -> ModeBlock:
         """`like: other_mode` starts from that mode's block; mappings merge, the rest is replaced."""
@@ -226,7 +229,7 @@ class Task:
         return checked(block, ModeBlock, f"{where}, mode {name!r}")
 
     def _protocol(self, name: str) -> Protocol:
-        if ":" not in name:
+        if not is_code(name):
             return protocol(name)
         found = self._code.find(name)
         if not isinstance(found, Protocol):

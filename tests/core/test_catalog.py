@@ -15,7 +15,7 @@ from sketchmark.task_files.reading import read_config
 
 TASK = """
 about: a task of my own
-source: {use: "worlds.data:mazes", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
+source: {use: "maze", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
 default_limit: 3
 modes:
   direct: {prompts: {inputs: ["go", <initial>], tone: plain}}
@@ -25,7 +25,7 @@ modes:
     lmms_eval_specific_kwargs:
       default: {generation_prompt: draw it}
       bagel: {generation_prompt: "draw it, BAGEL"}
-scorers: ["worlds.scoring:maze"]
+scorers: ["maze.score"]
 headline: maze_solved
 """
 
@@ -177,8 +177,8 @@ def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch
 
 def test_a_task_file_from_elsewhere_names_only_what_sketchmark_brings_unless_trusted(tmp_path: Path) -> None:
     for old, new in (
-        ('"worlds.data:mazes"', '"os.path:join"'),
-        ('["worlds.scoring:maze"]', '["subprocess:run"]'),
+        ('"maze"', '"os.path:join"'),
+        ('["maze.score"]', '["subprocess:run"]'),
         ("protocol: draw_then_answer", "protocol: 'antigravity:fly'"),
     ):
         (tmp_path / "mine.yaml").write_text(TASK.replace(old, new))
@@ -186,9 +186,7 @@ def test_a_task_file_from_elsewhere_names_only_what_sketchmark_brings_unless_tru
             Catalog((tmp_path / "mine.yaml",)).task("mine")
         read_config.cache_clear()
     (tmp_path / "mine_code.py").write_text("def rows(*, seed, data): return iter(())")
-    (tmp_path / "mine.yaml").write_text(
-        TASK.replace('"worlds.data:mazes"', '"mine_code:rows"').replace(", rows: 5", "")
-    )
+    (tmp_path / "mine.yaml").write_text(TASK.replace('"maze"', '"mine_code:rows"').replace(", rows: 5", ""))
     named_by_hand = Catalog((tmp_path / "mine_code.py", tmp_path / "mine.yaml"))
     assert named_by_hand.task("mine").headline == "maze_solved"
 

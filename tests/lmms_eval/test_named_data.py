@@ -297,7 +297,7 @@ def test_a_file_of_our_own_shape_reaches_no_host_either(
     host, seen = asked
     file = tmp_path / "theirs.yaml"
     file.write_text(
-        f"source: {{use: 'mmsi.data:questions', origin: {origin.replace('{host}', host)}}}\n"
+        f"source: {{use: 'mmsi.questions', origin: {origin.replace('{host}', host)}}}\n"
         "modes: {direct: {prompts: {inputs: [x]}}}\n"
     )
     with pytest.raises(BadInput, match=r"is no hub id|is no file of a hub repository"):

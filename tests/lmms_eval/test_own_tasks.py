@@ -56,7 +56,7 @@ def test_it_is_refused_without_trust_and_its_code_does_not_run(folder: Path, tmp
 
 def test_a_file_of_our_own_shape_cannot_borrow_untrusted_code(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "sly.yaml").write_text(
-        f"source: {{use: 'lmms_eval:documents', task_file: '{folder / 'shades_direct.yaml'}'}}\n"
+        f"source: {{use: 'lmms_eval.documents', task_file: '{folder / 'shades_direct.yaml'}'}}\n"
         "modes: {direct: {prompts: {inputs: ['{question}']}}}\n",
         "utf-8",
     )

@@ -21,7 +21,7 @@ from tests.task_files.test_checking import GOOD, refused
 
 
 def test_modes_that_are_like_each_other_in_a_circle(tmp_path: Path) -> None:
-    head = 'source: {use: "worlds.data:mazes"}\nmodes:\n'
+    head = 'source: {use: "maze"}\nmodes:\n'
     assert "modes.a.like goes in a circle: a → a" in refused(tmp_path, head + "  a: {like: a}\n")
     circle = head + "  a: {like: b}\n  b: {like: c}\n  c: {like: b}\n"
     assert "modes.a.like goes in a circle: a → b → c → b" in refused(tmp_path, circle)
@@ -30,7 +30,7 @@ def test_modes_that_are_like_each_other_in_a_circle(tmp_path: Path) -> None:
 def test_modes_that_are_like_each_other_in_a_row(tmp_path: Path) -> None:
     def row(last: int) -> str:
         rows = "".join(f"  m{n}: {{like: m{n - 1}}}\n" for n in range(1, last + 1))
-        return 'source: {use: "worlds.data:mazes"}\nmodes:\n  m0: {prompts: {ask: first}}\n' + rows
+        return 'source: {use: "maze"}\nmodes:\n  m0: {prompts: {ask: first}}\n' + rows
 
     assert "modes.m40.like leads through more than 40 modes" in refused(tmp_path, row(4000))
     file = tmp_path / "short.yaml"
@@ -102,7 +102,7 @@ _KEYS = sorted(
 )
 _WORDS = some.sampled_from([*_KEYS, "use", "direct", "default", "parts", "each", "dataset_path", "doc_to_text"])
 _NAMES = some.one_of(_WORDS, some.text(max_size=3), some.integers(), some.none(), some.booleans())
-_TEXTS = some.one_of(some.sampled_from(["worlds.data:mazes", "os:system", "voila.nowhere:f", "direct"]), _WORDS)
+_TEXTS = some.one_of(some.sampled_from(["maze", "os:system", "voila.nowhere:f", "direct"]), _WORDS)
 _VALUES = some.recursive(
     some.one_of(
         some.none(), some.booleans(), some.integers(), some.floats(), some.dates(), some.binary(max_size=3), _TEXTS
@@ -119,7 +119,7 @@ _FULL = {
     "lmms_eval_specific_kwargs": {"default": {"pre": "x"}},
     "scorings": {"strict": None, "+x": "extra"},
     "judged_scorings": ["+x"],
-    "aggregate": {"use": "mmmu.scoring:totals", "program": "mmmu"},
+    "aggregate": {"use": "mmmu.totals", "program": "mmmu"},
     "breakdown": ["x"],
     "tag": ["x"],
     "group": "x",
@@ -214,7 +214,7 @@ def test_a_link_leads_no_further_than_a_name_may(tmp_path: Path) -> None:
         (path / "_base.yaml").write_text("about: hello\n")
     (folder / "out.yaml").symlink_to(elsewhere / "_base.yaml")
     assert "leads out of its folder" in refused(folder, "include: out.yaml\n")
-    (folder / "near.yaml").write_text("include: ../shared/_base.yaml\nsource: {use: 'worlds.data:mazes'}\n")
+    (folder / "near.yaml").write_text("include: ../shared/_base.yaml\nsource: {use: 'maze'}\n")
     assert read_config(folder / "near.yaml")["about"] == "hello"
 
 

@@ -15,12 +15,12 @@ from sketchmark.task_files import published
 from sketchmark.task_files.reading import read_config, yaml_files
 
 GOOD = """
-source: {use: "worlds.data:mazes", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
+source: {use: "maze", rows: 5, cols: 5, min_steps: 2, max_steps: 6}
 default_limit: 3
 modes:
   direct: {prompts: {inputs: ["go", <initial>]}}
   visual_cot: {protocol: draw_then_answer, prompts: {inputs: [<initial>], generation_prompt: draw, ask: go}}
-scorers: ["worlds.scoring:maze"]
+scorers: ["maze.score"]
 headline: maze_text_exact
 """
 
@@ -87,8 +87,8 @@ def test_a_key_that_resembles_nothing_is_answered_with_those_there_are(tmp_path:
         ("scorers: {\"evil:f\": 1}", "scorers must be a list, not a mapping"),
         ("source: [[use, \"x:y\"]]", "source must be a mapping, not a list"),
         ("source: {use: [\"x:y\"]}", "source.use must be a text, not a list"),
-        ("source: {use: \"worlds.data:mazes\", since: 2024-01-01}", "source.since must be a text or a number"),
-        ("source: {use: \"worlds.data:mazes\", n: .nan}", "source.n must be a text or a number"),
+        ("source: {use: \"maze\", since: 2024-01-01}", "source.since must be a text or a number"),
+        ("source: {use: \"maze\", n: .nan}", "source.n must be a text or a number"),
         ("modes: [direct]", "modes must be a mapping, not a list"),
         ("modes: {direct: [[protocol, \"evil:f\"]]}", "modes.direct must be a mapping, not a list"),
         ("modes: {direct: }", "modes.direct must be a mapping, not nothing"),
@@ -108,11 +108,11 @@ def test_a_key_that_resembles_nothing_is_answered_with_those_there_are(tmp_path:
         ("prompt_sets: {terse: {drect: {}}}", "prompt_sets.terse names the mode 'drect' (there are: direct,"),
         ("modes: {direct: {like: drect}}", "modes.direct.like names the mode 'drect'"),
         ("modes: {direct: {protocol: drect}}", "no protocol named 'drect'"),
-        ("modes: {direct: {protocol: 'worlds.data:mazes'}}", "worlds.data:mazes is not a protocol"),
+        ("modes: {direct: {protocol: 'maze.samples'}}", "maze.samples is not a protocol"),
         ("aggregate: 3", "aggregate must be"),
         ("submission: [x]", "submission must be a text"),
         ("needs_judge: often", "needs_judge must be true or false"),
-        ("source: {use: \"worlds.data:mazes\", rowz: 5}", "source: missing a required argument: 'rows'"),
+        ("source: {use: \"maze\", rowz: 5}", "source: missing a required argument: 'rows'"),
         ("3: x", "unknown key 3"),
         ("[a]: x", "cannot read task file"),
         ("about: !!python/object/apply:os.system [ls]", "cannot read task file"),
@@ -143,7 +143,7 @@ def test_a_group_says_what_it_is(tmp_path: Path) -> None:
 
 def test_a_task_made_in_python_is_checked_too() -> None:
     with pytest.raises(BadInput, match=r"task 'mine': unknown key headlin \(did you mean headline\?\)"):
-        Task("mine", {"source": {"use": "worlds.data:mazes"}, "modes": {"direct": {}}, "headlin": "x"})
+        Task("mine", {"source": {"use": "maze"}, "modes": {"direct": {}}, "headlin": "x"})
     with pytest.raises(BadInput, match="needs `source` and `modes`"):
         Task("mine", {"headline": "x"})
 

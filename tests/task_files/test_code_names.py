@@ -1,4 +1,4 @@
-"""`module:name`: what a task file from elsewhere may name, and what a name stands for."""
+"""Names of code: what a task file from elsewhere may name, and what a name stands for."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput
+from sketchmark.errors import BadInput, UnknownName
 from sketchmark.protocols import Protocol
-from sketchmark.task_files.code import CodeNames, named_in
+from sketchmark.task import Task
+from sketchmark.task_files.code import CodeNames, by_alias, named_in
+from sketchmark.tasks import strict_answers
+from sketchmark.worlds import maze_world
 from tests.task_files.test_checking import GOOD, refused
 
 
@@ -113,3 +116,50 @@ def test_a_file_that_cannot_be_loaded_leaves_nothing_behind(tmp_path: Path) -> N
     with pytest.raises(BadInput, match=r"broken_code\.py cannot be loaded: ZeroDivisionError"):
         Catalog((tmp_path / "broken_code.py",))
     assert not [name for name in sys.modules if "broken_code" in name]
+
+
+def test_our_own_files_name_code_by_alias_only() -> None:
+    catalog = Catalog()
+    for name in catalog.task_names():
+        task = catalog.task(name)
+        assert not [one for one in named_in(task.declared) if ":" in one]
+        assert not [mode for mode in task.modes if ":" in task.mode(mode).protocol_name]
+
+
+@pytest.mark.parametrize(
+    ("written", "alias"),
+    [
+        ("mmsi.data:questions", "mmsi.questions"),
+        ("sketchmark.tasks.mmsi.data:questions", "mmsi.questions"),
+        ("questions.data:questions", "questions"),
+        ("guarded_play:direct", "guarded.direct"),
+        ("strict_answers:choice", "strict_answers:choice"),
+        ("mmsi.data:nothing", "mmsi.data:nothing"),
+        ("maze:samples", "maze:samples"),
+        ("my_shapes:samples", "my_shapes:samples"),
+        ("maze", "maze"),
+    ],
+)
+def test_a_run_folder_names_our_code_by_its_alias(written: str, alias: str) -> None:
+    assert by_alias(written) == alias
+    file = {"source": {"use": written}, "modes": {"direct": {"prompts": {"inputs": ["go"]}}}}
+    assert Task("mine", file).describe_source(3) == {"use": alias, "seed": 3}
+
+
+def test_the_name_of_a_world_stands_for_its_samples() -> None:
+    names = CodeNames(anywhere=False)
+    assert names.find("maze") is names.find("maze.samples") is maze_world.samples
+    assert names.find("strict_answers:choice") is strict_answers.choice
+
+
+@pytest.mark.parametrize(
+    "name", ["nowhere", "nowhere.f", "maze.f", "worlds.scoring", "voila", "..", "a.b.c", "a b.c"]
+)
+def test_an_alias_that_is_not_registered_is_refused(name: str) -> None:
+    with pytest.raises(UnknownName, match="cannot find"):
+        CodeNames().find(name)
+
+
+def test_an_unknown_alias_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    rest = "\n".join(line for line in GOOD.splitlines() if not line.startswith("scorers"))
+    assert "cannot find 'maze.scor'" in refused(tmp_path, f"{rest}\nscorers: [maze.scor]\n")

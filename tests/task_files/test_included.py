@@ -13,7 +13,7 @@ from sketchmark.errors import BadInput
 from sketchmark.task_files.reading import read_config
 
 TASK = "dataset_path: json\ndoc_to_text: question\nmetric_list: [{metric: exact_match}]\n"
-OURS = 'source: {use: "worlds.data:mazes"}\nmodes: {direct: {prompts: {inputs: [go]}}}\n'
+OURS = 'source: {use: "maze"}\nmodes: {direct: {prompts: {inputs: [go]}}}\n'
 
 
 @pytest.fixture

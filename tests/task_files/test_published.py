@@ -17,7 +17,7 @@ GOOD = """published:
       - {tasks: [mine], mode: direct, score: right, channel: accuracy, n: 200, values: {Model A: 41.5, human: 93}}
 """
 TASK = """include: %s
-source: {use: "worlds.data:mazes", rows: 6, cols: 6, min_steps: 3, max_steps: 5}
+source: {use: "maze", rows: 6, cols: 6, min_steps: 3, max_steps: 5}
 """
 
 

@@ -46,7 +46,7 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 TASK = Task(
     "maze",
     {
-        "source": {"use": "worlds.data:mazes"},
+        "source": {"use": "maze"},
         "modes": {"direct": {}, "visual_cot": {}},
         "scorers": ["tests.view.making:score"],
         "headline": HEADLINE,
@@ -148,7 +148,7 @@ class Maker:
             canvas=canvas[0] if canvas else "own",
             headline=HEADLINE,
             breakdown=["steps"],
-            source={"use": "worlds.data:mazes"},
+            source={"use": "maze"},
             play=PlayAbout("steps_then_answer", {"plan": "Now planing for step {i}."}),
             model={"name": "test"},
         )

@@ -41,7 +41,7 @@ class Harsh(Judge):
 
 def metrics(folder: Path, judge: Model | None, mode: str = "stepwise", limit: int = 4) -> dict[str, Any]:
     task = folder / "judged.yaml"
-    scorers = ["voila.scoring:by_rule", "voila.judge_scores:score"]
+    scorers = ["voila.score_by_rule", "voila.score_by_judge"]
     task.write_text(json.dumps({"include": str(Path(voila.__path__[0]) / "voila.yaml"), "scorers": scorers}))
     done = run(
         "player/solver",

@@ -1,8 +1,12 @@
-"""`module:name` in a task file: the one place where it becomes code, and where it is decided whether it may.
+"""Names of code in task files: the one place where they become code, and where it is decided whether they may.
 
-A name is looked for in `sketchmark.tasks`, then among the .py files that the user included (those beside the task
-file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import path,
-and of ours it gets only what a task brings for task files: not the modules and helpers that happen to be in reach.
+Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the folder of the benchmark or the
+module of the world; `maze` is short for `maze.samples`. Run folders name our code by alias, so that it can move.
+
+`module:name` is looked for in `sketchmark.tasks`, then among the .py files that the user included (those beside the
+task file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import
+path, and of ours it gets only what a task brings for task files: not the modules and helpers that happen to be in
+reach.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from sketchmark.task_files.functions import blamed
 from sketchmark.task_files.importing import Imports
 from sketchmark.task_files.schema import TaskFile
 from sketchmark.terminal import tell
+from sketchmark.worlds import WORLDS
 
 _OURS = "sketchmark.tasks."
 _OFFERED = (_OURS, "sketchmark.protocols")
@@ -29,6 +34,8 @@ a Protocol is of the second."""
 
 _TRUST = "--trust-code runs it; it can do anything you can"
 _WHERE = "module:name, inside sketchmark.tasks or importable; code beside an included YAML file needs --trust-code"
+_SAMPLES = "samples"
+"""The entry that the name of a benchmark or world stands for without more."""
 
 
 class IncludedFiles:
@@ -95,15 +102,24 @@ class CodeNames:
 
     def refuse_foreign(self, task: str, file: TaskFile) -> None:
         """Say before anything runs what would be refused later. Imports nothing but the folders of our own tasks."""
-        if self._anywhere:
-            return
         for dotted in named_in(file):
+            if _target(dotted) is not None:
+                continue
+            if ":" not in dotted:
+                raise _unknown(dotted)
+            if self._anywhere:
+                continue
             module, _, attribute = dotted.partition(":")
             ours = _is_ours(module) and not attribute.startswith("_")
             if not ours and self._included.named(module, self._beside, by_hand=True) is None:
                 raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
 
     def find(self, dotted: str) -> Any:
+        if (target := _target(dotted)) is not None:
+            place, _, attribute = target.partition(":")
+            return getattr(importlib.import_module(place), attribute)
+        if ":" not in dotted:
+            raise _unknown(dotted)
         module_name, _, attribute = dotted.partition(":")
         for module in self._modules(module_name):
             if not hasattr(module, attribute):
@@ -111,10 +127,10 @@ class CodeNames:
             found = getattr(module, attribute)
             if self._may(module, attribute, found):
                 return found
-        raise UnknownName(f"cannot find {dotted!r}", _WHERE)
+        raise _unknown(dotted)
 
     def bound(self, entry: str | Mapping[str, Any]) -> Any:
-        """`module:name`, or `{use: module:name, …}` with its arguments filled in."""
+        """An alias or `module:name`, or `{use: NAME, …}` with its arguments filled in."""
         if isinstance(entry, str):
             return self.find(entry)
         settings = dict(entry)
@@ -142,11 +158,49 @@ class CodeNames:
         return not attribute.startswith("_") and made_in.startswith(_OFFERED)
 
 
+def is_code(protocol: str) -> bool:
+    """Whether a protocol is named as code, and not by the name of a built-in one."""
+    return ":" in protocol or "." in protocol
+
+
+def by_alias(dotted: str) -> str:
+    """The alias of what `module:name` names in `sketchmark.tasks`; any other name as it is."""
+    if ":" not in dotted or _target(dotted) is not None:
+        return dotted
+    target = _OURS + dotted.removeprefix(_OURS)
+    package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
+    names = {of: name for name, of in importlib.import_module(_OURS.rstrip(".")).ALIASES.items()}
+    for module in _registering(package):
+        names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
+    return names.get(target, dotted)
+
+
+def _target(alias: str) -> str | None:
+    """The `module:name` that an alias stands for; None: there is no such alias."""
+    shared: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    if alias in shared or ":" in alias:
+        return shared.get(alias)
+    package, _, name = alias.partition(".")
+    found = (module.ALIASES.get(name or _SAMPLES) for module in _registering(package))
+    return next(filter(None, found), None)
+
+
+def _registering(name: str) -> Iterator[ModuleType]:
+    """The benchmark's folder and the world's module of that name, if they have aliases."""
+    places = [_OURS + name] if name.isidentifier() and _is_ours(name) else []
+    places += [WORLDS[name]] if name in WORLDS else []
+    yield from (module for place in places if hasattr(module := importlib.import_module(place), "ALIASES"))
+
+
+def _unknown(dotted: str) -> UnknownName:
+    return UnknownName(f"cannot find {dotted!r}", _WHERE)
+
+
 def named_in(file: TaskFile) -> list[str]:
-    """Every `module:name` of a task file."""
+    """Every name of code in a task file."""
     entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies, file.total]
     entries += [file.drawn, *([] if isinstance(file.guesses, list) else [file.guesses])]
-    entries += [block.protocol for block in file.modes.values() if ":" in block.protocol]
+    entries += [block.protocol for block in file.modes.values() if is_code(block.protocol)]
     named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
     return [name for name in named if name]
 

@@ -22,8 +22,12 @@ def _written(pattern: str, as_: str, description: str) -> Meta:
     )
 
 
-CODE = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
-Code = Annotated[str, _written(CODE, "module:name", "A Python object as `module:name`.")]
+_WORD = r"[A-Za-z_]\w*"
+CODE = rf"({_WORD}\.{_WORD}|{_WORD}(\.{_WORD})*:{_WORD})"
+Code = Annotated[str, _written(CODE, "module:name", "A Python object as `module:name`, or the alias of one of ours.")]
+Made = Annotated[
+    str, _written(rf"({_WORD}|{CODE})", "module:name", "The function, as `module:name` or the alias of one of ours.")
+]
 Name = Annotated[str, _written(r"[A-Za-z0-9_\-]+", "letters, digits, _ and -", "Letters, digits, `_` and `-`.")]
 Count = Annotated[int, Meta(ge=1)]
 
@@ -31,7 +35,7 @@ Count = Annotated[int, Meta(ge=1)]
 class Use(Struct, frozen=True, kw_only=True):
     """A function and its arguments. Open: every other key is an argument."""
 
-    use: Annotated[Code, Meta(description="The function, as `module:name`.")]
+    use: Made
 
 
 class Generation(Struct, frozen=True, kw_only=True):

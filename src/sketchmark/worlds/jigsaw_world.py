@@ -190,3 +190,10 @@ WORLD = World(
     corrupt=_corrupt,
     caption=_caption,
 )
+
+ALIASES = {
+    "samples": "sketchmark.worlds.jigsaw_world:samples",
+    "score": "sketchmark.tasks.worlds.scoring:jigsaw",
+    "drawn": "sketchmark.tasks.worlds.alignment:jigsaw",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""

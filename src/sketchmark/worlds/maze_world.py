@@ -94,3 +94,10 @@ WORLD = World(
     corrupt=_PLAY.corrupted,
     caption=_caption,
 )
+
+ALIASES = {
+    "samples": "sketchmark.worlds.maze_world:samples",
+    "score": "sketchmark.tasks.worlds.scoring:maze",
+    "drawn": "sketchmark.tasks.worlds.alignment:maze",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""

@@ -182,3 +182,10 @@ WORLD = World(
     corrupt=_PLAY.corrupted,
     caption=_caption,
 )
+
+ALIASES = {
+    "samples": "sketchmark.worlds.sliding_world:samples",
+    "score": "sketchmark.tasks.worlds.scoring:sliding",
+    "drawn": "sketchmark.tasks.worlds.alignment:sliding",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""

@@ -12,3 +12,12 @@ from sketchmark.tasks.lmms_eval.aggregating import influences, submission, total
 from sketchmark.tasks.lmms_eval.playing import documents, score
 
 __all__ = ["adopt", "documents", "influences", "score", "submission", "totals"]
+
+ALIASES = {
+    "documents": "sketchmark.tasks.lmms_eval:documents",
+    "score": "sketchmark.tasks.lmms_eval:score",
+    "influences": "sketchmark.tasks.lmms_eval:influences",
+    "totals": "sketchmark.tasks.lmms_eval:totals",
+    "submission": "sketchmark.tasks.lmms_eval:submission",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""

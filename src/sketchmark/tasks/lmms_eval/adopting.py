@@ -53,18 +53,18 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
     errors = [str(metric["metric"]) for metric in metrics(config) if metric.get("higher_is_better") is False]
     adopted: dict[str, Any] = {
         "about": f"A task file of lmms-eval's shape: {path.name}.",
-        "source": {"use": "lmms_eval:documents", **here, "model": model},
+        "source": {"use": "lmms_eval.documents", **here, "model": model},
         "generation": generation(config, model),
         "modes": generic_drawing.modes(path.parent),
-        "scorers": [{"use": "lmms_eval:score", **here}],
+        "scorers": [{"use": "lmms_eval.score", **here}],
         "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
         "headline": next((name for name in names if name not in errors), ""),
         "less_is_better": errors,
     }
     if reduced_by_function(config):
-        adopted["settle"] = {"use": "lmms_eval:influences", **here}
-        adopted["aggregate"] = {"use": "lmms_eval:totals", **here}
-        adopted["submission"] = {"use": "lmms_eval:submission", **here}
+        adopted["settle"] = {"use": "lmms_eval.influences", **here}
+        adopted["aggregate"] = {"use": "lmms_eval.totals", **here}
+        adopted["submission"] = {"use": "lmms_eval.submission", **here}
     return adopted
 
 

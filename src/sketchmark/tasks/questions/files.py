@@ -17,7 +17,7 @@ from typing import Any
 from sketchmark.errors import BadInput
 from sketchmark.files import tables
 
-SOURCE = "questions.data:questions"
+SOURCE = "questions"
 """What task files call the function that yields the samples."""
 
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
