@@ -108,7 +108,7 @@ def test_a_context_with_another_sound_is_another_context() -> None:
 def test_a_sample_with_another_sound_is_another_sample_and_without_any_is_as_before() -> None:
     silent, low, high = Sample("s"), Sample("s", sounds={"a": [tone(440)]}), Sample("s", sounds={"a": [tone(880)]})
     assert len({sample.fingerprint() for sample in (silent, low, high)}) == 3
-    assert silent.fingerprint() == "04ecd1c58c27e569" and not low.looks_like(high)
+    assert silent.fingerprint() == "04ecd1c58c27e569"
 
 
 def test_the_layout_shows_a_name_s_pictures_and_then_its_sounds() -> None:

@@ -128,7 +128,7 @@ def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -
 
 
 def test_a_line_that_a_later_one_was_written_into_is_refused(tmp_path: Path) -> None:
-    """What 0.1.0 left of a disk that was full for a moment: half a line, and a whole one behind it."""
+    """What is left of a disk that was full for a moment: half a line, and a whole one behind it."""
     half = sealed({"sample": "s0", "text": '{"sample":"s1"'})
     for cut in range(1, len(half) - 1):
         line = half[:cut] + sealed(_line(1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from pathlib import Path
@@ -96,8 +95,7 @@ READ = ("run.json", "results.json", "scores/maze.direct.jsonl", "episodes/maze.d
         *((command, name) for command in ("report", "score", "export --to lmms-eval", "repair") for name in READ),
     ],
 )
-def test_no_command_waits_for_a_pipe(tmp_path: Path, command: str, name: str) -> None:
-    shutil.copytree(Path(__file__).parent / "folder_0_1_0", tmp_path / "run")
+def test_no_command_waits_for_a_pipe(played: RunFolder, tmp_path: Path, command: str, name: str) -> None:
     (tmp_path / "run" / name).unlink()
     os.mkfifo(tmp_path / "run" / name)
     if (command, name) == ("repair", "results.json"):  # it is made again, so it can be set aside

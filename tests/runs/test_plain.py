@@ -149,12 +149,6 @@ def test_a_dataclass_is_written_by_its_fields() -> None:
     assert plain({"spot": Spot(3)}) == {"spot": {"x": 3}}
 
 
-def test_the_old_name_of_groups_is_read_and_never_written() -> None:
-    row = LineReader(ScoreRow).one(b'{"index":0,"sample":"s0","scored":true,"values":{},"filed":{"a":1}}', "line")
-    assert row.groups == {"a": 1}
-    assert "filed" not in json.loads(encode(row)) and json.loads(encode(row))["groups"] == {"a": 1}
-
-
 async def test_a_run_over_odd_data_replies_and_scores_comes_to_its_end_and_is_read_by_all(
     tmp_path: Path,
 ) -> None:

@@ -49,9 +49,10 @@ def test_what_a_run_does_not_say_about_itself_has_a_plain_value(tmp_path: Path) 
     ("content", "why"),
     [
         ("[]", "does not describe"),
-        ('{"format": 1, "cells": []}', "does not describe"),
+        (f'{{"format": {FORMAT}, "cells": []}}', "does not describe"),
         ("nul", "cannot read"),
-        ('{"format": 3}', "another version .format 3"),
+        ('{"format": 1}', "another version .format 1, not "),
+        ('{"format": 4}', "another version .format 4, not .*new folder"),
         ("{}", "another version .format None"),
     ],
 )

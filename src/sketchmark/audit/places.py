@@ -79,7 +79,7 @@ def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> Pla
 
 def _refuse_others(own: ScoredCell, cell: ScoredCell, own_rows: Rows, rows: Rows) -> None:
     """Cells of one folder may come from different commands: other data or other prompts cannot be held together."""
-    found = fairness.how_grouped(own, cell, own_rows, rows)
+    found = fairness.how_grouped(own_rows, rows)
     if cell.mode == DRAWING_MODE:
         found = [*fairness.how_asked(own, cell), *found]
     if own.player != cell.player:

@@ -164,7 +164,7 @@ class _Work:
         cell that a run has not come to nothing is known yet, not even by what rules it will be scored."""
         if not (rows[id(before)] and rows[id(after)]):
             return
-        found = fairness.how_grouped(before, after, rows[id(before)], rows[id(after)])
+        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
         if same_mode:
             sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
             found = [*sourced, *fairness.how_asked(before, after), *found]

@@ -8,7 +8,6 @@ from sketchmark.files.plain import plain
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.runs.format import CellAbout, condition
 from sketchmark.runs.gains import Rows
-from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.scored import ScoredCell
 from sketchmark.runs.store import differences
 
@@ -63,12 +62,10 @@ def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_a
     return ["data: no sample in common", *source]
 
 
-def how_grouped(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:
+def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     """Samples of the same name that are not the same sample."""
-    one, other = (PlayedSamples(cell.folder, cell.name) for cell in (before, after))
     shared = [name for name in rows_before if name in rows_after]
-    differ = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
-    changed = [name for name in differ if not one.agree(other, name)]
+    changed = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
     if not changed:
         return []
     shown = ", ".join(changed[:3]) + (", …" if len(changed) > 3 else "")

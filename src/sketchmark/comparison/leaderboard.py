@@ -138,7 +138,7 @@ def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellInd
     found = [
         *fairness.how_sourced(*sides, *rows),
         *fairness.how_asked(*sides),
-        *fairness.how_grouped(*sides, *rows),
+        *fairness.how_grouped(*rows),
     ]
     if found:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""

@@ -19,10 +19,7 @@ from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.runs.asked import Asked
 
 FORMAT = 2
-READABLE = (1, 2)
-"""Format 1 (Sketchmark 0.1.0) says `filed` where format 2 says `groups`; a resumed folder holds lines of both."""
-
-Filed = dict[str, Any] | UnsetType
+"""The one format that is read and written."""
 
 Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Seconds = Annotated[float, Meta(ge=-1e11, le=1e11)]
@@ -242,13 +239,6 @@ class SampleLine(Struct):
     frames: list[str] | None = None
     """The true pictures, one per drawing; null where there are none or nothing was drawn."""
 
-    filed: Filed = UNSET
-    """`groups` as format 1 called it; never written."""
-
-    def __post_init__(self) -> None:
-        if self.filed is not UNSET:
-            self.groups, self.filed = self.filed, UNSET
-
 
 class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     """One episode."""
@@ -324,13 +314,6 @@ class ScoreNumbers(Struct, kw_only=True):
 
     seconds: Seconds = 0.0
     """The episode's wall time."""
-
-    filed: Filed = UNSET
-    """`groups` as format 1 called it; never written."""
-
-    def __post_init__(self) -> None:
-        if self.filed is not UNSET:
-            self.groups, self.filed = self.filed, UNSET
 
     @property
     def cluster(self) -> str | int | float | None:

@@ -16,7 +16,7 @@ from sketchmark.files.home import from_home
 from sketchmark.files.lines import LineReader, whole_lines
 from sketchmark.files.own import own_file
 from sketchmark.files.pictures import PictureStore
-from sketchmark.runs.format import READABLE, EpisodeLine, RunAbout, ScoreRow
+from sketchmark.runs.format import FORMAT, EpisodeLine, RunAbout, ScoreRow
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results_format import Results
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
@@ -87,8 +87,11 @@ class RunFolder:
         try:
             data = self.run_file.read_bytes()
             version = _VERSION.decode(data).format
-            if version not in READABLE:
-                raise BadInput(f"{self.path} was written by another version (format {version!r})")
+            if version != FORMAT:
+                raise BadInput(
+                    f"{self.path} was written by another version (format {version!r}, not {FORMAT})",
+                    "read it with the version of Sketchmark that wrote it, or run it again in a new folder",
+                )
             return _ABOUT.decode(data)
         except msgspec.ValidationError as error:
             raise BadInput(f"{self.run_file} does not describe a run: {error}") from error

@@ -9,7 +9,6 @@ from sketchmark.episode import Failure
 from sketchmark.errors import RunConflict
 from sketchmark.parts import Draft
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.recognising import PlayedSamples
 from sketchmark.runs.record import media_names
 from sketchmark.runs.store import RunFolder
 
@@ -78,7 +77,7 @@ def supply(
     for at in rows:
         before = played_before(folder, at, retry_failed)
         at._failed, at.before = before.again, len(before.done)
-        yield from _jobs(at, before, PlayedSamples(folder, at.cell.name), stop)
+        yield from _jobs(at, before, stop)
         at.drawn_out = not at._failed
     for at in rows:
         if at._failed:
@@ -118,9 +117,7 @@ def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
-def _jobs(
-    at: Progress, before: PlayedBefore, played: PlayedSamples, stop: Callable[[], bool]
-) -> Iterator[Job | None]:
+def _jobs(at: Progress, before: PlayedBefore, stop: Callable[[], bool]) -> Iterator[Job | None]:
     """What was never played of a cell."""
     compared = False
     done, unmet = before.done, {*before.done, *before.again}
@@ -145,7 +142,7 @@ def _jobs(
         # the first one is, to notice a generator that has changed.
         if draft.is_made or not compared:
             compared = True
-            if done[draft.id] != draft.sample.fingerprint() and not played.holds(draft.sample):
+            if done[draft.id] != draft.sample.fingerprint():
                 raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was played before")
         yield None
     if unmet:

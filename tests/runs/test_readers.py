@@ -1,0 +1,118 @@
+"""A run folder as its readers see it: the folder's own methods, the viewer, comparisons and exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import sketchmark
+from sketchmark.comparison import compare
+from sketchmark.export import export
+from sketchmark.files.plain import plain
+from sketchmark.runs.index import RunIndex
+from sketchmark.runs.store import RunFolder
+from sketchmark.view.app import make_app
+
+CELLS = [f"{task}.{mode}" for task in ("maze", "sliding") for mode in ("direct", "visual_cot", "visual_cot.blank")]
+GROUPS = {"maze": {"steps": 9, "size": "6x6"}, "sliding": {"moves": 1, "board": "3x3"}}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def _change_lines(folder: RunFolder, change: Any) -> None:
+    for path in folder.path.glob("*/*.jsonl"):
+        path.write_text("".join(json.dumps(_unsealed(change(line))) + "\n" for line in _lines(path)))
+
+
+def _unsealed(line: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in line.items() if key != "crc"}
+
+
+def test_the_viewer_finds_every_episode(played: RunFolder) -> None:
+    with TestClient(make_app(played.path.parent, "token"), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": "token"})
+
+        def ask(what: str) -> Any:
+            answer = client.get(f"/api/{what}")
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+        (run,) = ask("runs")["runs"]
+        assert run["model"] == "player/sketcher" and run["episodes"] == 12 and len(run["standings"]) == 6
+        assert len(ask("run?run=run")["curves"]) >= 1
+        assert ask("samples?run=run&groups=steps%3D9")["total"] == 3
+        assert ask("samples?run=run&text=precise+maze+solver")["total"] == 6
+        episode = ask("episode?run=run&cell=maze.visual_cot&sample=maze-0-000000")
+        assert episode["record"]["sample"]["groups"] == episode["score"]["groups"] == GROUPS["maze"]
+
+
+def test_an_export_has_a_file_per_cell(played: RunFolder, tmp_path: Path) -> None:
+    _, *samples = export(played, "lmms-eval", tmp_path / "out")
+    assert len(samples) == 6
+    assert _lines(samples[0])[0]["sketchmark_groups"] == GROUPS["maze"]
+
+
+def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(played: RunFolder) -> None:
+    episodes = {cell: list(played.episodes(cell)) for cell in CELLS}
+    scores = {cell: list(played.scores(cell)) for cell in CELLS}
+    found = plain(compare([played.path]))
+
+    def strange(value: Any) -> Any:
+        if isinstance(value, list):
+            return [strange(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {"added_later": {"id": "x"}} | {key: strange(value[key]) for key in reversed(value)}
+
+    def changed(line: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = {key: line[key] for key in ("values", "notes", "usage", "groups") if key in line}
+        sample = line["sample"]
+        if isinstance(sample, dict):
+            inner = {key: sample[key] for key in ("fields", "pictures", "target", "groups")}
+            kept = {"sample": strange(sample) | inner, "turns": [_turn(turn) for turn in line["turns"]]}
+        return {**strange(line), **kept}
+
+    def _turn(turn: dict[str, Any]) -> dict[str, Any]:
+        odd: dict[str, Any] = strange(turn)
+        if "reply" in turn:
+            odd["reply"] |= {key: turn["reply"][key] for key in ("usage", "raw") if key in turn["reply"]}
+        return odd
+
+    _change_lines(played, changed)
+    about = json.loads(played.run_file.read_bytes())
+    played.run_file.write_text(json.dumps({"added_later": 1, **dict(reversed(about.items()))}))
+    assert {cell: list(played.episodes(cell)) for cell in CELLS} == episodes
+    assert {cell: list(played.scores(cell)) for cell in CELLS} == scores
+    assert plain(compare([played.path])) == found
+    index = RunIndex(played, "run")
+    index.refresh()
+    assert index.cells["maze.direct"].order() == ["maze-0-000000", "maze-0-000001"]
+    assert index.cells["maze.direct"].episode("maze-0-000001") == episodes["maze.direct"][1]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"index":2,"sample":{"id":"\xff"}}\n',
+        b'{"index":2,"sample":{"id":"\\ud800"},"turns":[]}\n',
+        b'{"index":2,"sample":{"id":7}}\n',
+        b'{"index":2,"sample":"x"}\n',
+        b"[" * 100_000 + b"\n",
+        b"nonsense\n",
+        b"\n",
+    ],
+)
+@pytest.mark.parametrize("kind", ["episodes", "scores"])
+def test_a_damaged_line_is_named_by_its_file_whoever_reads_it(played: RunFolder, bad: bytes, kind: str) -> None:
+    path = played.path / kind / "maze.direct.jsonl"
+    path.write_bytes(path.read_bytes() + bad)
+    with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
+        list(played.episodes("maze.direct") if kind == "episodes" else played.scores("maze.direct"))
+    with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
+        RunIndex(played, "run").refresh()
