@@ -59,6 +59,12 @@ class Episode:
     stops_run: bool = False
     """No other episode will escape what ended this one. Of use while a run plays; not written down."""
 
+    repeat: int = 0
+    """Which of several episodes of the sample this is."""
+
+    branch: int = 0
+    """Which of several answers on the same drawings this is."""
+
     def contexts(self) -> Iterator[tuple[Turn, Context]]:
         """Every call with the exact context that was sent."""
         context = Context()

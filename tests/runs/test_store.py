@@ -51,7 +51,8 @@ def test_what_a_run_does_not_say_about_itself_has_a_plain_value(tmp_path: Path) 
         ("[]", "does not describe"),
         (f'{{"format": {FORMAT}, "cells": []}}', "does not describe"),
         ("nul", "cannot read"),
-        ('{"format": 1}', "another version .format 1, not "),
+        ('{"format": 1}', "another version .format 1, not 3"),
+        ('{"format": 2}', "another version .format 2, not 3"),
         ('{"format": 4}', "another version .format 4, not .*new folder"),
         ("{}", "another version .format None"),
     ],
@@ -63,7 +64,7 @@ def test_a_run_file_that_describes_no_run_is_refused_with_the_reason(tmp_path: P
 
 
 def test_the_format_of_a_run_folder_is_the_one_the_documents_describe() -> None:
-    assert FORMAT == 2
+    assert FORMAT == 3
 
 
 def test_cells_come_in_the_order_they_were_asked_for_and_no_other_names(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def _schema(pa: Any, media: tuple[str, ...]) -> Any:
 def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
     sample, files = line.sample, run.folder.pictures
     return {
-        "sample": sample.id,
+        "sample": line.key,
         "task": cell.task,
         "mode": cell.mode,
         "canvas": cell.canvas,

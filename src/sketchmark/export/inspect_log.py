@@ -17,7 +17,7 @@ from typing import Any
 from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of, started
 from sketchmark.files.pictures import PictureStore
 from sketchmark.parts import Picture
-from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow
+from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow, episode_key
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.sounds import Sound
 
@@ -124,8 +124,8 @@ class _Sample:
         tokens = _usage(usage.get("tokens_in", 0), usage.get("tokens_out", 0))
         begun = datetime.fromtimestamp(line.started, UTC)
         return {
-            "id": sample.id,
-            "epoch": 1,
+            "id": episode_key(sample.id, branch=line.branch),
+            "epoch": 1 + line.repeat,
             "input": [message for message in messages if message["role"] == "user"][:1],
             "target": json.dumps(sample.target, ensure_ascii=False),
             "messages": messages,
@@ -156,7 +156,7 @@ class _Sample:
 
         def add(role: str, content: list[dict[str, Any]], **more: Any) -> None:
             if content:
-                name = _identity(line.sample.id, str(len(messages)))
+                name = _identity(line.key, str(len(messages)))
                 messages.append({"id": name, "role": role, "content": content, **more})
 
         for turn in line.turns:

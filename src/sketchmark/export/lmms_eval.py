@@ -112,6 +112,8 @@ def _sample(line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
         **(score.values if score else {}),
         "input": asked(line),
         "sketchmark_sample": sample.id,
+        **({"sketchmark_repeat": line.repeat} if line.repeat else {}),
+        **({"sketchmark_branch": line.branch} if line.branch else {}),
         "sketchmark_groups": sample.groups,
         "sketchmark_input_pictures": list(input_names(sample)),
         **({"sketchmark_input_sounds": sounds} if sounds else {}),

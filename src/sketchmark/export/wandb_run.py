@@ -64,7 +64,7 @@ def _table(wandb: Any, cell: CellIndex) -> Any:
     for line, score in episodes(cell):
         value = score.values.get(cell.headline) if score else None
         flags = ", ".join(score.flags) if score else ""
-        table.add_data(line.sample.id, value, answer_of(line) or "", flags, line.seconds)
+        table.add_data(line.key, value, answer_of(line) or "", flags, line.seconds)
     return table
 
 
@@ -93,4 +93,4 @@ def _strip(pictures: PictureStore, names: list[str], places: int) -> Image.Image
 def _caption(line: EpisodeLine, pictures: PictureStore) -> str:
     answer = (answer_of(line) or "")[:200]
     heard = "; ".join(map(pictures.sound_in_words, sound_names(line.sample)))
-    return f"{line.sample.id}: {answer}" + (f" [{heard}]" if heard else "")
+    return f"{line.key}: {answer}" + (f" [{heard}]" if heard else "")

@@ -24,12 +24,18 @@ Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
 
 @dataclass(frozen=True)
 class Options:
-    """Generation settings of one call. `extra` carries what only some models know (cfg_text_scale, width...)."""
+    """Generation settings of one call. `extra` carries what only some models know (cfg_text_scale, width...).
+
+    `repeat` and `branch` say whose call it is. They are not sent to the model. The call cache keeps the replies of
+    each apart.
+    """
 
     max_new_tokens: int | None = None
     temperature: float = 0.0
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 0
+    branch: int = 0
 
     def key(self) -> dict[str, Any]:
         return {
@@ -37,6 +43,8 @@ class Options:
             "temperature": self.temperature,
             "seed": self.seed,
             "extra": dict(self.extra),
+            **({"repeat": self.repeat} if self.repeat else {}),
+            **({"branch": self.branch} if self.branch else {}),
         }
 
 

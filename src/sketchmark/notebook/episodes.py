@@ -10,7 +10,7 @@ from sketchmark.episode import Episode
 from sketchmark.parts import Picture
 from sketchmark.report.gallery import Frames, film_strip
 from sketchmark.report.markup import tag
-from sketchmark.runs.format import ScoreRow
+from sketchmark.runs.format import ScoreRow, episode_key
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import unpack_episode
 from sketchmark.terminal import one_line
@@ -38,6 +38,10 @@ class PlayedEpisode:
         return self.episode.sample.id
 
     @property
+    def _key(self) -> str:
+        return episode_key(self.sample, self.episode.repeat, self.episode.branch)
+
+    @property
     def answer(self) -> str:
         """The last thing said; empty when the episode did not get that far."""
         return self.episode.answer
@@ -56,13 +60,13 @@ class PlayedEpisode:
         scores = ", ".join(f"{name} {value:g}" for name, value in self.values.items() if value is not None)
         failed = f"failed: {self.episode.failure.kind}" if self.episode.failure else ""
         told = ", ".join(filter(None, (scores, failed))) or "not scored"
-        return one_line(f"PlayedEpisode({self.cell}, {self.sample}: {told})")
+        return one_line(f"PlayedEpisode({self.cell}, {self._key}: {told})")
 
     def _repr_html_(self) -> str | None:
         run, cell = self._place
         if self.score is None:
             return None
-        strip = film_strip(run, cell, self.sample, Frames(run.folder))
+        strip = film_strip(run, cell, self._key, Frames(run.folder))
         return tag("div", tag("style", _IN_A_ROW), strip, class_="sketchmark")
 
 

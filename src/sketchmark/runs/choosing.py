@@ -10,7 +10,7 @@ import msgspec
 
 from sketchmark.errors import RunConflict
 from sketchmark.files.lines import whole_lines
-from sketchmark.runs.format import EpisodeLine
+from sketchmark.runs.format import EpisodeLine, episode_key
 from sketchmark.runs.record import media_names
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import EPISODES, RunFolder
@@ -20,13 +20,15 @@ _NAMED = 5
 
 
 class Try(msgspec.Struct, frozen=True):
-    """One sample's last try in one of the folders: where its line is, and what matters of it."""
+    """One episode's last try in one of the folders: where its line is, and what matters of it."""
 
     run: int
     begin: int
     length: int
     index: int
     sample: str
+    repeat: int
+    branch: int
     fingerprint: str
     started: float
     failed: bool
@@ -39,6 +41,14 @@ class Try(msgspec.Struct, frozen=True):
     content: bytes
     """A digest of all that was said and drawn."""
 
+    @property
+    def key(self) -> str:
+        return episode_key(self.sample, self.repeat, self.branch)
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        return self.index, self.repeat, self.branch
+
 
 @dataclass
 class Choice:
@@ -46,7 +56,7 @@ class Choice:
 
     cell: str
     tries: list[Try] = field(default_factory=list)
-    """One for each sample, in the order of the samples."""
+    """One for each sample, repeat and branch, in the order of the samples."""
 
     alike: list[str] = field(default_factory=list)
     """Samples that several folders hold with the same answer."""
@@ -66,17 +76,17 @@ def choose(runs: Sequence[RunFolder], cell: str) -> Choice:
     differing: list[tuple[str, int, int]] = []
     for number, run in enumerate(runs):
         for one in _last_tries(number, run, cell):
-            known = best.get(one.sample)
+            known = best.get(one.key)
             _refuse_other_data(runs, cell, known or numbers.get(one.index), one)
             numbers.setdefault(one.index, one)
             winner = _better(known, one) if known else one
             if known and known.finished and one.finished and known.content == one.content:
-                found.alike.append(one.sample)
+                found.alike.append(one.key)
             elif known and known.failed != one.failed and winner:
-                found.mended.append(one.sample)
+                found.mended.append(one.key)
             if winner is None and known:
-                differing.append((one.sample, known.run, one.run))
-            best[one.sample] = winner or one
+                differing.append((one.key, known.run, one.run))
+            best[one.key] = winner or one
     if differing:
         sample, one_run, other_run = differing[0]
         more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
@@ -84,8 +94,8 @@ def choose(runs: Sequence[RunFolder], cell: str) -> Choice:
             f"{cell}: {sample}{more} was answered differently in {runs[one_run].path} and {runs[other_run].path}",
             "leave one of the two out: which answer counts is not for a merge to choose",
         )
-    ordered = sorted(best.values(), key=lambda one: one.index)
-    found.lost = [one.sample for one in ordered if not one.whole]
+    ordered = sorted(best.values(), key=lambda one: one.place)
+    found.lost = [one.key for one in ordered if not one.whole]
     found.tries = [one for one in ordered if one.whole]
     return found
 
@@ -119,12 +129,14 @@ def _last_tries(number: int, run: RunFolder, cell: str) -> Iterator[Try]:
     for where, line in whole_lines(run.episodes_file(cell)):
         record = EPISODES.one(line, where)
         failure = record.failure
-        found[record.sample.id] = Try(
+        found[record.key] = Try(
             run=number,
             begin=begin,
             length=len(line),
             index=record.index,
             sample=record.sample.id,
+            repeat=record.repeat,
+            branch=record.branch,
             fingerprint=record.sample.fingerprint,
             started=record.started,
             failed=failure is not None,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from sketchmark.episode import Failure
 from sketchmark.files.lines import LineReader
-from sketchmark.runs.store import RunFolder, SampleId
+from sketchmark.runs.store import Opening, RunFolder
 
 _LONGEST = 300
 
 
-class _Ending(Struct):
-    index: int
-    sample: SampleId
+class _Ending(Opening):
     failure: Failure | None = None
 
 
@@ -25,9 +21,9 @@ def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
     found: dict[str, Failure] = {}
     limit = folder.limit(cell)
     for line in _ENDINGS.all(folder.episodes_file(cell)):
-        found.pop(line.sample.id, None)
+        found.pop(line.key, None)
         if line.failure and (limit is None or line.index < limit):
-            found[line.sample.id] = line.failure
+            found[line.key] = line.failure
     return found
 
 

@@ -18,16 +18,23 @@ from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
 from sketchmark.runs.asked import Asked
 
-FORMAT = 2
+FORMAT = 3
 """The one format that is read and written."""
 
 Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Nth = Annotated[int, Meta(ge=0, le=2**53)]
 Seconds = Annotated[float, Meta(ge=-1e11, le=1e11)]
 """What can be added up and made into a time without overflow. Nothing that was played lies beyond, and what was
 changed by hand is refused where it is read."""
 
 LARGEST = 1e100
 """A score beyond is kept as it is, but its square is no number."""
+
+
+def episode_key(sample: str, repeat: int = 0, branch: int = 0) -> str:
+    """The name of an episode in its cell: the sample's id, with the repeat and the branch where they are not 0."""
+    told = [f"{what} {number}" for what, number in (("repeat", repeat), ("branch", branch)) if number]
+    return f"{sample} ({', '.join(told)})" if told else sample
 
 
 class ModelAbout(Struct, frozen=True):
@@ -265,10 +272,26 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     """null, or why it ended early: `kind`, `message`, `blames_model`."""
 
     started: Seconds
-    """Unix time; with the sample it names this try."""
+    """Unix time; with sample, repeat and branch it names this try."""
 
     seconds: Seconds
     """Wall time."""
+
+    repeat: Nth = 0
+    """Which of several episodes of the sample it is; absent for the first. The newest line of a sample, repeat and
+    branch counts."""
+
+    branch: Nth = 0
+    """Which of several answers on the same drawings it is; absent for the first."""
+
+    @property
+    def key(self) -> str:
+        return episode_key(self.sample.id, self.repeat, self.branch)
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """By which the episodes of a cell are ordered."""
+        return self.index, self.repeat, self.branch
 
 
 class ScoreNumbers(Struct, kw_only=True):
@@ -314,6 +337,21 @@ class ScoreNumbers(Struct, kw_only=True):
 
     seconds: Seconds = 0.0
     """The episode's wall time."""
+
+    repeat: Nth | UnsetType = UNSET
+    """The episode's; absent for the first."""
+
+    branch: Nth | UnsetType = UNSET
+    """The episode's; absent for the first."""
+
+    @property
+    def key(self) -> str:
+        return episode_key(self.sample, self.repeat or 0, self.branch or 0)
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """By which the rows of a cell are ordered."""
+        return self.index, self.repeat or 0, self.branch or 0
 
     @property
     def cluster(self) -> str | int | float | None:

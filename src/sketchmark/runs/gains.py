@@ -16,7 +16,7 @@ from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import Difference, Interval, holm, interval, paired_difference, verdict
 
 Rows = Mapping[str, ScoredSample]
-"""By sample, in the order of the samples."""
+"""By key (`episode_key`), in the order of the samples."""
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
 """The modes that are compared within a run. The last asks whether it is the picture, or just more tokens."""
@@ -75,7 +75,7 @@ def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pai
         a, b = before[name], after[name]
         value_a, value_b = a.value(metric_before or metric), b.value(metric)
         if value_a is not None and value_b is not None:
-            cluster = name if a.cluster is None else a.cluster
+            cluster = a.sample if a.cluster is None else a.cluster
             pairs.append(Pair(value_a, value_b, cluster, a.groups, b.drawing_right))
         elif not (a.scored and b.scored):
             unscored += 1

@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from msgspec import UNSET
+
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, RunConflict, SketchmarkError
 from sketchmark.models.tally import Counted, Tally
@@ -55,6 +57,8 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
         usage=usage_of(episode),
         started=round(episode.started, 3),
         seconds=round(episode.seconds, 4),
+        repeat=episode.repeat or UNSET,
+        branch=episode.branch or UNSET,
     )
 
 

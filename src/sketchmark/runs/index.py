@@ -19,8 +19,8 @@ from sketchmark.terminal import counted
 
 
 class CellIndex:
-    """One task in one mode: its episodes by sample, its score rows by sample. A retried sample's last line counts;
-    samples beyond the `--limit` of the last start are ignored."""
+    """One task in one mode: its episodes and its score rows, by `episode_key`: the sample's id, unless repeated.
+    The last line of a retried episode counts; samples beyond the `--limit` of the last start are ignored."""
 
     def __init__(self, folder: RunFolder, name: str, about: CellAbout, limit: int | None = None) -> None:
         self.folder = folder
@@ -56,13 +56,13 @@ class CellIndex:
     def _take_episode(self, begin: int, line: bytes) -> None:
         opening = OPENINGS.one(line, self._lines.where)
         if self.limit is None or opening.index < self.limit:
-            self.episodes[opening.sample.id] = begin
+            self.episodes[opening.key] = begin
 
     def _take_score(self, begin: int, line: bytes) -> None:
         row = self._sharing(NUMBERS.one(line, self._scores.where))
         if self.limit is None or row.index < self.limit:
-            self.rows[row.sample] = row
-            self._scored_at[row.sample] = begin
+            self.rows[row.key] = row
+            self._scored_at[row.key] = begin
 
     def scored(self) -> dict[str, ScoredSample]:
         """The rows in the order of the task, whatever order they finished in."""

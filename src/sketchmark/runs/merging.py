@@ -195,17 +195,17 @@ def _lines_at(paths: Sequence[Path], places: Iterable[Place]) -> Iterator[bytes]
 
 def _scores_of(paths: Sequence[Path], choice: Choice) -> list[Place]:
     """The rows of the tries that count, in the order of the samples."""
-    rows: dict[int, Place] = {}
+    rows: dict[tuple[int, ...], Place] = {}
     for number, path in enumerate(paths):
-        tries = {one.sample: one for one in choice.tries if one.run == number}
+        tries = {one.key: one for one in choice.tries if one.run == number}
         begin = 0
         for where, line in whole_lines(path):
             row = NUMBERS.one(line, where)
-            one = tries.get(row.sample)
+            one = tries.get(row.key)
             if one and row.started == one.started and row.fingerprint in ("", one.fingerprint):
-                rows[one.index] = Place(number, begin, len(line))
+                rows[one.place] = Place(number, begin, len(line))
             begin += len(line)
-    return [rows[index] for index in sorted(rows)]
+    return [rows[place] for place in sorted(rows)]
 
 
 def _sealed(line: bytes) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from sketchmark import canvas as canvases
@@ -19,8 +20,16 @@ from sketchmark.worlds import world_of
 
 
 async def play(
-    model: Model, cell: Cell, sample: Sample, donor: Sample | None = None, time_limit: float | None = None
+    model: Model,
+    cell: Cell,
+    sample: Sample,
+    donor: Sample | None = None,
+    time_limit: float | None = None,
+    repeat: int = 0,
 ) -> Episode:
+    if repeat:  # the donor's drawings are then those of its own repeat of this number
+        saying, drawing = (replace(options, repeat=repeat) for options in (cell.mode.saying, cell.mode.drawing))
+        cell = replace(cell, mode=replace(cell.mode, saying=saying, drawing=drawing))
     clock = _Clock(time_limit)
     donated = _drawings_of(model, cell, donor, clock)
     return await _play(model, cell, sample, _canvas(cell, sample, donated), clock, cell.canvas)
@@ -57,7 +66,9 @@ async def _play(
         failure = Failure("error", f"{type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
     settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
-    return Episode(sample, tuple(desk.turns), failure, time.time() - seconds, seconds, settings, stops_run)
+    began = time.time() - seconds
+    repeat = cell.mode.saying.repeat
+    return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat)
 
 
 def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:

@@ -71,7 +71,7 @@ def held_against(own: Sequence[ScoreRow], other: Sequence[ScoreRow], headline: s
 
 
 def _by_sample(rows: Iterable[ScoreRow], headline: str) -> dict[str, _Read]:
-    return {row.sample: _Read(row.started, row.value(headline), _answer(row)) for row in rows}
+    return {row.key: _Read(row.started, row.value(headline), _answer(row)) for row in rows}
 
 
 def _answer(row: ScoreRow) -> _Answer:

@@ -37,6 +37,8 @@ def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
         failure=episode.failure,
         started=round(episode.started, 3),
         seconds=round(episode.seconds, 4),
+        repeat=episode.repeat,
+        branch=episode.branch,
         **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
     )
 
@@ -62,6 +64,8 @@ def unpack_episode(line: EpisodeLine, shelf: Shelf) -> Episode:
         started=line.started,
         seconds=line.seconds,
         settings={name: value for name, value in settings.items() if value},
+        repeat=line.repeat,
+        branch=line.branch,
     )
 
 

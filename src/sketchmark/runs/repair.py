@@ -133,7 +133,7 @@ def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str
             faults[number] = _TWICE
         else:
             complete = all(name not in damaged and folder.pictures.holds(name) for name in media_names(record))
-            tries[record.sample.id] = _Try(record.started, record.failure is not None, complete)
+            tries[record.key] = _Try(record.started, record.failure is not None, complete)
         seen.add(digest)
     return tries, faults
 
@@ -145,7 +145,7 @@ def _scores(path: Path) -> tuple[dict[str, ScoredSample], dict[int, str]]:
         if record is None:
             faults[number] = why
         else:
-            rows[record.sample] = record
+            rows[record.key] = record
     return rows, faults
 
 

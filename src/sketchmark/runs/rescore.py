@@ -8,6 +8,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import UNSET
+
 from sketchmark.engines.local import play_all
 from sketchmark.errors import SketchmarkError
 from sketchmark.files.atomic import write_json
@@ -52,8 +54,8 @@ async def fill_scores(
         for suffix in ("", *beside):
             how = replace(grading, scoring=suffix) if suffix else grading
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
-            standing = {(row.sample, row.started) for row in rows if _stands(row, how)}
-            played = [(line.sample.id, line.started) for line in folder.episodes(cell)]
+            standing = {(row.key, row.started) for row in rows if _stands(row, how)}
+            played = [(line.key, line.started) for line in folder.episodes(cell)]
             if not standing.issuperset(played):
                 new = await _scored(folder, cell, suffix, task, how, watcher, standing.intersection(played))
                 new.replace(folder.scores_file(cell, suffix))
@@ -120,9 +122,9 @@ async def _scored(
 
         if standing:
             for row in newest(SCORES.all(path)).values():
-                if (row.sample, row.started) in standing:
+                if (row.key, row.started) in standing:
                     writer.write(row)
-        wanted = (line for line in folder.episodes(cell) if (line.sample.id, line.started) not in standing)
+        wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in standing)
         async for row in play_all(wanted, one, _AT_ONCE):
             watcher.played(label, bool({*NO_VERDICT, "unreadable"} & set(row.flags)))
         await writer.settle()
@@ -143,6 +145,8 @@ def _unreadable(line: EpisodeLine, error: SketchmarkError, grading: Grading) -> 
         scoring=grading.scoring,
         started=line.started,
         seconds=line.seconds,
+        repeat=line.repeat or UNSET,
+        branch=line.branch or UNSET,
     )
 
 

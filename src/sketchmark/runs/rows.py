@@ -1,4 +1,4 @@
-"""Score lines as numbers are made from them: without notes, which can be long, and the newest of each sample."""
+"""Score lines as numbers are made from them: without notes, which can be long, and the newest of each episode."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class ScoredSample(ScoreNumbers, kw_only=True):
 
 
 def newest(rows: Iterable[Row]) -> dict[str, Row]:
-    """By sample, in the order of the samples, whatever order they finished in; the last row of a sample counts."""
-    found = {row.sample: row for row in rows}
-    return dict(sorted(found.items(), key=lambda item: item[1].index))
+    """By key, in the order of the samples, whatever order they finished in; the last row of a key counts."""
+    found = {row.key: row for row in rows}
+    return dict(sorted(found.items(), key=lambda item: item[1].place))
 
 
 class Sharing:

@@ -24,10 +24,18 @@ def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow
     if not task.settle:
         return list(rows)
     try:
-        values = task.settle([plain(row) for row in rows], scoring)
-        return [replace(row, values=dict(values.get(row.sample, row.values))) for row in rows]
+        values = {nth: task.settle([plain(row) for row in same], scoring) for nth, same in _by_repeat(rows).items()}
+        return [replace(row, values=dict(values[row.place[1:]].get(row.sample, row.values))) for row in rows]
     except Exception as error:  # the task's code: anything may come
         raise BadInput(f"the rows of task {task.name!r} could not be settled: {one_line(error)}") from error
+
+
+def _by_repeat(rows: Sequence[ScoreRow]) -> dict[tuple[int, ...], list[ScoreRow]]:
+    """A task decides over one row per sample, so each repeat and branch is decided by itself."""
+    found: dict[tuple[int, ...], list[ScoreRow]] = {(0, 0): []}
+    for row in rows:
+        found.setdefault(row.place[1:], []).append(row)
+    return found
 
 
 def settle_file(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: str) -> None:
@@ -36,6 +44,6 @@ def settle_file(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: 
         return
     path = folder.scores_file(cell, suffix)
     before = newest(SCORES.all(path))
-    after = before | {row.sample: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
+    after = before | {row.key: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
     if after != before:
         write_atomic(path, b"".join(seal(encode(row)) for row in after.values()))

@@ -16,7 +16,7 @@ from sketchmark.files.home import from_home
 from sketchmark.files.lines import LineReader, whole_lines
 from sketchmark.files.own import own_file
 from sketchmark.files.pictures import PictureStore
-from sketchmark.runs.format import FORMAT, EpisodeLine, RunAbout, ScoreRow
+from sketchmark.runs.format import FORMAT, EpisodeLine, RunAbout, ScoreRow, episode_key
 from sketchmark.runs.record import unpack_episode
 from sketchmark.runs.results_format import Results
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
@@ -33,6 +33,12 @@ class Opening(msgspec.Struct):
 
     sample: SampleId
     index: int = 0
+    repeat: int = 0
+    branch: int = 0
+
+    @property
+    def key(self) -> str:
+        return episode_key(self.sample.id, self.repeat, self.branch)
 
 
 class _Version(msgspec.Struct):
@@ -114,9 +120,9 @@ class RunFolder:
         return self.about().limits.get(cell) if self.run_file.exists() else None
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """One line per sample: where a failure was retried, the newest. Also of samples beyond the last limit."""
+        """One line per episode: where a failure was retried, the newest. Also of samples beyond the last limit."""
         path = self.episodes_file(cell)
-        last = {OPENINGS.one(line, at).sample.id: number for number, (at, line) in enumerate(whole_lines(path))}
+        last = {OPENINGS.one(line, at).key: number for number, (at, line) in enumerate(whole_lines(path))}
         counted = set(last.values())
         for number, (at, line) in enumerate(whole_lines(path)):
             if number in counted:
@@ -124,15 +130,15 @@ class RunFolder:
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
         """(the sample's number, its episode), in the order of the samples."""
-        for line in self._asked(cell, sorted(self.episodes(cell), key=lambda line: line.index)):
+        for line in self._asked(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
             yield line.index, unpack_episode(line, self.pictures)
 
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
-        """One row per sample, in the order of the samples."""
+        """One row per episode, in the order of the samples."""
         yield from self._asked(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
 
     def scored(self, cell: str, scoring: str = "") -> dict[str, ScoredSample]:
-        """The same rows by sample and without their notes, for numbers over many of them."""
+        """The same rows by their keys and without their notes, for numbers over many of them."""
         return newest(map(Sharing(), self._asked(cell, NUMBERS.all(self.scores_file(cell, scoring)))))
 
     def _asked(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:

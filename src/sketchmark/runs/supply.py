@@ -102,6 +102,8 @@ def played_before(folder: RunFolder, at: Progress, retry_failed: bool) -> Played
     for line in folder.episodes(at.cell.name):
         if at.most is not None and line.index >= at.most:
             continue
+        if line.repeat or line.branch:  # no job asks for these yet: they stay as they are
+            continue
         before.numbers.add(line.index)
         whole = all(map(folder.pictures.holds, media_names(line)))
         if whole and not to_be_played_again(line.failure, retry_failed):

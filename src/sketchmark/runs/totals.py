@@ -69,7 +69,7 @@ def _part(share: Share, cell: CellAbout, rows: Rows, scoring: str) -> _Part:
         value = row.value(score)
         if row.scoring == scoring and value is not None:
             values[name] = value
-            clusters.append(f"{share.source or share.task}/{name if row.cluster is None else row.cluster}")
+            clusters.append(f"{share.source or share.task}/{row.sample if row.cluster is None else row.cluster}")
     part = f"{len(values)} of {share.items} samples scored" if len(values) != share.items else ""
     return _Part(share, values, clusters, withheld(rows.values()) or part)
 

@@ -120,6 +120,7 @@ class Views:
             "canvas": cell.canvas,
             "draw_with": cell.about.draw_with,
             "headline": cell.headline,
+            "sample": sample,
             "record": plain(record),
             "sounds": sounds.in_words(cell.folder, record),
             "score": plain(cell.score(sample)),

@@ -31,14 +31,13 @@ export async function showEpisode(parameters, go) {
 function nextMode(data, go, filters) {
   const at = data.siblings.findIndex((one) => one.cell === data.cell);
   const next = data.siblings[(at + 1) % data.siblings.length];
-  go(address("/episode", { run: data.run, ...filters, cell: next.cell, sample: data.record.sample.id }));
+  go(address("/episode", { run: data.run, ...filters, cell: next.cell, sample: data.sample }));
 }
 
 /** Direct against what is open; from direct, against the first mode that is not. */
 const otherCell = (data) => (data.cell === data.siblings[0].cell ? data.siblings[1].cell : data.cell);
 
 function head(data, to) {
-  const { sample } = data.record;
   const link = (pair, text) => (pair ? el("a", { class: "button", href: to(pair) }, text) : el("span", { class: "button off" }, text));
   return el(
     "div",
@@ -46,7 +45,7 @@ function head(data, to) {
     el(
       "div",
       { class: "bar" },
-      el("h1", {}, name(sample.id)),
+      el("h1", {}, name(data.sample)),
       pill(data.outcome, data.outcome),
       data.change && data.change !== "same" ? pill(`drawing ${data.change}`, data.change === "helped" ? "good" : "bad") : null,
       (data.score?.flags ?? []).map((flag) => pill(flag, "bad")),
@@ -61,13 +60,13 @@ function head(data, to) {
       data.siblings.map((one) =>
         el(
           "a",
-          { href: to([one.cell, sample.id]), "aria-current": one.cell === data.cell ? "page" : null },
+          { href: to([one.cell, data.sample]), "aria-current": one.cell === data.cell ? "page" : null },
           one.cell.slice(data.task.length + 1),
           pill(one.outcome, one.outcome),
         ),
       ),
       data.siblings.length > 1
-        ? el("a", { href: address("/compare", { a: data.run, b: data.run, cell_a: data.siblings[0].cell, cell_b: otherCell(data), sample: sample.id }) }, "side by side")
+        ? el("a", { href: address("/compare", { a: data.run, b: data.run, cell_a: data.siblings[0].cell, cell_b: otherCell(data), sample: data.sample }) }, "side by side")
         : null,
     ),
   );

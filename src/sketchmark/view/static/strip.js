@@ -71,7 +71,7 @@ function drawing(data, turn, at) {
     shots.push(captioned(shot(data, true_, `true picture for ${label}`), "true"));
     if (true_ === drawn) verdict = el("p", { class: "verdict good" }, "exactly the true picture");
     else {
-      const asked = { run, cell, sample: record.sample.id, drawn, true: true_ };
+      const asked = { run, cell, sample: data.sample, drawn, true: true_ };
       const overlay = el("img", { src: address("/overlay", asked), alt: `${label}, with what differs marked`, loading: "lazy" });
       verdict = el("p", { class: "verdict" }, "…");
       tell(verdict, overlay, asked);
