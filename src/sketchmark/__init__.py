@@ -23,7 +23,7 @@ _PLACES = {
     "Run": "sketchmark.notebook",
     "Context": "sketchmark.parts",
     "Part": "sketchmark.parts",
-    "Picture": "sketchmark.parts",
+    "Picture": "sketchmark.picture",
     "Sample": "sketchmark.parts",
     "Protocol": "sketchmark.protocols",
     "RunFolder": "sketchmark.runs.store",
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from sketchmark.notebook import Run as Run
     from sketchmark.parts import Context as Context
     from sketchmark.parts import Part as Part
-    from sketchmark.parts import Picture as Picture
     from sketchmark.parts import Sample as Sample
+    from sketchmark.picture import Picture as Picture
     from sketchmark.protocols import Protocol as Protocol
     from sketchmark.runs.store import RunFolder as RunFolder
     from sketchmark.scoring.choices import read_choice as read_choice

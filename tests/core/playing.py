@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.prompts import FilledPrompts

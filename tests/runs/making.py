@@ -18,7 +18,8 @@ from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
 from sketchmark.runs.options import RunOptions

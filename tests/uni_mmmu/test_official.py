@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import sliding

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring import dreamsim
 from sketchmark.task import Grading
 from sketchmark.tasks.worlds import scoring

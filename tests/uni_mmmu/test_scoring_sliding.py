@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import sliding

@@ -8,7 +8,8 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.models import combined_prompt
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing

@@ -11,7 +11,8 @@ import re
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring.numbers import read_number
 from sketchmark.scoring.thinking import without_thinking
 from sketchmark.task import Grading, Scores

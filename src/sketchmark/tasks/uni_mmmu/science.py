@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring.thinking import without_thinking
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu.verdicts import OFFICIAL, labels, no_truth, published, unscored

@@ -12,7 +12,8 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import maze as mazes

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring import frames, tagged
 from sketchmark.task import Grading, Scores
 from sketchmark.tasks.worlds import answers, following
