@@ -25,6 +25,7 @@ LAYERS = (
     ("models",),
     ("canvas", "episode"),
     ("desk",),
+    ("scores",),
     ("task_files",),
     ("protocols",),
     ("task",),
@@ -60,7 +61,7 @@ MODULES = {
     "pixels",
     "sounds",
 }
-MODULES |= {"protocols", "task"}
+MODULES |= {"protocols", "scores", "task"}
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}

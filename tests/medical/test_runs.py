@@ -24,7 +24,7 @@ from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from tests.medical import fixtures
 
 

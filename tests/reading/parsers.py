@@ -31,6 +31,7 @@ from sketchmark.parts import Sample, of
 from sketchmark.picture import Picture
 from sketchmark.protocols import says_done
 from sketchmark.runs import estimate, leaks, store
+from sketchmark.scores import Grading
 from sketchmark.scoring import (
     alignment,
     choices,
@@ -52,7 +53,6 @@ from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat_request import ChatRequest
 from sketchmark.svg import checking, showing
-from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts

@@ -27,7 +27,8 @@ from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scorer, Scores, Task
+from sketchmark.scores import Grading, Scorer, Scores
+from sketchmark.task import Task
 
 SHELF: dict[str, list[Sample]] = {}
 SCORERS: dict[str, Scorer] = {}

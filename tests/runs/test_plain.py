@@ -24,7 +24,7 @@ from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.record import pack_episode, unpack_sample
 from sketchmark.runs.rescore import rescore
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.runs.making import Speaker, make_cell, make_sample, make_task, run
 
 

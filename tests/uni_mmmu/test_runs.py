@@ -16,7 +16,7 @@ from sketchmark.models.base import Reply
 from sketchmark.models.players import make
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import jigsaw, maze
 from tests.golden.recording import Recorder

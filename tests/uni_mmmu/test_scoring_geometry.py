@@ -13,7 +13,7 @@ from sketchmark.models.base import Model
 from sketchmark.models.cached import with_cache
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.uni_mmmu import geometry
 from sketchmark.tasks.uni_mmmu.quantities import quantity, same
 from tests.episodes import Judge, episode, flat

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from sketchmark.picture import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from tests.episodes import BLANK, episode, maze_sample, moves_answer, painted
 

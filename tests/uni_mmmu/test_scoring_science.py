@@ -10,7 +10,7 @@ from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.uni_mmmu import science
 from tests.episodes import Judge, episode, flat
 

@@ -21,8 +21,9 @@ from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import RunFolder
+from sketchmark.scores import Grading, Scores
 from sketchmark.sounds import Sound
-from sketchmark.task import Grading, Scores, Task
+from sketchmark.task import Task
 from sketchmark.worlds import maze
 from tests.core.hearing import tone
 

@@ -7,7 +7,7 @@ import pytest
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.voila.scoring import by_rule
 from sketchmark.worlds.voila import Scene, bank
 from tests.episodes import BLANK, episode

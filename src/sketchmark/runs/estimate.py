@@ -16,7 +16,7 @@ from sketchmark.runs.grading import grade
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
 from sketchmark.runs.supply import Progress
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.terminal import counted
 
 _TAG = re.compile(r"</([A-Z_]{1,40})>")

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings
