@@ -16,7 +16,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.parts import Draft, Drafts, Sample
-from sketchmark.protocols import Protocol, protocol
+from sketchmark.protocols import PROTOCOLS, Protocol
 from sketchmark.scores import Aggregator, Scorer, Settler, Total
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames
@@ -165,8 +165,11 @@ class Task:
         return checked(block, ModeBlock, f"{where}, mode {name!r}")
 
     def _protocol(self, name: str) -> Protocol:
-        if ":" not in name:
-            return protocol(name)
+        if name in PROTOCOLS:
+            return PROTOCOLS[name]
+        if ":" not in name and name not in self._code.aliases:
+            known = ", ".join((*PROTOCOLS, *self._code.aliases))
+            raise UnknownName(f"no protocol named {name!r}", f"there are: {known}")
         found = self._code.find(name)
         if not isinstance(found, Protocol):
             raise BadInput(f"task {self.name!r}: {name} is not a protocol", "make it a sketchmark.Protocol")

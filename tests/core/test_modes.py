@@ -10,12 +10,11 @@ import pytest
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
-from sketchmark.protocols import protocol
 from sketchmark.scores import Scores
 from sketchmark.task import Task, TaskOptions, for_model
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.reading import merged
-from tests.core.playing import task
+from tests.core.playing import protocol, task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
 

@@ -1,4 +1,5 @@
-"""`module:name` in a task file: the one place where it becomes code, and where it is decided whether it may.
+"""`module:name` or an alias in a task file: the one place where it becomes code, and where it is decided whether it
+may.
 
 A name is looked for in `sketchmark.tasks`, then among the .py files that the user included (those beside the task
 file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import path,
@@ -103,7 +104,16 @@ class CodeNames:
             if not ours and self._included.named(module, self._beside, by_hand=True) is None:
                 raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
 
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """Short names of code that our own folders bring: any task file may use them."""
+        listed: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+        return listed
+
     def find(self, dotted: str) -> Any:
+        if ":" not in dotted and dotted in self.aliases:
+            module_name, _, attribute = self.aliases[dotted].partition(":")
+            return getattr(importlib.import_module(module_name), attribute)
         module_name, _, attribute = dotted.partition(":")
         for module in self._modules(module_name):
             if not hasattr(module, attribute):

@@ -1,0 +1,10 @@
+"""One folder per benchmark: task files, data, protocols and scorers."""
+
+from __future__ import annotations
+
+ALIASES = {
+    "candidates_then_answer": "sketchmark.tasks.worlds.jigsaw_protocol:candidates_then_answer",
+    "say_then_draw": "sketchmark.tasks.uni_mmmu.science_protocol:say_then_draw",
+    "four_steps": "sketchmark.tasks.voila.four_steps:four_steps",
+}
+"""Short names in task files -> the code they stand for. Nothing is imported until a task file names it."""
