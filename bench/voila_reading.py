@@ -13,7 +13,7 @@ from collections import Counter
 
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila import SCENES, bank, reader
 
 TREATMENTS = {

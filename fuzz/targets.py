@@ -21,7 +21,7 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.models.combined_prompt import split
 from sketchmark.models.failures import BadReply
 from sketchmark.models.openai_replies import read_chat, read_image
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.replies_file import reply_sets
 from sketchmark.runs.store import EPISODES, SCORES, RunFolder

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from sketchmark.cli import main
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import jigsaw, maze, sliding
 
 Say = Callable[..., tuple[int, str, str]]

@@ -23,7 +23,7 @@ _PLACES = {
     "Run": "sketchmark.notebook",
     "Context": "sketchmark.parts",
     "Part": "sketchmark.parts",
-    "Picture": "sketchmark.parts",
+    "Picture": "sketchmark.picture",
     "Sample": "sketchmark.parts",
     "Protocol": "sketchmark.protocols",
     "RunFolder": "sketchmark.runs.store",
@@ -31,8 +31,8 @@ _PLACES = {
     "read_number": "sketchmark.scoring.numbers",
     "read_yes_no": "sketchmark.scoring.yesno",
     "Sound": "sketchmark.sounds",
-    "Grading": "sketchmark.task",
-    "Scores": "sketchmark.task",
+    "Grading": "sketchmark.scores",
+    "Scores": "sketchmark.scores",
     "Task": "sketchmark.task",
     "FilledPrompts": "sketchmark.task_files.prompts",
     "get_image_index_info": "sketchmark.tasks.image_index",
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
     from sketchmark.notebook import Run as Run
     from sketchmark.parts import Context as Context
     from sketchmark.parts import Part as Part
-    from sketchmark.parts import Picture as Picture
     from sketchmark.parts import Sample as Sample
+    from sketchmark.picture import Picture as Picture
     from sketchmark.protocols import Protocol as Protocol
     from sketchmark.runs.store import RunFolder as RunFolder
+    from sketchmark.scores import Grading as Grading
+    from sketchmark.scores import Scores as Scores
     from sketchmark.scoring.choices import read_choice as read_choice
     from sketchmark.scoring.numbers import read_number as read_number
     from sketchmark.scoring.yesno import read_yes_no as read_yes_no
     from sketchmark.sounds import Sound as Sound
-    from sketchmark.task import Grading as Grading
-    from sketchmark.task import Scores as Scores
     from sketchmark.task import Task as Task
     from sketchmark.task_files.prompts import FilledPrompts as FilledPrompts
     from sketchmark.tasks.image_index import get_image_index_info as get_image_index_info

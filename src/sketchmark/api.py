@@ -45,7 +45,7 @@ from sketchmark.runs.shards import Shard
 from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.terminal.notebook import in_notebook
 
 P = ParamSpec("P")

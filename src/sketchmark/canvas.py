@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from sketchmark.errors import CallFailed
-from sketchmark.parts import Part, Picture, Sample
+from sketchmark.parts import Part, Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds import world_of
 
 CANVASES = ("own", "blank", "other", "oracle", "corrupt", "caption", "source")

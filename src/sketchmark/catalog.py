@@ -23,6 +23,7 @@ from sketchmark.models.base import Model
 from sketchmark.models.by_code import DrawsByCode, taken_from
 from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
+from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames, IncludedFiles
 from sketchmark.task_files.foreign import wants_a_group_score
 from sketchmark.task_files.included import Unread, in_words, task_files_in
@@ -36,6 +37,7 @@ from sketchmark.task_files.reading import (
     read_config,
     yaml_files,
 )
+from sketchmark.task_files.schema import TaskFile
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
 from sketchmark.terminal import tell
@@ -263,7 +265,7 @@ class Catalog:
         path = self._file(name) or self._aliased(name)
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
-        config = read_config(path)
+        config: Mapping[str, Any] = read_config(path)
         code = CodeNames(self._code, path.parent, anywhere=self._trust or path not in self._foreign)
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
@@ -271,6 +273,8 @@ class Catalog:
             from sketchmark.tasks.lmms_eval import adopt
 
             config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
+        else:
+            config = in_our_words(path)
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
@@ -345,6 +349,17 @@ def near_misses(pattern: str, known: Sequence[str]) -> str:
     close = get_close_matches(letters, [*map(str.lower, known), *begins], n=3)
     named = dict.fromkeys(begins.get(one, one) for one in close)
     return f"did you mean {' or '.join(named)}?" if named else "see `sketchmark list tasks` and `list models`"
+
+
+def in_our_words(path: Path) -> Mapping[str, Any]:
+    """A task file of our shape, without the settings that only lmms-eval writes that way."""
+    config = read_config(path)
+    if not any("lmms_eval_specific_kwargs" in place for place in (config, *config.get("modes", {}).values())):
+        return config
+    from sketchmark.tasks.lmms_eval.interleaved import translated
+
+    where = f"task file {path}"
+    return translated(config, checked(config, TaskFile, where), where)
 
 
 def _listed(labels: str | list[str] | None) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Literal
 
 from sketchmark.models.base import Reply
 from sketchmark.models.secrets import redact
-from sketchmark.parts import Context, Part, Picture, Sample
+from sketchmark.parts import Context, Part, Sample
+from sketchmark.picture import Picture
 
 Act = Literal["show", "say", "draw", "describe", "skip"]
 

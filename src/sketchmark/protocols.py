@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from sketchmark.desk import Desk
-from sketchmark.errors import UnknownName
 from sketchmark.models import combined_prompt
 from sketchmark.task_files.prompts import FilledPrompts
 
@@ -49,14 +48,6 @@ async def steps_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     await desk.say(prompts.text("final"))
 
 
-async def candidates_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
-    """Jigsaw: complete the panel with each candidate, then choose."""
-    desk.show(*prompts.parts())
-    for i in (0, 1):
-        await desk.draw(prompts.text(f"complete_{i}"), label=prompts.text("completed", i=i))
-    await desk.say(prompts.text("final"))
-
-
 async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
     """Two stages: draw a visualisation of all the pictures, then answer from the pictures and the drawing."""
     desk.show(*prompts.parts())
@@ -65,29 +56,6 @@ async def draw_then_answer(desk: Desk, prompts: FilledPrompts) -> None:
         return
     await desk.draw(prompts.text("generation_prompt"), label=prompts.text("drawing_label"))
     await desk.say(prompts.text("ask"))
-
-
-async def say_then_draw(desk: Desk, prompts: FilledPrompts) -> None:
-    """Uni-MMMU's science and code: say what there will be to see, then draw it."""
-    desk.show(*prompts.parts())
-    await desk.say(prompts.text("ask"))
-    if desk.can_draw:
-        await desk.draw(prompts.text("generation_prompt"))
-    else:
-        desk.skip("the drawing: the model does not draw")
-
-
-async def four_steps(desk: Desk, prompts: FilledPrompts) -> None:
-    """VOILA: describe, identify, apply, draw; every prompt and answer stays in the context."""
-    desk.show(*prompts.parts())
-    answer = ""
-    for step in ("describe", "identify", "apply"):
-        desk.show(prompts.text(step))
-        answer = await desk.say()
-    if desk.can_draw:
-        await desk.draw(prompts.text("draw", output=answer))
-    else:
-        desk.skip("step 4 (draw): the model does not draw")
 
 
 def _steps(prompts: FilledPrompts) -> range:
@@ -103,14 +71,6 @@ def says_done(plan: str) -> bool:
 PROTOCOLS: dict[str, Protocol] = {
     "direct": Protocol(direct, draws=lambda prompts: 0),
     "steps_then_answer": Protocol(steps_then_answer, draws=lambda prompts: len(_steps(prompts)), must_draw=True),
-    "candidates_then_answer": Protocol(candidates_then_answer, draws=lambda prompts: 2, must_draw=True),
     "draw_then_answer": Protocol(draw_then_answer, draws=lambda prompts: 1, must_draw=True, in_combined_prompt=True),
-    "say_then_draw": Protocol(say_then_draw, draws=lambda prompts: 1, skips_drawing=True),
-    "four_steps": Protocol(four_steps, draws=lambda prompts: 1, skips_drawing=True),
 }
-
-
-def protocol(name: str) -> Protocol:
-    if name not in PROTOCOLS:
-        raise UnknownName(f"no protocol named {name!r}", f"there are: {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name]
+"""The general ones. A benchmark or world brings its own, which task files name by an alias."""

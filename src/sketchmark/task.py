@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import msgspec
 
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
-from sketchmark.models.base import Model, Options
+from sketchmark.models.base import Options
 from sketchmark.parts import Draft, Drafts, Sample
-from sketchmark.protocols import Protocol, protocol
+from sketchmark.protocols import PROTOCOLS, Protocol
+from sketchmark.scores import Aggregator, Scorer, Settler, Total
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames, by_alias, is_code
 from sketchmark.task_files.prompts import FilledPrompts
@@ -31,31 +32,6 @@ drawings and stands beside a run's own scores (`sketchmark score RUN --scoring r
 _GENERATION = ("max_new_tokens", "temperature", "seed")
 
 
-@dataclass(frozen=True)
-class Scores:
-    """What a scorer says of one episode: named numbers (None: does not apply here), notes for the reader, and
-    whether an answer could be read at all. The note `answer` is what was read: two scorings are told apart by it."""
-
-    values: Mapping[str, float | None]
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    unparsed: bool = False
-
-
-@dataclass(frozen=True)
-class Grading:
-    """How to score: `scoring` names the rules (strict unless asked otherwise); `judge` is any model, or None."""
-
-    scoring: str = "strict"
-    judge: Model | None = None
-
-
-Scorer = Callable[[Sample, Episode, Grading], "Scores | Awaitable[Scores]"]
-Aggregator = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Any]]
-"""(score rows, scoring) -> a data set's own summary, beside the means that every task gets."""
-
-Settler = Callable[[Sequence[Mapping[str, Any]], str], Mapping[str, Mapping[str, float | None]]]
-"""(score rows, scoring) -> sample -> its values, for samples whose score the other rows decide too."""
-
 Guesser = Callable[[Sample], Sequence[str]]
 """(sample) -> the replies that a guesser chooses among."""
 
@@ -64,41 +40,6 @@ SubmissionWriter = Callable[[Iterable[Episode], Path], list[Path]]
 
 RepliesReader = Callable[[Mapping[str, Any]], Sample | None]
 """(row of a file of replies) -> the sample that the row itself holds; None: it holds none, so the data are needed."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one task counts for in a benchmark's total: `items` is its weight and how many samples a whole run has.
-
-    Tasks of one `source` ask about the same items: their samples of one name are not independent. `scores` names, by
-    scoring, a score that goes in instead of the task's headline.
-    """
-
-    task: str
-    category: str
-    items: int
-    source: str = ""
-    scores: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Total:
-    """A benchmark whose score is a mean over several tasks, weighted by constants."""
-
-    name: str
-    shares: Sequence[Share]
-
-    @property
-    def weights(self) -> dict[str, int]:
-        """Category → its weight: all its items."""
-        return {
-            category: sum(share.items for share in self.shares if share.category == category)
-            for category in dict.fromkeys(share.category for share in self.shares)
-        }
-
-    def overall(self, categories: Mapping[str, float]) -> float:
-        """The overall score from the score of every category."""
-        return sum(weight * categories[name] for name, weight in self.weights.items()) / sum(self.weights.values())
 
 
 @dataclass(frozen=True)
@@ -197,14 +138,12 @@ class Task:
         }
         if self.choices.steps == "model":
             prompts |= _plain(block.free_running)
-        bagel: Mapping[str, Any] = kwargs.get("bagel_interleaved", {})
-        settings = {**{k: v for k, v in bagel.items() if k in ("task_type", "num_images")}, **block.settings}
+        settings = dict(block.settings)
         settings |= {k: prompts.pop(k) for k in ("plan_tokens", "max_steps", "num_images") if k in prompts}
         checked(settings, Settings, f"{where}, settings of mode {name!r}")
         layouts = {key: value for key, value in prompts.items() if isinstance(value, list | dict)}
         checked({"prompts": layouts}, ModeBlock, f"{where}, mode {name!r}")
         generation = {**file.generation, **block.generation}
-        drawing = {k: v for k, v in bagel.items() if k != "task_type"} | block.drawing
         return Mode(
             name=name,
             protocol_name=by_alias(block.protocol),
@@ -213,7 +152,7 @@ class Task:
             settings=settings,
             in_words=block.in_words,
             saying=_options(generation),
-            drawing=_options({**generation, "max_new_tokens": None, **drawing}),
+            drawing=_options({**generation, "max_new_tokens": None, **block.drawing}),
         )
 
     def plays_by_code(self, name: str) -> bool:
@@ -229,8 +168,11 @@ class Task:
         return checked(block, ModeBlock, f"{where}, mode {name!r}")
 
     def _protocol(self, name: str) -> Protocol:
-        if not is_code(name):
-            return protocol(name)
+        if name in PROTOCOLS:
+            return PROTOCOLS[name]
+        if not is_code(name) and name not in self._code.protocols:
+            known = ", ".join((*PROTOCOLS, *self._code.protocols))
+            raise UnknownName(f"no protocol named {name!r}", f"there are: {known}")
         found = self._code.find(name)
         if not isinstance(found, Protocol):
             raise BadInput(f"task {self.name!r}: {name} is not a protocol", "make it a sketchmark.Protocol")
@@ -321,7 +263,7 @@ class Task:
             return None
         found = self._code.find(self.declared.total)()
         if not isinstance(found, Total):
-            raise BadInput(f"task {self.name!r}: {self.declared.total} returns no sketchmark.task.Total")
+            raise BadInput(f"task {self.name!r}: {self.declared.total} returns no sketchmark.scores.Total")
         return found
 
     @property

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 from tests.core.helpers import colour
 

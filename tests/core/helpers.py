@@ -9,7 +9,8 @@ from PIL import Image
 
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.store import RunFolder
 

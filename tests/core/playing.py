@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
+from sketchmark.protocols import Protocol
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.prompts import FilledPrompts
@@ -60,6 +62,11 @@ def task(
 ) -> Task:
     use = {"use": "tests.core.playing:items", **(source or {})}
     return Task("toy", {"source": use, "modes": modes, **config}, choices)
+
+
+def protocol(name: str) -> Protocol:
+    """The protocol that a task file calls by this name."""
+    return task({"mode": {"protocol": name}}).mode("mode").protocol
 
 
 def cell(

@@ -8,7 +8,7 @@ from sketchmark import canvas
 from sketchmark.catalog import Catalog
 from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.models.base import Abilities, Reply
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.plan import Cell, Request, cells_of, check
 from sketchmark.runs.play import play
 from tests.core.helpers import Recorder, colour

@@ -13,7 +13,8 @@ from sketchmark.desk import Desk
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Finish, Model, Options, Reply
-from sketchmark.parts import Part, Picture, Sample, of
+from sketchmark.parts import Part, Sample, of
+from sketchmark.picture import Picture
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import Stager, Talker, acts, numbered
 

@@ -17,12 +17,15 @@ LAYERS = (
     ("errors",),
     ("terminal",),
     ("pixels", "sounds"),
-    ("parts",),
+    ("picture",),
     ("svg",),
-    ("files", "worlds", "stats", "engines"),
+    ("files", "stats", "engines"),
+    ("parts",),
+    ("worlds",),
     ("models",),
     ("canvas", "episode"),
     ("desk",),
+    ("scores",),
     ("task_files",),
     ("protocols",),
     ("task",),
@@ -54,10 +57,11 @@ MODULES = {
     "errors",
     "extras",
     "parts",
+    "picture",
     "pixels",
     "sounds",
 }
-MODULES |= {"protocols", "task"}
+MODULES |= {"protocols", "scores", "task"}
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}

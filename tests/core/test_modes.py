@@ -10,11 +10,11 @@ import pytest
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
-from sketchmark.protocols import protocol
-from sketchmark.task import Scores, Task, TaskOptions, for_model
+from sketchmark.scores import Scores
+from sketchmark.task import Task, TaskOptions, for_model
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.reading import merged
-from tests.core.playing import task
+from tests.core.playing import protocol, task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
 
@@ -89,14 +89,6 @@ def test_step_counts_among_the_prompts_are_settings_and_no_prompts() -> None:
     mode = task({"direct": block}).mode("direct")
     assert dict(mode.prompts) == {"ask": "a"}
     assert mode.settings == {"plan_tokens": 64, "max_steps": 5, "num_images": 2}
-
-
-def test_the_block_for_interleaving_gives_the_drawing_its_settings_and_the_protocol_its_counts() -> None:
-    interleaved = {"task_type": "maze", "num_images": 3, "cfg_text_scale": 4.0}
-    block = {"lmms_eval_specific_kwargs": {"bagel_interleaved": interleaved}, "settings": {"task_type": "own"}}
-    mode = task({"direct": block}).mode("direct")
-    assert mode.settings == {"task_type": "own", "num_images": 3}
-    assert mode.drawing.extra == {"num_images": 3, "cfg_text_scale": 4.0} and mode.saying.extra == {}
 
 
 def test_the_modes_generation_goes_over_the_tasks_and_a_drawing_has_no_token_limit() -> None:

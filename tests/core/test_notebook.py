@@ -23,7 +23,8 @@ from sketchmark.commands._results_table import print_results
 from sketchmark.commands.run import command
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.notebook import Run
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.runs.ending import note_ending
 from sketchmark.runs.failed import failed
 from tests.core.hearing import tone

@@ -13,7 +13,8 @@ from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
 from sketchmark.errors import BadPicture
-from sketchmark.parts import MAX_PIXELS, Part, Picture, Sample, of
+from sketchmark.parts import Part, Sample, of
+from sketchmark.picture import MAX_PIXELS, Picture
 from sketchmark.pixels import Recent
 from tests.core.helpers import colour
 

@@ -13,7 +13,7 @@ from sketchmark import pixels
 from sketchmark.errors import BadPicture
 from sketchmark.files.tables import as_picture
 from sketchmark.models.encoding import Encoder
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.store import RunFolder
 from sketchmark.tasks.published_files import table_picture
 from sketchmark.tasks.voila.judge import Inquiry

@@ -9,7 +9,6 @@ from sketchmark.errors import UnknownName
 from sketchmark.models.base import Options
 from sketchmark.models.combined_prompt import split
 from sketchmark.parts import Part
-from sketchmark.protocols import PROTOCOLS, protocol
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import (
     CANDIDATES,
@@ -21,6 +20,7 @@ from tests.core.playing import (
     Talker,
     acts,
     last_texts,
+    protocol,
     script,
 )
 
@@ -186,7 +186,7 @@ async def test_in_words_the_fourth_step_is_a_description_also_by_a_model_that_do
 
 
 @pytest.mark.parametrize("steps", ["truth", "model"])
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", PROMPTS)
 async def test_a_protocol_draws_as_often_as_it_announces(name: str, steps: str) -> None:
     told = script(PROMPTS[name], steps=steps, true_steps=3, max_steps=5)
     model = Recorder()
@@ -203,7 +203,9 @@ async def test_a_protocol_draws_as_often_as_it_announces(name: str, steps: str) 
 
 
 def test_what_a_protocol_needs_of_a_model_is_declared() -> None:
-    needs = {name: (it.must_draw, it.skips_drawing, it.in_combined_prompt) for name, it in PROTOCOLS.items()}
+    needs = {
+        name: (it.must_draw, it.skips_drawing, it.in_combined_prompt) for name in PROMPTS for it in [protocol(name)]
+    }
     assert needs == {
         "direct": (False, False, False),
         "steps_then_answer": (True, False, False),

@@ -11,8 +11,8 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading
 from sketchmark.scoring.choices import read_choice
-from sketchmark.task import Grading
 from sketchmark.tasks import strict_answers
 from sketchmark.tasks.medical import scoring as medical
 from sketchmark.tasks.mmmu import scoring as mmmu

@@ -11,7 +11,7 @@ import pytest
 import sketchmark
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks import strict_answers
 from tests.episodes import episode
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from sketchmark.commands.export import command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.record import drawn_names
 from sketchmark.runs.store import RunFolder
 from tests.view import hostile

@@ -19,7 +19,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.files import tables
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.task_files.reading import read_config
 from tests.core.helpers import colour
 

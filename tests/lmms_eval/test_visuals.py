@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 from sketchmark.tasks.lmms_eval.visuals import shown
 from tests.core.helpers import colour

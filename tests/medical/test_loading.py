@@ -13,7 +13,8 @@ import pytest
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files import tables
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.published_files import Files, literal
 from tests.medical import fixtures
 

@@ -16,14 +16,15 @@ from sketchmark.api import run
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root as cli
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.runs import submissions as submission
 from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from tests.medical import fixtures
 
 

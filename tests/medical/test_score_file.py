@@ -17,7 +17,7 @@ from sketchmark.parts import Sample
 from sketchmark.runs.progress import NOBODY
 from sketchmark.runs.replies_file import Matched
 from sketchmark.runs.score_file import _summary, score_files
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.medical import fixtures
 from tests.runs.making import make_episode, make_samples, make_task
 

@@ -10,8 +10,8 @@ import pytest
 
 from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.graded import Scoring
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.medical.scoring import checked_scoring, grade, score
 from tests.episodes import Judge, episode
 

@@ -10,7 +10,7 @@ import pytest
 
 from sketchmark.errors import UnknownName
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.mmmu.scoring import score, totals
 from tests.episodes import episode
 

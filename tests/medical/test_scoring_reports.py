@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.medical.scoring import score_report
 from tests.episodes import episode
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from sketchmark.cli import root as cli
 from sketchmark.parts import Sample
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.tasks.medical.medevalkit.judges import chosen, judge_choice
 from sketchmark.tasks.medical.scoring import score
 from sketchmark.tasks.mmmu.scoring import score as score_mmmu

@@ -6,7 +6,7 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.parts import Sample
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.tasks.mmsi.scoring import accuracy
 from tests.episodes import episode
 from tests.mmsi.published import OPTIONS

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import is_sound
 from tests.models import wire_checks
 

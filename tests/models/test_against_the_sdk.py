@@ -23,7 +23,8 @@ from sketchmark.models.azure import Azure
 from sketchmark.models.base import Options
 from sketchmark.models.batch import connect
 from sketchmark.models.openai import OpenAI
-from sketchmark.parts import Context, Part, Picture, of
+from sketchmark.parts import Context, Part, of
+from sketchmark.picture import Picture
 from tests.core.hearing import tone
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
 

@@ -15,7 +15,8 @@ from sketchmark.models.encoding import Encoder, picture_from_base64, picture_fro
 from sketchmark.models.failures import BadReply
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
-from sketchmark.parts import Picture, of
+from sketchmark.parts import of
+from sketchmark.picture import Picture
 from tests.models.fake_server import (
     DRAWN,
     FarEnd,

@@ -18,7 +18,8 @@ from sketchmark.models.base import Options
 from sketchmark.models.http_bodies import DataUrl, FormFile, form_body, json_body
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.secrets import redact
-from sketchmark.parts import Picture, of
+from sketchmark.parts import of
+from sketchmark.picture import Picture
 from tests.models.fake_server import KEY, FarEnd, answering_proxy, chat_answer, in_base64, picture
 
 

@@ -22,7 +22,8 @@ from sketchmark.models.cached import CallCache
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.native import LONGEST
 from sketchmark.models.openai import OpenAI
-from sketchmark.parts import Context, Part, Picture, of
+from sketchmark.parts import Context, Part, of
+from sketchmark.picture import Picture
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
 
 

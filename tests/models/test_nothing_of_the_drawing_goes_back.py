@@ -23,7 +23,8 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import CannotPlay
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.wrapped import Wrapped
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
+from sketchmark.picture import Picture
 from sketchmark.runs.plan import Request, cells_of, plan
 from sketchmark.runs.play import play
 from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block

@@ -12,7 +12,8 @@ from PIL import Image
 
 from sketchmark.catalog import Catalog
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 
 Row = Mapping[str, Any]
 

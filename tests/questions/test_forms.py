@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.store import is_cell_name
 from sketchmark.tasks.questions.files import task_name
 from tests.questions.files import jsonl, picture, samples, table

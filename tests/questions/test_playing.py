@@ -196,7 +196,7 @@ def test_judged_answers_are_scored_by_a_judge_and_not_without(tmp_path: Path) ->
 
 
 def test_a_number_is_right_within_its_tolerance(tmp_path: Path) -> None:
-    from sketchmark.task import Grading
+    from sketchmark.scores import Grading
     from sketchmark.tasks.strict_answers import number
 
     (sample,) = samples(jsonl(tmp_path / "q.jsonl", {"question": "How long?", "answer": 10, "tolerance": "5%"}))

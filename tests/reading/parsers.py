@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 from PIL import Image
 
 from sketchmark.doctor import saying as doctor_saying
+from sketchmark.files.plain import well_formed
 from sketchmark.models import (
     combined_prompt,
     failures,
@@ -26,9 +27,11 @@ from sketchmark.models.base import Options, Reply
 from sketchmark.models.batch import lines as batch_lines
 from sketchmark.models.players import chance, patient
 from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Picture, Sample, of, well_formed
+from sketchmark.parts import Sample, of
+from sketchmark.picture import Picture
 from sketchmark.protocols import says_done
 from sketchmark.runs import estimate, leaks, store
+from sketchmark.scores import Grading
 from sketchmark.scoring import (
     alignment,
     choices,
@@ -50,7 +53,6 @@ from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
 from sketchmark.serve.chat_request import ChatRequest
 from sketchmark.svg import checking, showing
-from sketchmark.task import Grading
 from sketchmark.task_files import yaml_text
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.prompts import FilledPrompts

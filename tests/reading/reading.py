@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.task import Grading
 from sketchmark.tasks.mmmu.open_answers import open_verdict
 from sketchmark.tasks.mmsi.scoring import accuracy
 from tests.episodes import episode

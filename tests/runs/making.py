@@ -18,7 +18,8 @@ from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
 from sketchmark.runs.options import RunOptions
@@ -26,7 +27,8 @@ from sketchmark.runs.plan import Cell, Request, plan
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scorer, Scores, Task
+from sketchmark.scores import Grading, Scorer, Scores
+from sketchmark.task import Task
 
 SHELF: dict[str, list[Sample]] = {}
 SCORERS: dict[str, Scorer] = {}

@@ -11,7 +11,8 @@ from sketchmark.files.plain import plain
 from sketchmark.parts import Sample
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scores, Task
+from sketchmark.scores import Grading, Scores
+from sketchmark.task import Task
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 CELL = "shades.direct"

@@ -10,9 +10,10 @@ import pytest
 
 import sketchmark
 from sketchmark.models.base import Reply
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.tasks.worlds import alignment
 from sketchmark.worlds import maze as mazes
 from tests.core.helpers import colour

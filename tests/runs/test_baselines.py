@@ -13,7 +13,7 @@ from sketchmark.episode import Episode
 from sketchmark.parts import Sample
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.results_format import Baseline, CellSummary, Results
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.mmsi import published as mmsi
 from tests.runs.making import Speaker, make_config, make_samples, planned, run
 

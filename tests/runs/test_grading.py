@@ -20,7 +20,8 @@ from sketchmark.models.base import Finish, Options, Reply
 from sketchmark.parts import Sample, of
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import grade, usage_of
-from sketchmark.task import Grading, Scorer, Scores, Task
+from sketchmark.scores import Grading, Scorer, Scores
+from sketchmark.task import Task
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
 
 STRICT = Grading()

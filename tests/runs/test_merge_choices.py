@@ -19,7 +19,7 @@ from sketchmark.report import write_report
 from sketchmark.runs.merging import NotWhole, merge, new_folder
 from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from tests.runs.making import Speaker, lines_in, make_config, make_samples, make_task, planned, run
 
 

@@ -14,17 +14,17 @@ import pytest
 from sketchmark.episode import Episode
 from sketchmark.files.lines import LineReader, encode, seal
 from sketchmark.files.pictures import PictureStore
-from sketchmark.files.plain import plain
+from sketchmark.files.plain import plain, well_formed
 from sketchmark.models.base import Reply
 from sketchmark.models.cached import with_cache
 from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.parts import Part, Sample, well_formed
+from sketchmark.parts import Part, Sample
 from sketchmark.report import write_report
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.record import pack_episode, unpack_sample
 from sketchmark.runs.rescore import rescore
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.runs.making import Speaker, make_cell, make_sample, make_task, run
 
 

@@ -10,7 +10,8 @@ import pytest
 from sketchmark.episode import Failure
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
 from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.runs.play import play
 from tests.runs.making import Speaker, colour, make_cell, make_sample, make_task
 

@@ -17,7 +17,7 @@ from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.readings import disagreements, held_against, in_words, sentences, told
 from sketchmark.runs.results_format import Against, CellSummary
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.runs.making import Speaker, make_config, make_row, make_samples, planned, run
 
 SILENT = object()

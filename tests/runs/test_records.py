@@ -8,7 +8,8 @@ from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.files.pictures import PictureStore
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Reply
-from sketchmark.parts import Part, Picture
+from sketchmark.parts import Part
+from sketchmark.picture import Picture
 from sketchmark.runs.record import media_names, pack_episode, unpack_episode
 from sketchmark.sounds import Sound
 from tests.runs.making import colour, cost, make_episode, make_sample

@@ -15,7 +15,8 @@ from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
 from sketchmark.runs.rescore import fill_scores, rescore
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scores, Task
+from sketchmark.scores import Grading, Scores
+from sketchmark.task import Task
 from tests.runs.making import (
     SCORERS,
     Speaker,

@@ -19,7 +19,7 @@ from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
 
 NAME = "shades.direct"

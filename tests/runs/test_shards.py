@@ -15,7 +15,7 @@ from PIL import Image
 import sketchmark
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.report import write_report
 from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell

@@ -19,7 +19,7 @@ from sketchmark.runs import summary
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.results import withheld
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.runs.making import Speaker, make_cell, make_row, make_sample, make_task, right, run
 
 DRAWN = "shades.visual_cot"

@@ -7,9 +7,10 @@ import pytest
 from sketchmark.episode import Episode, Turn
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Part, Picture, Sample
+from sketchmark.parts import Context, Part, Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.alignment import FIELDS, judged, question_parts, read_score
-from sketchmark.task import Grading, Scores
 from tests.core.helpers import colour
 
 RED, BLUE = colour("red"), colour("blue")

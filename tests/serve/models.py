@@ -8,7 +8,8 @@ from PIL import Image
 
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Finish, Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 
 
 def painted(colour: str, size: tuple[int, int] = (8, 8)) -> Picture:

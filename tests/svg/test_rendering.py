@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadPicture, MissingExtra
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.svg import render
 from sketchmark.svg.rendering import _WORKER
 

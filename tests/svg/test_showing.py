@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadPicture
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.svg import render
 from sketchmark.svg.checking import MOST_SHOWN
 from sketchmark.worlds import sliding

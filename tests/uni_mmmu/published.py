@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import jigsaw, maze, sliding
 
 MAZES = [maze.generate(seed, 6, 6, 3 + seed, 3 + seed) for seed in range(3)]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.parts import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import sliding
 from tests.episodes import BLANK, choice_answer, episode, maze_sample, moves_answer, painted, sliding_sample

@@ -15,7 +15,8 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu.values import label_of, moves_of
 from sketchmark.worlds import jigsaw, maze, sliding
 from tests.uni_mmmu import published

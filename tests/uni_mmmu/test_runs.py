@@ -14,8 +14,9 @@ from sketchmark.episode import Episode, Turn
 from sketchmark.errors import MissingExtra, UnknownName
 from sketchmark.models.base import Reply
 from sketchmark.models.players import make
-from sketchmark.parts import Picture, Sample
-from sketchmark.task import Grading
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import jigsaw, maze
 from tests.golden.recording import Recorder

@@ -9,9 +9,10 @@ from PIL import Image
 
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.svg import render
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu import code_scores
 from sketchmark.tasks.uni_mmmu.code_pixels import Fit, compare
 from tests.episodes import Judge, episode, flat

@@ -11,8 +11,9 @@ from sketchmark.episode import Episode
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
 from sketchmark.models.cached import with_cache
-from sketchmark.parts import Picture, Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.uni_mmmu import geometry
 from sketchmark.tasks.uni_mmmu.quantities import quantity, same
 from tests.episodes import Judge, episode, flat

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading
 from sketchmark.scoring import dreamsim
-from sketchmark.task import Grading
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds.jigsaw import similarity
 from tests.episodes import choice_answer, episode, flat, from_pixels

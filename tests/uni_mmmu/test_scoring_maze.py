@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from sketchmark.parts import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from tests.episodes import BLANK, episode, maze_sample, moves_answer, painted
 

@@ -8,8 +8,9 @@ import pytest
 
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
-from sketchmark.parts import Picture, Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.uni_mmmu import science
 from tests.episodes import Judge, episode, flat
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from sketchmark.parts import Picture
-from sketchmark.task import Grading, Scores
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import sliding
 from tests.episodes import BLANK, episode, moves_answer, sliding_sample, smeared

@@ -7,7 +7,8 @@ import io
 from PIL import Image
 
 from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from tests.unig2u.published import RIGHT
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.task import Share
+from sketchmark.scores import Share
 from sketchmark.tasks.unig2u.totals import KINDS, total
 from tests.medical.fixtures import cell, png, write_parquet
 from tests.mmsi import published as mmsi

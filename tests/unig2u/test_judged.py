@@ -13,7 +13,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from tests.episodes import Judge, episode
 from tests.unig2u import published
 from tests.unig2u.players import Says

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.unig2u import charts, choices, planning, published, uni_mmmu_scores
 from sketchmark.tasks.unig2u.data import hidden_in
 from tests.episodes import choice_answer, episode, moves_answer

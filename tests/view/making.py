@@ -14,14 +14,16 @@ from sketchmark.episode import Episode, Failure, Turn
 from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Reply, Usage
-from sketchmark.parts import Part, Picture, Sample
+from sketchmark.parts import Part, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, PlayAbout, RunAbout
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.store import RunFolder
+from sketchmark.scores import Grading, Scores
 from sketchmark.sounds import Sound
-from sketchmark.task import Grading, Scores, Task
+from sketchmark.task import Task
 from sketchmark.worlds import maze
 from tests.core.hearing import tone
 

@@ -2,7 +2,7 @@
 
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.collage import collage
 
 

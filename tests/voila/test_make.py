@@ -12,7 +12,7 @@ from PIL import Image
 
 from sketchmark.commands.voila import command
 from sketchmark.errors import BadInput, MissingExtra
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.make import SetOrder, make
 from sketchmark.worlds.voila.table import read_table
 from sketchmark.worlds.voila.vocabulary import SCENES, file_prefix

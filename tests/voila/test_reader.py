@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila import SCENES, Scene, bank, sample_questions
 from sketchmark.worlds.voila.bank.pen import Pen
 from sketchmark.worlds.voila.bank.places import draw_place

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.tasks.voila.judge import (
     Inquiry,
     Truth,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.voila.scoring import by_rule
 from sketchmark.worlds.voila import Scene, bank
 from tests.episodes import BLANK, episode

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import maze
 
 CELL = 40

@@ -17,7 +17,7 @@ import sketchmark.worlds
 from sketchmark.catalog import Catalog
 from sketchmark.cli import main
 from sketchmark.errors import UnknownName
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.view.differences import difference, overlay
 from sketchmark.worlds import WORLDS, board_of, world
 

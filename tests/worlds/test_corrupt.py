@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds import boards, jigsaw, jigsaw_world, maze, maze_world, sliding, sliding_world, world_of
 from sketchmark.worlds.maze_play import MazePlay
 from sketchmark.worlds.sliding_world import Sliding, SlidingPlay

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageFilter
 
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import jigsaw, scenes
 from tests.worlds.pictures import from_pixels
 

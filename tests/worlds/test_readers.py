@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import boards, maze, sliding
 from sketchmark.worlds.maze import Maze, MazeReading
 from tests.episodes import from_pixels, painted

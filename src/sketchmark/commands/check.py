@@ -115,6 +115,7 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     schema alone. Code that it names is not run."""
     import msgspec
 
+    from sketchmark.catalog import in_our_words
     from sketchmark.errors import BadInput
     from sketchmark.task import Task
     from sketchmark.task_files.reading import is_group, is_lmms_eval, members_of, name_of, read_config
@@ -131,7 +132,7 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     elif is_lmms_eval(config):
         what = "a task file of lmms-eval's shape; `sketchmark show` tries its code and data"
     else:
-        task = Task(name_of(path), config, folder=path.parent)
+        task = Task(name_of(path), in_our_words(path), folder=path.parent)
         for mode in task.modes:
             if not task.plays_by_code(mode):
                 task.mode(mode)

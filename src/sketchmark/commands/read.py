@@ -10,7 +10,7 @@ import click
 
 from sketchmark.commands._worlds import WorldGroup, grid_option
 from sketchmark.errors import BadPicture
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.terminal import tell, tell_all
 from sketchmark.worlds.description import Board, BoardReading, World
 

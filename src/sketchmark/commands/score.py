@@ -60,7 +60,7 @@ def command(
     from sketchmark.runs.readings import with_replies
     from sketchmark.runs.rescore import aggregate, rescore, results_before
     from sketchmark.runs.store import RunFolder
-    from sketchmark.task import Grading
+    from sketchmark.scores import Grading
 
     folder = RunFolder.open(run)
     catalog = Catalog(include, trust_code)

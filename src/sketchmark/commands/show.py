@@ -79,7 +79,7 @@ def _show_mode(task: Task, name: str, sample: Sample | None) -> None:
 
 
 def _in_short(part: Content) -> str:
-    from sketchmark.parts import Picture
+    from sketchmark.picture import Picture
 
     if isinstance(part, str):
         return _indent(part)
@@ -98,7 +98,7 @@ def _indent(text: str) -> str:
 
 def _save(sample: Sample, folder: Path) -> None:
     from sketchmark.files.names import file_name
-    from sketchmark.parts import Picture
+    from sketchmark.picture import Picture
 
     folder.mkdir(parents=True, exist_ok=True)
     pictures = {name: [one] if isinstance(one, Picture) else one for name, one in sample.pictures.items()}

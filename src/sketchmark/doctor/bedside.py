@@ -8,7 +8,8 @@ from statistics import median
 
 from sketchmark.doctor.findings import Calls
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
+from sketchmark.picture import Picture
 
 ABOUT = "This is a check-up."
 """Begins every prompt, so that nobody takes it for more."""

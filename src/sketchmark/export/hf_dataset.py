@@ -15,7 +15,7 @@ from typing import Any
 from sketchmark.errors import MissingExtra
 from sketchmark.export.played import answer_of, episodes, started
 from sketchmark.files.plain import plain
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.format import EpisodeLine, ScoreRow
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.runs.record import drawn_names, input_names, said, sound_names

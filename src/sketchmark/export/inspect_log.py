@@ -16,7 +16,7 @@ from typing import Any
 
 from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of, started
 from sketchmark.files.pictures import PictureStore
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow, episode_key
 from sketchmark.runs.index import CellIndex, RunIndex
 from sketchmark.sounds import Sound

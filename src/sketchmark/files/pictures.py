@@ -9,7 +9,7 @@ from pathlib import Path
 from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_atomic
 from sketchmark.files.own import own_file
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 
 _NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")

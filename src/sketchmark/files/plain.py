@@ -2,13 +2,14 @@
 
 What a model, a data set or a plug-in put into a record is written somehow, always: a run that has cost money does not
 end because of one odd value. It is written as what it is wherever JSON can say it, else as a text that shows it:
-numbers that JSON does not know by their names, lone surrogates as `sketchmark.parts.well_formed` puts them, the rest
-by its `repr`, cut.
+numbers that JSON does not know by their names, lone surrogates as `well_formed` puts them, the rest by its `repr`,
+cut.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -16,7 +17,36 @@ from typing import Any
 
 import msgspec
 
-from sketchmark.parts import DEEPEST, well_formed
+DEEPEST = 100
+"""Levels of lists and dicts that are looked into; what is written down goes no deeper."""
+
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+
+
+def well_formed(value: Any, depth: int = 0) -> Any:
+    """The value with texts that can be written as UTF-8, also inside dicts and lists.
+
+    Half a character (a lone surrogate: a reply cut in the middle of an emoji, a file name in another encoding) has no
+    UTF-8. It becomes the six characters by which JSON and Python write it, `\\ud83d`: seen by whoever looks, and not
+    lost. Two halves that belong together become their character. This is done where texts come in (a sample, a part,
+    a reply), so that what is asked, scored and shown is what is written down.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATES.sub(_whole, value)
+    if depth > DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(item, depth + 1) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(well_formed(item, depth + 1) for item in value)
+    return value
+
+
+def _whole(found: re.Match[str]) -> str:
+    if len(found[0]) == 2:
+        return found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return f"\\u{ord(found[0]):04x}"
+
 
 _LONGEST = 500
 """Characters of a value that JSON cannot say."""

@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra, S
 from sketchmark.extras import install_command, is_installed
 from sketchmark.files import far
 from sketchmark.files import hub as hubs
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 Row = dict[str, Any]
 

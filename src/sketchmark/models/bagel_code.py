@@ -14,7 +14,8 @@ from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.bagel import Settings
 from sketchmark.models.base import Abilities, Model, Options, Reply, Usage
 from sketchmark.models.replies import finish_of_text
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 
 DEFAULT_MAX_NEW_TOKENS = 1000
 """The checkout's own limit, sent where the task names none."""

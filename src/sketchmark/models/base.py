@@ -15,8 +15,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sketchmark.errors import CannotPlay
+from sketchmark.files.plain import well_formed
 from sketchmark.models.secrets import redact_all
-from sketchmark.parts import Context, Picture, well_formed
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
 """Why a reply ended. Anything but `stop` is counted and shown beside the scores."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 
 def picture_of(pixels: Any, processor: Any) -> Picture:

@@ -26,7 +26,8 @@ from sketchmark.models.base import Abilities, Model, Options, Reply, Usage
 from sketchmark.models.replies import finish_of_drawing
 from sketchmark.models.svg_in_text import svg_in
 from sketchmark.models.wrapped import Wrapped
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
+from sketchmark.picture import Picture
 from sketchmark.svg import MOST_SIDE, render, require_renderer
 
 SVG = "svg"

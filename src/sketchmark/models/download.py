@@ -11,7 +11,7 @@ from sketchmark.models.bounded_http import LARGEST_DRAWING
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.failures import BadReply, NoConnection
 from sketchmark.models.http_client import Answer, exchange, open_session, proxy_for
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 if TYPE_CHECKING:
     from yarl import URL

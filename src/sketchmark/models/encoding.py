@@ -10,7 +10,7 @@ import pybase64
 
 from sketchmark.errors import BadPicture
 from sketchmark.models.failures import BadReply
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 CACHE_BYTES = 16_000_000
 _MOST_KNOWN = 10_000

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pybase64
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 
 _STEP = 3 * 2**15

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from sketchmark.errors import BadInput
+from sketchmark.files.plain import well_formed
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.failures import BadReply
-from sketchmark.parts import well_formed
 
 NATIVE_HISTORY = "native history"
 """What results call it."""

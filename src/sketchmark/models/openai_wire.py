@@ -10,7 +10,7 @@ from urllib.parse import quote
 from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT
 from sketchmark.models.http_bodies import FormFile, form_body, json_body
 from sketchmark.models.http_client import Headers, HttpClient, read_object
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 OPENAI = "https://api.openai.com/v1"
 Json = dict[str, Any]

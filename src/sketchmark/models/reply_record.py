@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from sketchmark.models.base import Finish, Reply, Usage
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 Save = Callable[[Picture], str]
 Load = Callable[[str], Picture]

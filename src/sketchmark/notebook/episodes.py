@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.report.gallery import Frames, film_strip
 from sketchmark.report.markup import tag
 from sketchmark.runs.format import ScoreRow, episode_key

@@ -7,8 +7,9 @@ from functools import partial
 
 from sketchmark.errors import BadInput
 from sketchmark.runs.store import RunFolder
+from sketchmark.scores import Scorer
 from sketchmark.scoring.alignment import judged
-from sketchmark.task import RA_AL, Scorer, Task
+from sketchmark.task import RA_AL, Task
 
 MEANING = {
     "ra": "RA: the drawing follows what was asked, judged 1 to 5",

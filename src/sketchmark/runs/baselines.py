@@ -22,10 +22,11 @@ from sketchmark.parts import Part, Sample
 from sketchmark.runs.format import SampleLine
 from sketchmark.runs.results_format import Baseline, CellSummary
 from sketchmark.runs.store import RunFolder
+from sketchmark.scores import Grading, Scorer, Scores
 from sketchmark.scoring.guessing import offered
 from sketchmark.stats.distributions import normal_quantile
 from sketchmark.stats.intervals import wilson
-from sketchmark.task import Grading, Scorer, Scores, Task
+from sketchmark.task import Task
 
 MOST_SCORED = 10_000
 """Replies that are scored for one cell. Where there would be more, every second, third… sample is taken."""

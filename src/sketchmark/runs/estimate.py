@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.by_code import ByCode, request_for, taken_from
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
+from sketchmark.picture import Picture
 from sketchmark.runs.grading import grade
 from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
 from sketchmark.runs.supply import Progress
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.terminal import counted
 
 _TAG = re.compile(r"</([A-Z_]{1,40})>")

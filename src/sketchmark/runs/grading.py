@@ -14,7 +14,8 @@ from sketchmark.errors import CallFailed, RunConflict, SketchmarkError
 from sketchmark.models.tally import Counted, Tally
 from sketchmark.runs.alignment import scorers_of
 from sketchmark.runs.format import ScoreRow
-from sketchmark.task import RA_AL, Grading, Scores, Task
+from sketchmark.scores import Grading, Scores
+from sketchmark.task import RA_AL, Task
 
 _LONGEST_NOTE = 300
 

@@ -26,7 +26,8 @@ from sketchmark.runs.record import media_names
 from sketchmark.runs.rescore import aggregate, fill_scores, results_before
 from sketchmark.runs.store import EPISODES, NUMBERS, RunFolder
 from sketchmark.runs.submissions import write_submissions
-from sketchmark.task import Grading, Task
+from sketchmark.scores import Grading
+from sketchmark.task import Task
 from sketchmark.terminal import counted
 
 Tell = Callable[[str], None]

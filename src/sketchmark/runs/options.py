@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sketchmark.runs.staff import Engine
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 
 Price = Callable[[Mapping[str, int]], float]
 """Usage -> what it cost, in the currency of the price table."""

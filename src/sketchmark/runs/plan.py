@@ -16,7 +16,8 @@ from sketchmark.models.by_code import SVG
 from sketchmark.models.generation import refuse_misspelt
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
-from sketchmark.parts import Draft, Picture, Sample
+from sketchmark.parts import Draft, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.asked import Asked
 from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.runs.shards import WHOLE, Shard

@@ -14,7 +14,8 @@ from sketchmark.desk import Desk
 from sketchmark.episode import Episode, Failure
 from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.models.base import Model
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.plan import Cell
 from sketchmark.worlds import world_of
 

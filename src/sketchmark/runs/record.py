@@ -10,7 +10,8 @@ from msgspec import UNSET
 from sketchmark.episode import Act, Episode, Turn
 from sketchmark.models.base import Reply
 from sketchmark.models.reply_record import pack_reply, unpack_reply
-from sketchmark.parts import Author, Content, Part, Picture, Sample
+from sketchmark.parts import Author, Content, Part, Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
 from sketchmark.sounds import Sound
 

@@ -30,7 +30,8 @@ from sketchmark.runs.settling import settle_file
 from sketchmark.runs.shards import part_in_words
 from sketchmark.runs.store import NUMBERS, SCORES, RunFolder
 from sketchmark.runs.totals import totals
-from sketchmark.task import RA_AL, Grading, Task
+from sketchmark.scores import Grading
+from sketchmark.task import RA_AL, Task
 
 _UNFINISHED = ".unfinished"
 """How the name of a file of scores ends that is not whole yet."""

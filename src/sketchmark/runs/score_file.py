@@ -22,7 +22,8 @@ from sketchmark.runs.replies_file import Matched, Row, episodes_of, match, reply
 from sketchmark.runs.results import NO_VERDICT, summed_up
 from sketchmark.runs.results_format import CellSummary, Results
 from sketchmark.runs.settling import settled
-from sketchmark.task import Grading, Task
+from sketchmark.scores import Grading
+from sketchmark.task import Task
 
 _AT_ONCE = 16
 """Questions to a judge in flight at the same time."""

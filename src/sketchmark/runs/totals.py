@@ -13,8 +13,9 @@ from sketchmark.runs.format import CellAbout
 from sketchmark.runs.gains import Rows, correct, gain_of
 from sketchmark.runs.results import withheld
 from sketchmark.runs.results_format import BenchmarkTotal, Gain, Mean
+from sketchmark.scores import Share, Total
 from sketchmark.stats import interval, paired_difference
-from sketchmark.task import Share, Task, Total
+from sketchmark.task import Task
 from sketchmark.task_files.published import published_beside
 
 OVERALL = "overall"

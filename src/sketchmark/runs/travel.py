@@ -22,7 +22,8 @@ from sketchmark.errors import BadInput
 from sketchmark.files.lines import LineReader, encode
 from sketchmark.files.pictures import PictureStore
 from sketchmark.models.tally import Tally, together
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.runs.format import EpisodeLine, SampleLine, ScoreRow
 from sketchmark.runs.plan import Cell, Request
 from sketchmark.runs.record import pack_episode, pack_sample, unpack_episode, unpack_sample

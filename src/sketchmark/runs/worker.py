@@ -32,7 +32,7 @@ from sketchmark.runs.travel import (
     unpack_recipe,
     wrapped,
 )
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 
 ENTRY = f"{__name__}:open_worker"
 

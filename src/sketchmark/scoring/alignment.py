@@ -18,10 +18,11 @@ from typing import Any, Literal
 from sketchmark.episode import Episode
 from sketchmark.errors import JudgeFailed
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scorer, Scores
 from sketchmark.scoring.judging import Judged, ask, first_json_object
 from sketchmark.scoring.thinking import without_thinking
-from sketchmark.task import Grading, Scorer, Scores
 from sketchmark.task_files.yaml_text import load
 
 Measure = Literal["ra", "al"]

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 
 def distance(one: Picture, two: Picture) -> float:

@@ -10,7 +10,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.serve.wire_errors import WireError
 from sketchmark.sounds import Sound
 

@@ -16,7 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchmark.models.base import Model, Reply
-from sketchmark.parts import Context, Part, Picture, of
+from sketchmark.parts import Context, Part, of
+from sketchmark.picture import Picture
 from sketchmark.serve import bodies
 from sketchmark.serve.wire_errors import WireError
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.wrapped import Wrapped
-from sketchmark.parts import Context, Part, Picture
+from sketchmark.parts import Context, Part
+from sketchmark.picture import Picture
 
 FAULTS = ("ignores_prompt", "ignores_history", "first_picture", "drops_settings", "wrong_size")
 _LIKED = (512, 512)

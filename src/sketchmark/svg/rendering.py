@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sketchmark.errors import BadPicture, MissingExtra
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.svg.checking import MOST_SIDE, check
 from sketchmark.svg.showing import with_pictures
 

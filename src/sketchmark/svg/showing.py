@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sketchmark.errors import BadPicture
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 LARGEST = 40_000_000
 """Bytes of all pictures in one drawing, as they are written into it."""

@@ -114,6 +114,11 @@ class CodeNames:
             if not ours and self._included.named(module, self._beside, by_hand=True) is None:
                 raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
 
+    @property
+    def protocols(self) -> list[str]:
+        """Protocols of our benchmarks and worlds that any task file may name."""
+        return [name for name in _shared() if not is_code(name)]
+
     def find(self, dotted: str) -> Any:
         if (target := _target(dotted)) is not None:
             place, _, attribute = target.partition(":")
@@ -169,7 +174,7 @@ def by_alias(dotted: str) -> str:
         return dotted
     target = _OURS + dotted.removeprefix(_OURS)
     package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
-    names = {of: name for name, of in importlib.import_module(_OURS.rstrip(".")).ALIASES.items()}
+    names = {of: name for name, of in _shared().items()}
     for module in _registering(package):
         names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
     return names.get(target, dotted)
@@ -177,12 +182,18 @@ def by_alias(dotted: str) -> str:
 
 def _target(alias: str) -> str | None:
     """The `module:name` that an alias stands for; None: there is no such alias."""
-    shared: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    shared = _shared()
     if alias in shared or ":" in alias:
         return shared.get(alias)
     package, _, name = alias.partition(".")
     found = (module.ALIASES.get(name or _SAMPLES) for module in _registering(package))
     return next(filter(None, found), None)
+
+
+def _shared() -> Mapping[str, str]:
+    """The aliases that belong to no single benchmark."""
+    found: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    return found
 
 
 def _registering(name: str) -> Iterator[ModuleType]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")

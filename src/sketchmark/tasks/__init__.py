@@ -9,5 +9,8 @@ ALIASES = {
     "strict_answers:yes_no": "sketchmark.tasks.strict_answers:yes_no",
     "strict_answers:number": "sketchmark.tasks.strict_answers:number",
     "strict_answers:phrase": "sketchmark.tasks.strict_answers:phrase",
+    "candidates_then_answer": "sketchmark.tasks.worlds.jigsaw_protocol:candidates_then_answer",
+    "say_then_draw": "sketchmark.tasks.uni_mmmu.science_protocol:say_then_draw",
+    "four_steps": "sketchmark.tasks.voila.four_steps:four_steps",
 }
 """What several benchmarks share, and the scorers that are ready for users' task files (docs/add-a-task.md)."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sketchmark.desk import Desk
 from sketchmark.errors import CallFailed
-from sketchmark.protocols import Protocol, protocol
+from sketchmark.protocols import PROTOCOLS, Protocol
 from sketchmark.task_files.prompts import FilledPrompts
 
 
 def _guarded(name: str) -> Protocol:
-    inner = protocol(name)
+    inner = PROTOCOLS[name]
 
     async def play(desk: Desk, prompts: FilledPrompts) -> None:
         if reason := prompts.sample.fields.get("broken"):

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from sketchmark.errors import BadInput, BadPicture, DataMissing
 from sketchmark.files import far, hub
 from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, without_hub
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 MAX_MEMBER = 256 * 1024 * 1024
 """No picture or question file of these sets comes near this; an archive that claims so is not one of them."""

@@ -11,9 +11,9 @@ from typing import Any
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring import choices, numbers, phrases, yesno
 from sketchmark.scoring.final_answer import Parsed
-from sketchmark.task import Grading, Scores
 
 _ROUNDING = 1e-9
 """Of a number: 0.3 is 0.1 + 0.2, and 10.5 within 0.5 of 10, whatever binary fractions make of them."""

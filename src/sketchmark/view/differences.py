@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds import board_of
 
 if TYPE_CHECKING:

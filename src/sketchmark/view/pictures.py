@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 
 from sketchmark.files.pictures import small
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs.store import RunFolder
 
 SIDES = (160, 320, 640)

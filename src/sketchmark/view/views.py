@@ -11,7 +11,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.plain import plain
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.runs import readings, summary
 from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
 from sketchmark.runs.record import drawn_names, input_names, said, sound_names

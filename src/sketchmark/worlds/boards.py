@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Runs
 
 Colours = NDArray[np.float32]

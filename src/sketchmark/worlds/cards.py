@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -13,7 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 
 Label = int | str
 """What is in one cell, in the reader's shorthand."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput, BadPicture
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds import scenes
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sketchmark.parts import Context, Picture, Sample
+from sketchmark.parts import Context, Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds import jigsaw, writing
 from sketchmark.worlds.description import Add, Argument, Making, Play, World
 from sketchmark.worlds.playing import labelled, tagged_choice, wanted

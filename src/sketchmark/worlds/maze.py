@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds import boards
 from sketchmark.worlds.boards import MOVES, Position

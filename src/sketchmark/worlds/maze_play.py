@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds import boards, maze
 from sketchmark.worlds.maze import Maze

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds import maze, writing
 from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World, in_words
 from sketchmark.worlds.maze_play import MazePlay

@@ -14,7 +14,8 @@ from itertools import pairwise
 from random import Random
 from typing import Generic, Literal, TypeVar
 
-from sketchmark.parts import Context, Part, Picture, Sample
+from sketchmark.parts import Context, Part, Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.description import Play
 

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds import boards, sliding_depths
 from sketchmark.worlds.boards import MOVES

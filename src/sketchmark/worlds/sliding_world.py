@@ -10,7 +10,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds import sliding, writing
 from sketchmark.worlds.description import Add, Argument, Board, BoardReading, Label, Making, World, in_words
 from sketchmark.worlds.playing import Shown, StepByStep

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from sketchmark.errors import BadInput, MissingExtra
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds.description import Add, Making
 
 _ROWS_A_GROUP = 100

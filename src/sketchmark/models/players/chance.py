@@ -10,7 +10,8 @@ from typing import Any
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.models.players.code import as_svg, without_asking_for_code
 from sketchmark.models.players.sight import play_of
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.playing import may_stop, next_move_words, wanted
 

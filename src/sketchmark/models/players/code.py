@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 
 _ASKS = "Write your drawing as SVG code."
 _Pixels = NDArray[np.uint8]

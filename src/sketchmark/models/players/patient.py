@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.worlds import cards
 from sketchmark.worlds.cards import COLOURS, KINDS, Shape
 

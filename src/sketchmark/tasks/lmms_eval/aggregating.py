@@ -24,7 +24,7 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, pipelines, reduced_by_function
 from sketchmark.tasks.lmms_eval.opened import Opened, opened

@@ -12,7 +12,7 @@ from weakref import finalize
 
 from sketchmark.errors import BadInput, RunConflict, SketchmarkError
 from sketchmark.files.tables import data_path
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, not_sent, pipelines

@@ -8,9 +8,10 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.models import combined_prompt
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.sounds import Sound
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, pipelines, specific, target_setting
 from sketchmark.tasks.lmms_eval.examples import Examples

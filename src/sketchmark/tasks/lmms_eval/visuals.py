@@ -9,7 +9,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.files.tables import as_picture, inside
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.sounds import FORMATS, Sound, is_sound
 
 _VIDEOS = frozenset((".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".mpg", ".mpeg", ".flv", ".wmv", ".ts"))

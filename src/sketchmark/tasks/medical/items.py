@@ -8,7 +8,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring.final_answer import plain
 from sketchmark.tasks.instructions import Kind, Language
 from sketchmark.tasks.medical.prompts import Protocol, question_prompt

@@ -8,13 +8,13 @@ from typing import Any, get_args
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CallFailed, UnknownName
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.choices import read_choice, read_choices
 from sketchmark.scoring.final_answer import Parsed, plain
 from sketchmark.scoring.graded import Graded, Scoring
 from sketchmark.scoring.marked import tagged
 from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
 from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.medical.medevalkit import Code
 from sketchmark.tasks.medical.medevalkit.judges import chosen, judge_choice, judge_yes_no, yes_or_no
 from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared

@@ -12,7 +12,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import rows
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.mmmu.prompts import ProMode, Protocol, mmmu_prompt, pro_image_order, pro_prompt
 from sketchmark.tasks.mmmu.subjects import DOMAINS, SUBJECTS, subject_of
 from sketchmark.tasks.published_files import folder_of, literal, table_picture

@@ -13,9 +13,9 @@ from typing import Any
 from sketchmark.episode import Episode
 from sketchmark.errors import UnknownName
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.graded import Graded
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.mmmu.data import has_gold, lettering
 from sketchmark.tasks.mmmu.official import (
     open_is_right,

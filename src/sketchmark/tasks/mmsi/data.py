@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, as_picture, rows
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 
 _DASH = re.compile(r"[-\u2010-\u2015\u2212]")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.listed import options_of
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.mmsi.published import letter
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, inside
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.questions.cells import text
 from sketchmark.tasks.questions.columns import Columns
 from sketchmark.tasks.questions.pictures import Look, header, pictures_of

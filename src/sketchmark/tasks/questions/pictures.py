@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.files.tables import inside
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.tasks.questions.cells import listed
 
 MOST_PICTURES = 100

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sketchmark.episode import Episode
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scorer, Scores
 from sketchmark.scoring.judging import ask
 from sketchmark.scoring.open_answers import read_answer, same_answer
-from sketchmark.task import Grading, Scorer, Scores
 from sketchmark.tasks import strict_answers
 from sketchmark.tasks.same_meaning import question_to_judge, verdict
 

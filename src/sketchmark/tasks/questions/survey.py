@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.tables import Row
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.questions.building import QuestionFile
 from sketchmark.tasks.questions.columns import Columns
 from sketchmark.tasks.questions.files import NumberedRow

@@ -11,7 +11,8 @@ from typing import Any
 
 from sketchmark import svg
 from sketchmark.errors import BadInput, BadPicture
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu import folder
 
 _FILE = "metadata.json"

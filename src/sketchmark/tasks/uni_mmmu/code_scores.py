@@ -11,10 +11,11 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.errors import JudgeFailed
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.judging import first_json_object
 from sketchmark.scoring.thinking import without_thinking
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu import code_pixels
 from sketchmark.tasks.uni_mmmu.verdicts import (
     OFFICIAL,

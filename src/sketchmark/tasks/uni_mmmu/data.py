@@ -15,7 +15,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, as_picture, rows
-from sketchmark.parts import Picture, Pictures, Sample
+from sketchmark.parts import Pictures, Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu import folder
 from sketchmark.tasks.uni_mmmu.naming import NamedBy, as_tile_moves, shared_goal
 from sketchmark.tasks.uni_mmmu.puzzle import Puzzle

@@ -11,7 +11,7 @@ from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import Row, inside
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu.puzzle import Puzzle
 from sketchmark.tasks.uni_mmmu.values import moves_of
 

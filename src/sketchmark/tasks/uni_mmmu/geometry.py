@@ -11,10 +11,11 @@ import re
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.numbers import read_number
 from sketchmark.scoring.thinking import without_thinking
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu.geometry_data import CALCULATION
 from sketchmark.tasks.uni_mmmu.quantities import quantity, same
 from sketchmark.tasks.uni_mmmu.verdicts import OFFICIAL, labels, no_truth, published, unscored, whole_number_one

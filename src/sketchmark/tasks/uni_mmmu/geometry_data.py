@@ -11,7 +11,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import as_picture, rows
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu import folder
 from sketchmark.tasks.uni_mmmu.data import column, named
 from sketchmark.tasks.uni_mmmu.quantities import quantity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 
 @dataclass(frozen=True)

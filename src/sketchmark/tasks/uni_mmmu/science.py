@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Content, Picture, Sample
+from sketchmark.parts import Content, Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.thinking import without_thinking
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.uni_mmmu.verdicts import OFFICIAL, labels, no_truth, published, unscored
 
 _REASONING, _RESULT, _IMAGE = "science_text_reasoning_acc", "science_text_result_acc", "science_img_acc"

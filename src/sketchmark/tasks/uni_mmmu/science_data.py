@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture, Pictures, Sample
+from sketchmark.parts import Pictures, Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.uni_mmmu import folder
 
 _FILE = "dim_all.json"

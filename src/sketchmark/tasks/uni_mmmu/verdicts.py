@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from sketchmark.models.base import Options
 from sketchmark.parts import Content
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.judging import Judged, ask, first_json_object, label
-from sketchmark.task import Grading, Scores
 
 OFFICIAL = "official"
 T = TypeVar("T")

@@ -10,11 +10,11 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.numbers import number, read_number
 from sketchmark.scoring.open_answers import read_answer
 from sketchmark.scoring.phrases import answers_with
 from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.unig2u import published
 
 _CLOSE = 0.05

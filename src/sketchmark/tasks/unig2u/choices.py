@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from sketchmark.episode import Episode
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.choices import lettered, read_choice
 from sketchmark.scoring.final_answer import plain, said
 from sketchmark.scoring.judging import ask
 from sketchmark.scoring.mentions import Words
 from sketchmark.scoring.reader import Reader
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.same_meaning import question_to_judge, verdict
 from sketchmark.tasks.unig2u import published
 

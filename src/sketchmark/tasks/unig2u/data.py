@@ -15,7 +15,8 @@ from pathlib import Path
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import Row, as_picture, rows
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.scoring.listed import options_of
 from sketchmark.tasks.question_rows import build_all, checked_letter, checked_options, text
 

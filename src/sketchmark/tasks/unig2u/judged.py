@@ -12,10 +12,10 @@ from typing import Any
 from sketchmark.episode import Episode
 from sketchmark.models.base import Options
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.choices import read_choice
 from sketchmark.scoring.judging import ask, first_json_object, label
 from sketchmark.scoring.open_answers import read_answer
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.same_meaning import filled, question_to_judge, verdict
 from sketchmark.tasks.unig2u import published
 

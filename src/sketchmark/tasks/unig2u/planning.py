@@ -13,9 +13,9 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring.numbers import read_number
 from sketchmark.scoring.thinking import without_thinking
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.unig2u import published
 
 _MARKS = re.compile(r"[*_`\"'<>]")

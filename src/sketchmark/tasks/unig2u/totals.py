@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from sketchmark.task import Share, Total
+from sketchmark.scores import Share, Total
 
 
 def _shares(category: str, items: int, *tasks: str) -> list[Share]:

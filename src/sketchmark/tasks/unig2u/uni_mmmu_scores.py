@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring import tagged
-from sketchmark.task import Grading, Scores
 
 _TURNED = {"up": "down", "down": "up", "left": "right", "right": "left"}
 

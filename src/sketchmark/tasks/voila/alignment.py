@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.voila.rules import PROPERTIES
 from sketchmark.tasks.voila.scoring import by_rule
 from sketchmark.worlds.voila import reader

@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.parts import Draft, Drafts, Picture, Sample
+from sketchmark.parts import Draft, Drafts, Sample
+from sketchmark.picture import Picture
 from sketchmark.tasks.voila.rows import read_rows
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank

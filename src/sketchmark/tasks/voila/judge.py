@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeGuard, get_args
 
 from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options
-from sketchmark.parts import Context, Picture, of
+from sketchmark.parts import Context, of
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila import ANY, Scene
 
 Step = Literal[1, 2, 3, 4]

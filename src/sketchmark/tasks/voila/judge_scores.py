@@ -14,7 +14,7 @@ import re
 from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.voila.judge import (
     Inquiry,
     Step,

@@ -21,7 +21,7 @@ from sketchmark.episode import Episode
 from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_json
 from sketchmark.files.pictures import PictureStore
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.tasks.voila.judge import Truth
 from sketchmark.tasks.voila.rows import read_rows
 from sketchmark.worlds.voila import Scene, parse_description

@@ -6,7 +6,7 @@ from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.voila import rules
 from sketchmark.worlds.voila import Scene
 from sketchmark.worlds.voila.statement import read_statement

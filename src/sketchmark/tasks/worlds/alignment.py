@@ -12,8 +12,9 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
-from sketchmark.task import Grading, Scores
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.tasks.worlds import scoring
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings

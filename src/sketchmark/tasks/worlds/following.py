@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
 from sketchmark.worlds.playing import Shown, StepByStep
 
 FOLLOWS = "follows_corrupt"

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sketchmark.episode import Episode
-from sketchmark.parts import Picture, Sample
+from sketchmark.parts import Sample
+from sketchmark.picture import Picture
+from sketchmark.scores import Grading, Scores
 from sketchmark.scoring import frames, tagged
-from sketchmark.task import Grading, Scores
 from sketchmark.tasks.worlds import answers, following
 from sketchmark.worlds import maze as mazes
 from sketchmark.worlds import sliding as slidings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 
 if TYPE_CHECKING:
     from PIL import Image

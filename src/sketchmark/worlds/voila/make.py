@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sketchmark.errors import BadInput
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.collage import collage, collage_name
 from sketchmark.worlds.voila.parquet import PicturedRow, write_parquet
 from sketchmark.worlds.voila.picture_folders import FOLDERS, BankShelf, Dataset, Rotation, open_shelf

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from sketchmark.errors import BadInput, MissingExtra
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.table import SPELLINGS, Columns, QuestionRow
 
 ROWS_PER_GROUP = 100

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from sketchmark.errors import DataMissing
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.vocabulary import SCENES, Scene, file_prefix, scene_of_file
 
 Dataset = Literal["training", "testing"]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from random import Random
 
-from sketchmark.parts import Context, Picture
+from sketchmark.parts import Context
+from sketchmark.picture import Picture
 from sketchmark.worlds import voila
 from sketchmark.worlds.description import Play
 from sketchmark.worlds.voila.statement import read_statement

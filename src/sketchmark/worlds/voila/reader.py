@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds.voila.bank.faces import Face
 from sketchmark.worlds.voila.bank.figure import SIZES

@@ -10,7 +10,7 @@ import random
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sketchmark.parts import Picture
+from sketchmark.picture import Picture
 from sketchmark.worlds.voila.bank.stage import draw_scene
 from sketchmark.worlds.voila.vocabulary import ACTIONS, SUBJECTS, Scene
 
