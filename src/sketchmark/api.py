@@ -22,14 +22,16 @@ from typing import Any, ParamSpec, TypeVar
 
 from msgspec import structs
 
-from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
+from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
 from sketchmark.files.home import from_home
 from sketchmark.files.tables import data_path
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.base import Model
 from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.metered import Metered
+from sketchmark.models.registry import takes_batches
 from sketchmark.models.secrets import to_write_down
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
@@ -412,9 +414,8 @@ def _with_drawing(draw: str | None, arguments: dict[str, Any]) -> dict[str, Any]
 def _model_arguments(request: Request, batch_size: int | str, max_requests_per_minute: int | None) -> dict[str, Any]:
     arguments = dict(request.model_args)
     size = str(batch_size)
-    provider = request.model.partition("/")[0]
     # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
-    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider in ("hf", "janus")):
+    if size and (size != "1" or takes_batches(request.model)):
         arguments["batch_size"] = int(size) if size.isdigit() else size
     if max_requests_per_minute:
         arguments["max_requests_per_minute"] = max_requests_per_minute

@@ -15,6 +15,7 @@ ROOT = Path(sketchmark.__file__).parent
 LAYERS = (
     ("extras",),
     ("errors",),
+    ("key_values",),
     ("terminal",),
     ("pixels", "sounds"),
     ("parts",),
@@ -57,7 +58,7 @@ MODULES = {
     "pixels",
     "sounds",
 }
-MODULES |= {"protocols", "task"}
+MODULES |= {"key_values", "protocols", "task"}
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}

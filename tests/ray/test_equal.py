@@ -12,9 +12,9 @@ import pytest
 
 import sketchmark
 from sketchmark.api import prepare
-from sketchmark.catalog import load_model
 from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.registry import load_model
 from sketchmark.parts import Context
 from sketchmark.serve import serving
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, ids

@@ -244,6 +244,7 @@ WITHOUT: Mapping[str, str] = {
     "models.http_client": "JSON of a whole reply, no pattern; tests/models has it broken",
     "models.openai_chat": "a day, compared whole",
     "models.generation": _USERS,
+    "models.registry": _USERS,
     "runs.shards": _USERS,
     "scoring.guessing": "one letter at a time",
     "tasks.unig2u.data": "a picture's name, one kind of character at a time",

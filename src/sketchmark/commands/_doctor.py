@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
 from sketchmark.doctor import CHECKS, Examination, Finding, examine
 from sketchmark.doctor.findings import Calls
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.prices import price_of
 from sketchmark.runs import event_loop
 from sketchmark.terminal import tell, tell_all

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.batch import connect
 from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache

@@ -47,9 +47,10 @@ def command(
     by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """
 
-    from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.catalog import Catalog
     from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
+    from sketchmark.key_values import parse_arguments
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
     from sketchmark.runs import event_loop

@@ -114,7 +114,7 @@ def _given(asked: Asked) -> Iterator[tuple[str, Any]]:
 
 def _written(arguments: Mapping[str, Any]) -> str | None:
     """`key=value,key=value`, if that is read back as the same."""
-    from sketchmark.catalog import parse_arguments
+    from sketchmark.key_values import parse_arguments
 
     text = ",".join(f"{key}={_value(value)}" for key, value in arguments.items())
     try:
@@ -128,7 +128,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) and value:
-        from sketchmark.catalog import parse_arguments
+        from sketchmark.key_values import parse_arguments
 
         plain = "," not in value and parse_arguments(f"key={value}").get("key") == value
         return value if plain else f"'{value}'"

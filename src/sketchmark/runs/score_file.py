@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.tables import data_path
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
 from sketchmark.runs import event_loop
