@@ -14,7 +14,6 @@ import pytest
 from PIL import Image
 from starlette.responses import Response
 
-from sketchmark.api import prepare
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.base import Options, Reply
 from sketchmark.models.cached import CallCache
@@ -23,6 +22,7 @@ from sketchmark.models.native import LONGEST
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.registry import load_model
 from sketchmark.parts import Context, Part, Picture, of
+from sketchmark.runs.prepare import prepare
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sketchmark.api import prepare
 from sketchmark.errors import BadInput
 from sketchmark.models.secrets import keys_in
+from sketchmark.runs.prepare import prepare
 from sketchmark.suites.schema import Asked, ModelEntry, RunFile, TaskEntry
 from sketchmark.suites.suite import Entry, Start, Suite, folder_name, refuse_shared_folders
 from sketchmark.task_files.checking import checked, shown

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import Prices, default_folder
 from sketchmark.errors import BadInput
+from sketchmark.runs.prepare import Prices, default_folder
 from sketchmark.runs.shards import Shard
 
 
