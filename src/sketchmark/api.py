@@ -11,8 +11,9 @@ from sketchmark.errors import RunStopped
 from sketchmark.models.base import Model
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
+from sketchmark.request import Arguments, Folder, Limit, Name, Names, Prices
 from sketchmark.runs.growing import Grow
-from sketchmark.runs.prepare import Arguments, Folder, Limit, Name, Names, PreparedRun, Prices, prepare
+from sketchmark.runs.prepare import PreparedRun, prepare
 from sketchmark.runs.store import RunFolder
 
 

@@ -16,6 +16,7 @@ LAYERS = (
     ("extras",),
     ("errors",),
     ("key_values",),
+    ("request",),
     ("terminal",),
     ("pixels", "sounds"),
     ("parts",),
@@ -58,7 +59,7 @@ MODULES = {
     "pixels",
     "sounds",
 }
-MODULES |= {"key_values", "protocols", "task"}
+MODULES |= {"key_values", "protocols", "request", "task"}
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}

@@ -245,7 +245,7 @@ WITHOUT: Mapping[str, str] = {
     "models.openai_chat": "a day, compared whole",
     "models.generation": _USERS,
     "models.registry": _USERS,
-    "runs.shards": _USERS,
+    "request": _USERS,
     "scoring.guessing": "one letter at a time",
     "tasks.unig2u.data": "a picture's name, one kind of character at a time",
     "tasks.voila.data": "a file's name, one kind of character at a time",

@@ -19,10 +19,12 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Picture, Sample
+from sketchmark.request import Request
 from sketchmark.runs.calls import Calls
+from sketchmark.runs.checks import plan
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder

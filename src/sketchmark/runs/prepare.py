@@ -28,14 +28,14 @@ from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.metered import Metered
 from sketchmark.models.registry import takes_batches
 from sketchmark.models.secrets import to_write_down
-from sketchmark.runs.asked import Asked
+from sketchmark.request import Arguments, Asked, Folder, Limit, Name, Names, Prices, Request, Shard, default_folder
+from sketchmark.runs.checks import plan_and_left_out
 from sketchmark.runs.growing import Grow, More
 from sketchmark.runs.options import Budget, Price, RunOptions
-from sketchmark.runs.plan import Cell, Request, plan_and_left_out
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.progress import watcher
 from sketchmark.runs.ranges import plain_number, refuse_out_of_range
 from sketchmark.runs.runner import run_plan
-from sketchmark.runs.shards import Shard
 from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
@@ -44,21 +44,6 @@ from sketchmark.terminal.notebook import in_notebook
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-Name = str | os.PathLike[str]
-Names = Name | Sequence[Name]
-"""One name, several with commas, or a list of them; a file of questions may be a Path."""
-
-Arguments = str | Mapping[str, Any]
-"""`"rows=8,max_steps=20"` as on the command line, or a mapping."""
-
-Folder = str | Path | None
-
-Prices = str | Path | Mapping[str, Mapping[str, float]] | None
-"""A price table, or the file of one."""
-
-Limit = int | float
-"""A count of samples, or a share of each task's (0.1)."""
 
 
 @dataclass(frozen=True)
@@ -276,12 +261,6 @@ def prepare(
     path = _folder(output_path or default_folder(name, request.shard))
     silent = not in_notebook() if quiet is None else quiet
     return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, silent, owned)
-
-
-def default_folder(model: str, shard: Shard | None = None) -> Path:
-    """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
-    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
 
 
 def _names(names: Names) -> tuple[str, ...]:

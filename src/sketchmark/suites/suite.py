@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
-from sketchmark.runs.prepare import Prices, default_folder
-from sketchmark.runs.shards import Shard
+from sketchmark.request import Prices, Shard, default_folder
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+from sketchmark.task_files.checking import Count
+
 
 def _written(pattern: str, as_: str, description: str) -> Meta:
     """A text of a form. Not `Meta(pattern=…)`: msgspec 0.22 frees the pattern once too often where it stands in a
@@ -25,7 +27,6 @@ def _written(pattern: str, as_: str, description: str) -> Meta:
 CODE = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
 Code = Annotated[str, _written(CODE, "module:name", "A Python object as `module:name`.")]
 Name = Annotated[str, _written(r"[A-Za-z0-9_\-]+", "letters, digits, _ and -", "Letters, digits, `_` and `-`.")]
-Count = Annotated[int, Meta(ge=1)]
 
 
 class Use(Struct, frozen=True, kw_only=True):
