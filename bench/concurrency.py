@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import sketchmark
-from sketchmark.catalog import load_model
+from sketchmark.models.registry import load_model
 from sketchmark.serve import Faults, serving
 
 

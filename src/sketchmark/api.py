@@ -1,143 +1,34 @@
 """The one way to start a run: `sketchmark.run(...)` in Python, and behind every command that plays.
 
-`prepare` turns what was asked for into a checked run; `PreparedRun.play` plays it. Whatever a run needs (the
-catalogue, the model, its cache, the judge, the budget) is put together here and nowhere else.
+`sketchmark.runs.prepare` checks and plays it; the report is added here.
 """
 
 from __future__ import annotations
 
-import asyncio
-import importlib.util
-import inspect
-import os
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
-from contextvars import copy_context
-from dataclasses import dataclass, replace
-from functools import wraps
-from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Sequence
 
-from msgspec import structs
-
-from sketchmark.catalog import ALIASES, Alias, Catalog, parse_arguments
-from sketchmark.errors import BadInput, MissingExtra, RunStopped, UnknownName
-from sketchmark.files.home import from_home
-from sketchmark.files.tables import data_path
+from sketchmark.errors import RunStopped
 from sketchmark.models.base import Model
-from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
-from sketchmark.models.cached import default_cache, with_cache
-from sketchmark.models.metered import Metered
-from sketchmark.models.secrets import to_write_down
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
-from sketchmark.runs import event_loop
-from sketchmark.runs.asked import Asked
-from sketchmark.runs.growing import Grow, More
-from sketchmark.runs.options import Budget, Price, RunOptions
-from sketchmark.runs.plan import Cell, Request, plan_and_left_out
-from sketchmark.runs.progress import watcher
-from sketchmark.runs.ranges import plain_number, refuse_out_of_range
-from sketchmark.runs.runner import run_plan
-from sketchmark.runs.shards import Shard
-from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
+from sketchmark.request import Arguments, Folder, Limit, Name, Names, Prices
+from sketchmark.runs.growing import Grow
+from sketchmark.runs.prepare import PreparedRun, prepare
 from sketchmark.runs.store import RunFolder
-from sketchmark.runs.warnings import warnings_of
-from sketchmark.scores import Grading
-from sketchmark.terminal.notebook import in_notebook
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-Name = str | os.PathLike[str]
-Names = Name | Sequence[Name]
-"""One name, several with commas, or a list of them; a file of questions may be a Path."""
-
-Arguments = str | Mapping[str, Any]
-"""`"rows=8,max_steps=20"` as on the command line, or a mapping."""
-
-Folder = str | Path | None
-
-Prices = str | Path | Mapping[str, Mapping[str, float]] | None
-"""A price table, or the file of one."""
-
-Limit = int | float
-"""A count of samples, or a share of each task's (0.1)."""
 
 
-@dataclass(frozen=True)
-class PreparedRun:
-    """A run that was checked and has not begun."""
-
-    request: Request
-    cells: list[Cell]
-    model: Model
-    path: Path
-    options: RunOptions
-    quiet: bool = True
-    _owned: tuple[Model, ...] = ()
-    """Models made by name here; an instance is its maker's to close."""
-
-    def servers_told(self) -> list[str]:
-        """How each server did, where several answer for the model."""
-        from sketchmark.models.several import Several
-
-        asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
-        return [line for model in asked if isinstance(model, Several) for line in model.told()]
-
-    def play(self, grow: Grow | None = None) -> RunFolder:
-        """Play what is missing, score it, sum it up and write the report; raises RunStopped after that, if no further
-        episode would have fared better. `grow` is asked after that whether there shall be more samples."""
-
-        async def play() -> RunFolder:
-            now: PreparedRun | None = self
-            try:
-                while now:
-                    with watcher(self.quiet) as looking:
-                        folder = await run_plan(now.request, now.cells, now.model, now.path, now.options, looking)
-                    more = grow(folder) if grow else None
-                    now = self._grown(more) if more else None
-                return folder
-            finally:
-                for model in self._owned:
-                    await model.close()
-
-        try:
-            folder = _finish(play())
-        except RunStopped:
-            write_report(RunFolder(self.path))
-            raise
-        write_report(folder)
-        return folder
-
-    def _grown(self, more: More) -> PreparedRun:
-        asked = self.request.asked and structs.replace(self.request.asked, limit=more.limit)
-        request = replace(self.request, limit=more.limit, asked=asked)
-        cells = [replace(cell, request=request) for cell in self.cells if cell.task.name in more.tasks]
-        return replace(
-            self, request=request, cells=cells, options=replace(self.options, fresh=False, retry_failed=False)
-        )
+def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:
+    """Play a prepared run and write its report, also that of a run that stops (RunStopped)."""
+    try:
+        folder = prepared.play(grow)
+    except RunStopped:
+        write_report(RunFolder(prepared.path))
+        raise
+    write_report(folder)
+    return folder
 
 
-def _as_python_says(asked: Callable[P, T]) -> Callable[P, T]:
-    """None is what was not given, and a number of NumPy's is a number."""
-
-    @wraps(asked)
-    def plainly(*args: P.args, **kwargs: P.kwargs) -> T:
-        for name, value in list(kwargs.items()):
-            if value is None:
-                del kwargs[name]
-            else:
-                kwargs[name] = plain_number(value)
-        return asked(*args, **kwargs)
-
-    return plainly
-
-
-@_as_python_says
-def prepare(
+def run(
     model: str | Model,
     tasks: Names,
     *,
@@ -176,278 +67,16 @@ def prepare(
     num_gpus: float = 0,
     shard: str = "",
     quiet: bool | None = None,
-) -> PreparedRun:
-    """A checked run, not begun: everything that can be refused is refused here, before the first call.
+) -> Run:
+    """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
 
-    The parameters are the options of `sketchmark run`, with the same names, spellings and defaults; only the progress
-    is shown in a notebook alone, unless `quiet` says otherwise. `model` and `judge` are names, or instances of your
-    own (see `run`).
+        run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
+        run.results, run.episodes(), run.to_pandas()
+
+    The same as `sketchmark run`, with the same names, spellings, checks, cache and report; None is an option left
+    out. Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and
+    `judge` are names, or instances of your own: those stay yours to close, and their calls are cached only where you
+    name a `cache` folder, since two instances of one class may answer differently.
     """
-    _refuse_what_is_no_model(model)
-    refuse_out_of_range(
-        limit=limit,
-        seed=seed,
-        concurrency=concurrency,
-        time_limit=time_limit,
-        max_requests_per_minute=max_requests_per_minute,
-        max_cost=max_cost,
-        replicas=replicas,
-        num_gpus=num_gpus,
-    )
-    name = model if isinstance(model, str) else model.name or type(model).__name__.lower()
-    if not isinstance(model, str) and (model_args or batch_size or max_requests_per_minute):
-        raise BadInput(
-            "model_args, batch_size and max_requests_per_minute are for a model given by name",
-            "give them to your instance when you make it",
-        )
-    given = _with_drawing(draw, _arguments(model_args))
-    if draw and not isinstance(model, str):
-        model = DrawsByCode(model, ByCode())
-    request = Request(
-        model=name,
-        tasks=",".join(str(from_home(one)) if one.startswith("~") else one for one in _names(tasks)),
-        modes=_words(mode),
-        canvases=_words(canvas),
-        steps=steps,
-        prompts=prompts,
-        limit=limit,
-        seed=seed,
-        data=data_path(from_home(data) if data else None),
-        model_args=given if isinstance(model, str) else dict(model.arguments),
-        task_args=_arguments(task_args),
-        generation=_arguments(gen_kwargs),
-        on_draw_failure=on_draw_failure,
-        include=tuple(map(from_home, [include] if isinstance(include, (str, os.PathLike)) else include)),
-        trust_code=trust_code,
-        shard=Shard.parse(shard) if shard else None,
-    )
-    scorings = list(_names(scoring)) or ["strict"]
-    asked = Asked(
-        model=name,
-        named=isinstance(model, str) and isinstance(judge, str),
-        tasks=request.tasks,
-        mode=",".join(request.modes) or "direct",
-        canvas=",".join(request.canvases),
-        steps=steps,
-        prompts=prompts,
-        limit=limit,
-        seed=seed,
-        data=str(request.data or ""),
-        model_args=to_write_down(_model_arguments(request, batch_size, max_requests_per_minute)),
-        task_args=request.task_args,
-        gen_kwargs=request.generation,
-        on_draw_failure=on_draw_failure,
-        scoring=",".join(scorings),
-        judge=judge if isinstance(judge, str) else judge.name,
-        judge_args=to_write_down(_arguments(judge_args)),
-        time_limit=time_limit,
-        include=[str(path) for path in request.include],
-        trust_code=trust_code,
-        shard=shard,
-    )
-    request = replace(request, asked=asked)
-    catalog = Catalog(request.include, request.trust_code)
-    kept = None if no_cache else from_home(cache) if cache else default_cache()
-    kept_for_model = kept if cache or isinstance(model, str) else None
-    playing = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
-    if isinstance(model, str):
-        playing.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
-        playing.cache = None if kept is None else "" if kept == default_cache() else str(kept.resolve())
-        model = catalog.model(name, playing.model_args)
-        playing.key_variables = key_variables(model)
-        owned: tuple[Model, ...] = (model,)
-    else:
-        owned = ()
-    cells, left_out = plan_and_left_out(request, catalog, model)
-    playing.name = chosen(playing.name, name, cells)
-    for cell in cells:
-        for how in scorings:
-            cell.task.check_scoring(how, with_judge=bool(judge))
-    judge_name = judge if isinstance(judge, str) else judge.name or type(judge).__name__.lower()
-    budget = _budget(prices, max_cost, name, judge_name)
-    if isinstance(judge, str) and judge:
-        judge = with_cache(_metered(catalog.model(judge, _arguments(judge_args)), budget), kept)
-        owned += (judge,)
-    elif isinstance(judge, Model):
-        judge = _metered(judge, budget)
-    options = RunOptions(
-        concurrency=concurrency,
-        time_limit=time_limit,
-        retry_failed=retry_failed,
-        fresh=fresh,
-        grading=Grading(scorings[0], judge or None),
-        scored_beside=tuple(scorings[1:]),
-        budget=budget,
-        engine=playing,
-        warnings=(
-            *warnings_of(cells, request, model, with_judge=bool(judge), strict_leaks=strict_leaks),
-            *left_out,
-        ),
-    )
-    path = _folder(output_path or default_folder(name, request.shard))
-    silent = not in_notebook() if quiet is None else quiet
-    return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, silent, owned)
-
-
-def _played(prepared: Callable[P, PreparedRun]) -> Callable[P, Run]:
-    """`run` takes what `prepare` takes, spelled out once."""
-
-    def run(*args: P.args, **kwargs: P.kwargs) -> Run:
-        return Run(prepared(*args, **kwargs).play().path)
-
-    vars(run)["__signature__"] = inspect.signature(prepared).replace(return_annotation="Run")
-    run.__annotations__ = {**prepared.__annotations__, "return": "Run"}
-    run.__qualname__ = "run"
-    return run
-
-
-run = _played(prepare)
-run.__doc__ = """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
-
-    run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
-    run.results, run.episodes(), run.to_pandas()
-
-The same as `sketchmark run`, with the same names, spellings, checks, cache and report; None is an option left out.
-Progress is shown in a notebook; `quiet=False` shows it elsewhere too, `quiet=True` nowhere. `model` and `judge` are
-names, or instances of your own: those stay yours to close, and their calls are cached only where you name a `cache`
-folder, since two instances of one class may answer differently.
-"""
-
-
-def default_folder(model: str, shard: Shard | None = None) -> Path:
-    """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
-    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
-    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
-
-
-_LOOKS_EVERY = 0.2
-"""Seconds until an interrupt is noticed."""
-
-
-def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
-    """A notebook has an event loop of its own running, and so has a script within `asyncio.run`; there the work goes
-    to another thread, and interrupting the cell or the script ends it in order.
-
-    While this waits, nothing else of that loop runs. So a task of it that is cancelled meanwhile was cancelled by
-    Ctrl-C: under `asyncio.run` that is all that Ctrl-C does the first time.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return event_loop.run(work)
-    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[RunFolder]]] = []
-    interrupted = threading.Event()
-
-    async def told() -> RunFolder:
-        task = asyncio.ensure_future(work)
-        begun.append((asyncio.get_running_loop(), task))
-        if interrupted.is_set():
-            task.cancel()
-        return await task
-
-    def cancelled() -> int:
-        return sum(task.cancelling() for task in asyncio.all_tasks())
-
-    before = cancelled()
-    with ThreadPoolExecutor(max_workers=1) as aside:
-        done = aside.submit(copy_context().run, asyncio.run, told())
-        try:
-            while not wait([done], _LOOKS_EVERY).done:
-                if cancelled() > before:
-                    raise KeyboardInterrupt
-            return done.result()
-        except KeyboardInterrupt:
-            interrupted.set()
-            for loop, task in begun:
-                with suppress(RuntimeError):  # it has ended meanwhile
-                    loop.call_soon_threadsafe(task.cancel)
-            raise
-
-
-def _names(names: Names) -> tuple[str, ...]:
-    listed = names.split(",") if isinstance(names, str) else [names] if isinstance(names, os.PathLike) else names
-    return tuple(name for part in listed if (name := os.fspath(part).strip()))
-
-
-def _refuse_what_is_no_model(model: object) -> None:
-    if isinstance(model, (list, tuple)) or (isinstance(model, str) and "," in model):
-        raise BadInput(
-            f"one call plays one model, and {model!r} names several",
-            "call it for each in a loop, or play a run file: sketchmark.suites.run_suite(FILE)",
-        )
-    if not isinstance(model, (str, Model)):
-        raise BadInput(f"{model!r} is no model", "give a name (player/solver), or an instance of a sketchmark.Model")
-
-
-def _folder(output_path: str | Path) -> Path:
-    path = from_home(output_path)
-    for part in (path, *path.parents):
-        if part.is_file():
-            raise BadInput(f"{part} is a file, and a run is a folder", "choose another output_path")
-    return path
-
-
-def _words(names: Names) -> tuple[str, ...]:
-    """Modes and canvases may be spelled with dashes."""
-    return tuple(name.replace("-", "_") for name in _names(names))
-
-
-def _arguments(given: Arguments) -> dict[str, Any]:
-    return parse_arguments(given) if isinstance(given, str) else dict(given)
-
-
-def _with_drawing(draw: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
-    """`--draw svg` is the model argument `draw_with=svg`."""
-    if not draw:
-        return arguments
-    if draw != SVG:
-        raise UnknownName(f"no way to draw named {draw!r}", f"there is: {SVG}")
-    if arguments.get("draw_with", draw) != draw:
-        raise BadInput(
-            f"--draw {draw}, and draw_with={arguments['draw_with']} in --model-args", "leave out one of them"
-        )
-    return {**arguments, "draw_with": draw}
-
-
-def _model_arguments(request: Request, batch_size: int | str, max_requests_per_minute: int | None) -> dict[str, Any]:
-    arguments = dict(request.model_args)
-    size = str(batch_size)
-    provider = request.model.partition("/")[0]
-    # `--batch_size 1` is a habit of lmms-eval's users: for a model without batches it says what is so anyway.
-    if size and (size != "1" or ALIASES.get(provider, Alias(provider)).provider in ("hf", "janus")):
-        arguments["batch_size"] = int(size) if size.isdigit() else size
-    if max_requests_per_minute:
-        arguments["max_requests_per_minute"] = max_requests_per_minute
-    return arguments
-
-
-def _checked(engine: Engine, *, by_name: bool) -> Engine:
-    """A worker makes the model for itself, by its name; an instance plays here."""
-    if engine.name not in ENGINES:
-        raise UnknownName(f"no engine named {engine.name!r}", f"there are: {', '.join(ENGINES)}")
-    if not by_name and engine.name in ("processes", "ray"):
-        raise BadInput(f"engine {engine.name} makes the model anew in every worker", "give the model by its name")
-    if engine.name != "ray" and (engine.ray_address or engine.num_gpus):
-        raise BadInput("--ray-address and --num-gpus are for a Ray cluster", "add --engine ray")
-    if engine.name == "ray" and importlib.util.find_spec("ray") is None:
-        raise MissingExtra("--engine ray", "ray")
-    return engine if by_name else replace(engine, name="local")
-
-
-def _budget(prices: Prices, max_cost: float | None, model: str, judge: str) -> Budget:
-    if max_cost is not None and not prices:
-        raise BadInput("--max-cost needs to know prices", "add --prices FILE")
-    return Budget(max_cost, _price(prices, model), judge_price=_price(prices, judge) if judge else None)
-
-
-def _metered(judge: Model, budget: Budget) -> Model:
-    """What a judge costs counts like what the model costs, wherever it is asked."""
-    return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
-
-
-def _price(prices: Prices, model: str) -> Price | None:
-    if not prices:
-        return None
-    from sketchmark.models.prices import price_of
-
-    return price_of(prices if isinstance(prices, Mapping) else from_home(prices), model)
+    options = {name: value for name, value in locals().items() if name not in ("model", "tasks")}
+    return Run(play(prepare(model, tasks, **options)).path)

@@ -8,20 +8,17 @@ give themselves (`task:`), and by their group or tag. `uni_mmmu*` stands for all
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
-from sketchmark.models.by_code import DrawsByCode, taken_from
-from sketchmark.models.secrets import to_write_down
+from sketchmark.models.registry import Registry, meant_by, suggestion
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames, IncludedFiles
@@ -50,43 +47,6 @@ _QUESTIONS = Path(__file__).parent / "tasks" / "questions" / "_questions.yaml"
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
 
-MODELS = {
-    "player": "sketchmark.models.players:make",
-    "openai": "sketchmark.models.openai:OpenAI",
-    "azure": "sketchmark.models.azure:Azure",
-    "gemini": "sketchmark.models.gemini:Gemini",
-    "anthropic": "sketchmark.models.anthropic:Anthropic",
-    "bagel": "sketchmark.models.bagel:make",
-    "hf": "sketchmark.models.transformers_chat:TransformersChat",
-    "janus": "sketchmark.models.janus:Janus",
-    "emu3": "sketchmark.models.emu3:Emu3",
-}
-"""provider -> class or factory, called with (name, **model_args). Nothing is imported until it is asked for."""
-
-
-BY_ADDRESS = ("openai", "azure", "bagel", "gemini", "anthropic")
-"""Providers whose address the user may give, and so several (`base_url=a|b`)."""
-
-
-class Alias(NamedTuple):
-    """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
-
-    provider: str
-    name: str = ""
-    arguments: Mapping[str, str] = MappingProxyType({})
-
-
-ALIASES = {
-    "openai_compatible": Alias("openai"),
-    "azure_trapi_visual_cot": Alias("azure", "gpt-6-luna", {"image_deployment": "gpt-image-2"}),
-    "nano_banana_visual_cot": Alias("gemini", "gemini-3.1-flash-image"),
-    "bagel_visual_cot": Alias("bagel"),
-    "qwen2_5_vl": Alias("hf"),
-    "qwen2_vl": Alias("hf"),
-    "llava_onevision": Alias("hf"),
-    "internvl": Alias("hf"),
-}
-
 
 @dataclass(frozen=True)
 class Pick:
@@ -101,17 +61,15 @@ class Catalog:
 
     def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False) -> None:
         self._trust = trust_code
-        self._models: dict[str, Callable[..., Model]] = {}
+        self._models = Registry()
         self._tagged: dict[str, list[str]] = {}
         self._foreign: set[Path] = set()
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
         self._code = IncludedFiles()
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
-        for folder in _entry_points("sketchmark.tasks"):
-            self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(folder)))}
-        for name, factory in _named_entry_points("sketchmark.models"):
-            self._models[name] = factory
+        for point in metadata.entry_points(group="sketchmark.tasks"):
+            self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         for path in include:
             self._include(path)
 
@@ -121,7 +79,7 @@ class Catalog:
         if not path.exists():
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
-            self._models |= _models_in(self._code.run(path))
+            self._models.add(self._code.run(path))
             return
         if path.is_file():
             _check(path)
@@ -293,48 +251,19 @@ class Catalog:
         return task
 
     def model_names(self) -> list[str]:
-        return sorted({*MODELS, *ALIASES, *self._models, *self._code.classes()})
+        return sorted({*self._models.names(), *self._code.classes()})
 
     def model(self, name: str, arguments: Mapping[str, Any] | None = None) -> Model:
-        """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments."""
-        provider, _, rest = name.partition("/")
-        alias = ALIASES.get(provider, Alias(provider))
-        provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
-        if provider not in {*MODELS, *self._models} and (defining := self._code.defining(provider.lower())):
-            self._models |= _models_in(defining)
-        settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
-        by_code = taken_from(settings, name)
-        if provider in self._models:
-            factory: Callable[..., Model] = self._models[provider]
-        elif provider in MODELS:
-            module, _, attribute = MODELS[provider].partition(":")
-            factory = getattr(importlib.import_module(module), attribute)
-        else:
-            raise UnknownName(f"no model named {name!r}", self._suggest(provider, self.model_names()))
-        named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
-        rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
-        try:
-            inspect.signature(factory).bind(rest, **settings)
-        except TypeError as error:
-            raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
-        written_down = to_write_down(settings)
-        if provider in BY_ADDRESS and any(
-            "|" in str(settings.get(key, "")) for key in ("base_url", "azure_endpoint")
-        ):
-            from sketchmark.models.several import make_several
-
-            model: Model = make_several(name, settings, lambda own: factory(rest, **own))
-        else:
-            model = factory(rest, **settings)
-        model.name = model.name or name
-        model.arguments = written_down
-        return DrawsByCode(model, by_code) if by_code else model
+        """A model by name: built in, installed, or defined in a file that the user includes."""
+        provider = meant_by(name).provider
+        if not self._models.knows(provider) and (defining := self._code.defining(provider.lower())):
+            self._models.add(defining)
+        return self._models.model(name, arguments, lambda unknown: self._suggest(unknown, self.model_names()))
 
     def _suggest(self, name: str, known: list[str]) -> str:
         if "/" in name or Path(name).suffix:
             return f"a file of questions ends in {', '.join(SUFFIXES)}; a task file is named by --include"
-        close = get_close_matches(name.lower(), known, n=3)
-        return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
+        return suggestion(name, known)
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -407,29 +336,6 @@ def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
-    """A model by name, from the built-in and installed ones."""
-    return Catalog().model(name, arguments)
-
-
-def parse_arguments(text: str | None) -> dict[str, Any]:
-    """`k=v,k2=v2` as in lmms-eval: true/false, numbers and quoted text are understood; the rest stays text."""
-    import yaml
-
-    values: dict[str, Any] = {}
-    for piece in filter(None, (text or "").split(",")):
-        key, equals, value = piece.partition("=")
-        if not equals:
-            raise BadInput(f"{piece!r} is not key=value", "write arguments as key=value,key=value")
-        try:
-            scalar = yaml.safe_load(value) if value else ""
-        except yaml.YAMLError:
-            scalar = value
-        kept = isinstance(scalar, (bool, int, float)) or (isinstance(scalar, str) and value[:1] in ("'", '"'))
-        values[key.strip().replace("-", "_")] = scalar if kept else value
-    return values
-
-
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,)}
 
 
@@ -449,25 +355,3 @@ def _checked(of: Task, arguments: Mapping[str, Any]) -> dict[str, Any]:
             raise BadInput(f"task {task!r}: {name}={value} is not of the kind {kind}")
         checked[name] = str(value) if kind == "str" else value
     return checked
-
-
-def _models_in(module: ModuleType) -> dict[str, Callable[..., Model]]:
-    """The model classes that the module defines itself."""
-    return {
-        name.lower(): value
-        for name, value in vars(module).items()
-        if isinstance(value, type)
-        and issubclass(value, Model)
-        and value is not Model
-        and value.__module__ == module.__name__
-    }
-
-
-def _entry_points(group: str) -> list[Any]:
-    return [value for _, value in _named_entry_points(group)]
-
-
-def _named_entry_points(group: str) -> list[tuple[str, Any]]:
-    from importlib.metadata import entry_points
-
-    return [(point.name, point.load()) for point in entry_points(group=group)]

@@ -10,12 +10,12 @@ import pytest
 from click import Option, UsageError
 from click.testing import CliRunner, Result
 
-from sketchmark.api import prepare
 from sketchmark.cli import root
 from sketchmark.commands import audit as audit_command
 from sketchmark.commands import run as run_command
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.runs.growing import More
+from sketchmark.runs.prepare import prepare
 from sketchmark.runs.store import RunFolder
 from tests.audit.making import SMALL
 

@@ -10,7 +10,8 @@ from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Sample
 from sketchmark.picture import Picture
 from sketchmark.protocols import Protocol
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.request import Request
+from sketchmark.runs.plan import Cell
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import Recorder, colour

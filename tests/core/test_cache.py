@@ -78,7 +78,7 @@ class DiesAt(Model):
 
     def __init__(self, calls: int) -> None:
         super().__init__("dies")
-        from sketchmark.catalog import load_model
+        from sketchmark.models.registry import load_model
 
         self.inner, self.left, self.made = load_model("player/solver"), calls, 0
 

@@ -9,7 +9,9 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import CallFailed, CannotPlay
 from sketchmark.models.base import Abilities, Reply
 from sketchmark.picture import Picture
-from sketchmark.runs.plan import Cell, Request, cells_of, check
+from sketchmark.request import Request
+from sketchmark.runs.checks import check
+from sketchmark.runs.plan import Cell, cells_of
 from sketchmark.runs.play import play
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from sketchmark.catalog import Catalog, Pick, parse_arguments
+from sketchmark.catalog import Catalog, Pick
 from sketchmark.errors import BadInput, UnknownName
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.base import Options
 from sketchmark.models.cached import call_key
 from sketchmark.parts import of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.catalog import load_model
+from sketchmark.models.registry import load_model
 from sketchmark.runs.record import said
 from sketchmark.runs.stopping import ALIKE_IN_A_ROW
 from sketchmark.runs.store import RunFolder

@@ -15,6 +15,8 @@ ROOT = Path(sketchmark.__file__).parent
 LAYERS = (
     ("extras",),
     ("errors",),
+    ("key_values",),
+    ("request",),
     ("terminal",),
     ("pixels", "sounds"),
     ("picture",),
@@ -61,7 +63,7 @@ MODULES = {
     "pixels",
     "sounds",
 }
-MODULES |= {"protocols", "scores", "task"}
+MODULES |= {"key_values", "protocols", "request", "scores", "task"}
 """Everything else at the top level is a package of the map."""
 
 SHARED_BENCHMARKS = {("uni_mmmu", "worlds")}

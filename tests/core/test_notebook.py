@@ -18,7 +18,6 @@ from jupyter_client.manager import KernelManager
 from PIL import Image
 
 import sketchmark
-from sketchmark.api import prepare
 from sketchmark.commands._results_table import print_results
 from sketchmark.commands.run import command
 from sketchmark.models.base import Model, Options, Reply
@@ -27,6 +26,7 @@ from sketchmark.parts import Context
 from sketchmark.picture import Picture
 from sketchmark.runs.ending import note_ending
 from sketchmark.runs.failed import failed
+from sketchmark.runs.prepare import prepare
 from tests.core.hearing import tone
 from tests.view import hostile
 from tests.view.making import Maker, fail, heard, play, sample

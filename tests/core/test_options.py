@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
-from sketchmark.api import prepare
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.models import bagel, openai, openai_chat, transformers_chat
 from sketchmark.models.generation import KNOWN, refuse_misspelt
 from sketchmark.runs.plan import cells_of
+from sketchmark.runs.prepare import prepare
 from tests.core.test_cli import sketchmark as say
 
 SPELLINGS = {"--output-path", "--output", "--out", "-o"}

@@ -10,8 +10,10 @@ import pytest
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Options
+from sketchmark.request import Request
+from sketchmark.runs.checks import check, plan
 from sketchmark.runs.format import CellAbout, PlayAbout
-from sketchmark.runs.plan import Cell, Request, check, plan
+from sketchmark.runs.plan import Cell
 from tests.core.helpers import Recorder
 from tests.core.playing import PROMPTS, Talker, cell, task
 

@@ -9,7 +9,8 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.runs.plan import Request, plan
+from sketchmark.request import Request
+from sketchmark.runs.checks import plan
 from sketchmark.runs.play import play
 
 

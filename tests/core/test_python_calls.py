@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import sketchmark
-from sketchmark.api import prepare
 from sketchmark.notebook import Run
+from sketchmark.runs.prepare import prepare
 from sketchmark.runs.store import RunFolder
 from tests.core.helpers import episodes
 from tests.core.slow_solver import Slow
@@ -178,8 +178,13 @@ def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monke
     async def main() -> None:
         sketchmark.run(Slow("slow"), "maze", limit=200, output_path=tmp_path / "run", concurrency=1)
 
-    monkeypatch.setattr("sketchmark.api.ThreadPoolExecutor", Late)
-    monkeypatch.setattr("sketchmark.api.wait", interrupted)
+    monkeypatch.setattr("sketchmark.engines.loop.ThreadPoolExecutor", Late)
+    monkeypatch.setattr("sketchmark.engines.loop.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
     assert len(episodes(tmp_path / "run", "maze.direct")) < 100
+
+
+def test_run_takes_the_options_of_prepare_with_the_same_defaults() -> None:
+    taken, checked = inspect.signature(sketchmark.run), inspect.signature(prepare)
+    assert taken.parameters == checked.parameters

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.registry import load_model
 from sketchmark.parts import Context
 from sketchmark.runs.record import drawn_names
 from sketchmark.runs.results_format import Results

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.api import prepare
-from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.registry import load_model
 from sketchmark.parts import Context
+from sketchmark.runs.prepare import prepare
 from sketchmark.runs.store import RunFolder
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 

@@ -18,9 +18,10 @@ from sketchmark.cli import root as cli
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.picture import Picture
+from sketchmark.request import Request
 from sketchmark.runs import submissions as submission
+from sketchmark.runs.checks import plan
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.plan import Request, plan
 from sketchmark.runs.rescore import aggregate, rescore
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder

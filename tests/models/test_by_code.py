@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.base import Finish, Model, Options, Reply, Usage
 from sketchmark.models.by_code import ByCode, DrawsByCode
+from sketchmark.models.registry import load_model
 from sketchmark.parts import Context, of
 from tests.core.helpers import colour
 

@@ -25,7 +25,9 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.wrapped import Wrapped
 from sketchmark.parts import Context, Part
 from sketchmark.picture import Picture
-from sketchmark.runs.plan import Request, cells_of, plan
+from sketchmark.request import Request
+from sketchmark.runs.checks import plan
+from sketchmark.runs.plan import cells_of
 from sketchmark.runs.play import play
 from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
 

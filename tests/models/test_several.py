@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.plain import plain
 from sketchmark.models import calling
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.cached import call_key
+from sketchmark.models.registry import load_model
 from sketchmark.models.servers import Server, Servers
 from sketchmark.models.several import Several
 from sketchmark.parts import Context, Part

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sketchmark.catalog import load_model
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.base import Reply
+from sketchmark.models.registry import load_model
 from sketchmark.models.secrets import to_write_down
 
 PLAIN = "ordinaryword"

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import uvicorn
 
-from sketchmark.catalog import load_model
 from sketchmark.errors import CallFailed
 from sketchmark.models import calling
 from sketchmark.models.anthropic import Anthropic
@@ -22,6 +21,7 @@ from sketchmark.models.base import Model, Options
 from sketchmark.models.failures import NoConnection, PageInstead
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
+from sketchmark.models.registry import load_model
 from sketchmark.models.server_words import words_in
 from sketchmark.models.tally import Counted, Tally
 from sketchmark.parts import of

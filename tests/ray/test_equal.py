@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.api import prepare
-from sketchmark.catalog import load_model
 from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
+from sketchmark.models.registry import load_model
 from sketchmark.parts import Context
+from sketchmark.runs.prepare import prepare
 from sketchmark.serve import serving
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, ids
 from tests.ray.cluster import on_ray
@@ -34,7 +34,7 @@ def test_episodes_scores_and_numbers_are_those_of_the_local_engine(cluster: Any,
 def test_calls_that_are_made_on_the_cluster_are_seen_here(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sketchmark import api
+    from sketchmark.runs import prepare as preparing
     from sketchmark.runs.calls import Calls
     from sketchmark.runs.progress import Silent
 
@@ -46,7 +46,7 @@ def test_calls_that_are_made_on_the_cluster_are_seen_here(
             self.told = so_far.told()
 
     looking = Onlooker()
-    monkeypatch.setattr(api, "watcher", lambda quiet: looking)
+    monkeypatch.setattr(preparing, "watcher", lambda quiet: looking)
     folder = on_ray(cluster, "player/sketcher", "maze", output_path=tmp_path, mode="visual_cot", limit=3)
     calls = folder.results().tasks["maze.visual_cot"].usage["calls"]
     assert looking.told.startswith(f"{calls} calls, 0 under way") and calls > 9

@@ -14,7 +14,7 @@ import sketchmark
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context
 from sketchmark.report.card import card, digest
-from sketchmark.runs.asked import Asked, command
+from sketchmark.request import Asked, command
 from sketchmark.runs.store import RunFolder
 from tests.core.test_cli import sketchmark as cli
 from tests.questions.files import jsonl

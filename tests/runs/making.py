@@ -20,10 +20,12 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model, Options, Reply, Usage
 from sketchmark.parts import Context, Sample
 from sketchmark.picture import Picture
+from sketchmark.request import Request
 from sketchmark.runs.calls import Calls
+from sketchmark.runs.checks import plan
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.plan import Cell, Request, plan
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.progress import Watcher
 from sketchmark.runs.runner import run_plan
 from sketchmark.runs.store import RunFolder

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from sketchmark.cli import root
 from sketchmark.errors import CannotPlay
 from sketchmark.parts import Sample
+from sketchmark.runs.checks import check
 from sketchmark.runs.estimate import estimate
-from sketchmark.runs.plan import check
 from sketchmark.runs.record import media_names
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.travel import (

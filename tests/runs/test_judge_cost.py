@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
-from sketchmark.api import PreparedRun, prepare
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Model, Options, Reply, Usage
@@ -17,6 +16,7 @@ from sketchmark.parts import Context
 from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.options import Budget
+from sketchmark.runs.prepare import PreparedRun, prepare
 from sketchmark.runs.store import RunFolder
 from tests.uni_mmmu import published_rest
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark import api
 from sketchmark.models.base import Options, Reply, Usage
 from sketchmark.models.tally import Tally
 from sketchmark.parts import Context
-from sketchmark.runs import progress
+from sketchmark.runs import prepare, progress
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.progress import Brief, Live, Plain, told_of_calls
 from sketchmark.terminal.console import Bars, bars, written_to
@@ -79,7 +78,7 @@ async def test_nobody_counts_for_someone_who_does_not_look() -> None:
 @pytest.mark.slow
 def test_calls_that_worker_processes_make_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Onlooker()
-    monkeypatch.setattr(api, "watcher", lambda quiet: _entered(looking))
+    monkeypatch.setattr(prepare, "watcher", lambda quiet: _entered(looking))
     asked = {"mode": "direct,visual_cot", "limit": 6, "no_cache": True, "engine": "processes", "replicas": 2}
     folder = sketchmark.run("player/sketcher", "maze", output_path=tmp_path, **asked)  # type: ignore[arg-type]
     usage = [cell.usage for cell in folder.results.tasks.values()]

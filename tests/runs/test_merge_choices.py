@@ -16,8 +16,8 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import is_intact, is_sealed
 from sketchmark.models.base import Model, Reply
 from sketchmark.report import write_report
+from sketchmark.request import Shard
 from sketchmark.runs.merging import NotWhole, merge, new_folder
-from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading
 from tests.runs.making import Speaker, lines_in, make_config, make_samples, make_task, planned, run

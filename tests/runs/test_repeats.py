@@ -32,7 +32,7 @@ from sketchmark.runs.repair import repair
 from sketchmark.runs.rescore import aggregate, fill_scores
 from sketchmark.runs.settling import settled
 from sketchmark.runs.store import RunFolder
-from sketchmark.task import Grading
+from sketchmark.scores import Grading
 from sketchmark.view.app import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 

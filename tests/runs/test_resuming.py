@@ -12,9 +12,9 @@ import pytest
 from sketchmark.errors import CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
 from sketchmark.parts import Draft, Drafts, Sample
+from sketchmark.request import Shard
 from sketchmark.runs.format import EpisodeLine
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.shards import Shard
 from tests.runs.making import (
     SHELF,
     SHELF_ASKED,

@@ -17,9 +17,9 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
 from sketchmark.models.base import Reply
 from sketchmark.picture import Picture
 from sketchmark.report import write_report
+from sketchmark.request import Shard
 from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import RunFolder
 from tests.runs.making import Looker, Speaker, make_config, make_samples, planned, run
 

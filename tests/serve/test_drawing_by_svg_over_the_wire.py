@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.catalog import load_model
+from sketchmark.models.registry import load_model
 from sketchmark.runs.store import RunFolder
 from sketchmark.serve import Faults, serving
 from tests.svg.players import Careless

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
-from sketchmark.catalog import load_model
 from sketchmark.cli import root
 from sketchmark.comparison import compare
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
+from sketchmark.models.registry import load_model
 from sketchmark.report.card import card
 from sketchmark.runs.store import RunFolder
 from sketchmark.serve import serving

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.catalog import load_model
+from sketchmark.models.registry import load_model
 from sketchmark.serve import Faults, serving
 from tests.serve.models import Speaker
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sketchmark.catalog import load_model
+from sketchmark.models.registry import load_model
 from sketchmark.serve import Faults, serving
 
 SAMPLES = 3

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sketchmark.errors import BadInput
+from sketchmark.runs.prepare import prepare
 from sketchmark.suites import Suite, of_models, read_suite
+from sketchmark.suites.schema import OF_THE_COMMAND, ModelEntry, RunFile, TaskEntry
 
 WHOLE = """
 models:
@@ -157,3 +160,8 @@ def test_models_by_name_have_the_folders_that_each_would_have_alone() -> None:
 def test_shards_of_a_suite_do_not_meet(tmp_path: Path) -> None:
     suite = read(tmp_path, "models: [player/random]\ntasks: maze", shard="1/3")
     assert suite.entries[0].name == "player-random-shard-1-of-3"
+
+
+def test_every_option_of_a_run_is_a_key_of_the_file_or_refused_there() -> None:
+    keys = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
+    assert inspect.signature(prepare).parameters.keys() - keys == OF_THE_COMMAND

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from sketchmark.errors import BadInput
 from sketchmark.worlds import maze
-from sketchmark.worlds.maze import Maze
-from sketchmark.worlds.maze_making import longest_way
+from sketchmark.worlds.maze_making import Maze, longest_way
 from tests.worlds.pictures import CELL, as_jpeg, filled
 
 OPEN = Maze(((False,) * 3,) * 3, (0, 0), (2, 2))

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput
 from sketchmark.picture import Picture
 from sketchmark.worlds import boards, maze, sliding
-from sketchmark.worlds.maze import Maze, MazeReading
+from sketchmark.worlds.maze import MazeReading
+from sketchmark.worlds.maze_making import Maze
 from tests.episodes import from_pixels, painted
 
 CELL = 20

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import prepare
+from sketchmark.api import play
 from sketchmark.audit import as_json as in_json
 from sketchmark.audit import audit
 from sketchmark.audit.contrasts import DRAWING_MODE, MODES
@@ -17,6 +17,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.commands._run import exit_code
 from sketchmark.errors import BadInput
 from sketchmark.runs.cost_limit import cut_short
+from sketchmark.runs.prepare import prepare
 from sketchmark.terminal import tell, tell_all
 
 _LIMIT, _MOST = 100, 500
@@ -55,7 +56,7 @@ def audit_and_print(
         print_estimate(prepared.cells, prepared.options)
         return 0
     settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.options.budget.used_up)
-    folder = prepared.play(settling.grow if until else None)
+    folder = play(prepared, settling.grow if until else None)
     print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=settling.outcomes)
     if not prepared.quiet:
         tell(f"run folder: {folder.path}")

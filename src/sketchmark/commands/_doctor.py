@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
 from sketchmark.doctor import CHECKS, Examination, Finding, examine
 from sketchmark.doctor.findings import Calls
+from sketchmark.engines.loop import run_async
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.prices import price_of
-from sketchmark.runs import event_loop
 from sketchmark.terminal import tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
@@ -38,7 +39,7 @@ def examine_and_print(
         finally:
             await model.close()
 
-    found = event_loop.run(look())
+    found = run_async(look())
     if as_json:
         tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
     else:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sketchmark.api import PreparedRun, prepare
+from sketchmark.api import play
 from sketchmark.commands._unscored import tell_unscored
 from sketchmark.episode import Failure
 from sketchmark.errors import RunStopped
 from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.failed import failed
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.prepare import PreparedRun, prepare
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal import show_progress, tell
@@ -28,7 +29,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         print_estimate(prepared.cells, prepared.options)
         return 0
     try:
-        folder = prepared.play()
+        folder = play(prepared)
     except RunStopped:
         _print(RunFolder(prepared.path), prepared)
         raise

@@ -39,8 +39,8 @@ def _of_models(models: list[str], options: Mapping[str, Any]) -> int:
 
 
 def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) -> int:
-    from sketchmark.catalog import parse_arguments
     from sketchmark.commands._suite import run_and_print
+    from sketchmark.key_values import parse_arguments
     from sketchmark.suites import read_suite
 
     for name in _NAMED_IN_THE_FILE:

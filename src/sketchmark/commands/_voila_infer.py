@@ -50,8 +50,8 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
       sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes --data my_voila
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
     """
-    from sketchmark.catalog import parse_arguments
     from sketchmark.commands._voila_inference import Inference, infer
+    from sketchmark.key_values import parse_arguments
 
     if options["quiet"]:
         show_progress(False)

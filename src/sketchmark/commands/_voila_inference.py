@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import prepare
+from sketchmark.api import play
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.models.base import Abilities, Model, Options, Reply
 from sketchmark.parts import Context
+from sketchmark.runs.prepare import prepare
 from sketchmark.tasks.voila.results_file import write_results
 
 HUB = "nlylmz/VOILA"
@@ -83,7 +84,7 @@ def infer(asked: Inference) -> tuple[Path, list[int]]:
     )
     if not asked.draw:
         prepared = replace(prepared, model=_WithoutDrawing(prepared.model))
-    folder = prepared.play()
+    folder = play(prepared)
     episodes = folder.played(prepared.cells[0].name)
     return asked.output_path, write_results(episodes, folder.pictures, asked.output_path)
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
+from sketchmark.engines.loop import run_async
 from sketchmark.errors import BadInput, CallFailed
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.batch import connect
 from sketchmark.models.batch.job import Tell
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.models.secrets import remember
 from sketchmark.models.tally import Counted
-from sketchmark.runs import event_loop
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.progress import told_of_calls, watcher
 from sketchmark.tasks.voila.marks import Marked, by_batch, by_judge, by_rule, steps_of
@@ -89,7 +90,7 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
             finally:
                 await connection.close()
 
-        return event_loop.run(through_batch())
+        return run_async(through_batch())
     kept = None if order.no_cache else order.cache or default_cache()
     judge = with_cache(Catalog().model(order.judge, arguments), kept)
 
@@ -111,7 +112,7 @@ def _judged(order: ScoringOrder, items: list[AnsweredQuestion], tell: Tell) -> M
         finally:
             await judge.close()
 
-    return event_loop.run(live())
+    return run_async(live())
 
 
 @contextmanager

@@ -53,7 +53,8 @@ def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
 
 
 def _questions(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
-    from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.catalog import Catalog
+    from sketchmark.key_values import parse_arguments
 
     return _rows(Catalog().task(name, None, parse_arguments(task_args)), data, as_json)
 

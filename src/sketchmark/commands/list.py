@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from sketchmark.commands._include import include_option
-
-if TYPE_CHECKING:
-    from sketchmark.catalog import Catalog
 
 
 @click.command()
@@ -29,35 +25,17 @@ def command(what: str, words: tuple[str, ...], as_json: bool, include: tuple[Pat
     """
     from sketchmark.catalog import Catalog
     from sketchmark.commands._lists import find_about, find_tasks, print_about, print_tasks
+    from sketchmark.models import registry
 
     catalog = Catalog(include, trust_code)
     if what == "tasks":
         print_tasks(find_tasks(catalog, words), as_json=as_json)
+    elif what == "models":
+        models = {name: registry.about(name) for name in catalog.model_names()}
+        print_about(find_about(models, what, words), as_json=as_json)
     else:
-        print_about(find_about(_models(catalog) if what == "models" else _worlds(), what, words), as_json=as_json)
+        print_about(find_about(_worlds(), what, words), as_json=as_json)
     return 0
-
-
-def _models(catalog: Catalog) -> dict[str, str]:
-    from sketchmark.catalog import ALIASES
-
-    return {
-        name: f"the same as {ALIASES[name].provider}" if name in ALIASES else _MODELS.get(name, "a plug-in")
-        for name in catalog.model_names()
-    }
-
-
-_MODELS = {
-    "player": "player/NAME: random, solver, sketcher, flawed, patient",
-    "openai": "openai/NAME: OpenAI or a compatible server (base_url=…)",
-    "azure": "azure/DEPLOYMENT: Azure OpenAI",
-    "gemini": "gemini/NAME: Google Gemini, native text and image output",
-    "anthropic": "anthropic/NAME: reads pictures, does not draw",
-    "bagel": "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…",
-    "hf": "hf/PATH_OR_ID: any transformers image-text-to-text model",
-    "janus": "janus/PATH_OR_ID: transformers' Janus, says and draws",
-    "emu3": "emu3/PATH_OR_ID: transformers' Emu3, says and draws",
-}
 
 
 def _worlds() -> dict[str, str]:

@@ -48,9 +48,9 @@ def command(
     from sketchmark.catalog import Catalog
     from sketchmark.commands._printed import print_all
     from sketchmark.commands._unscored import tell_unscored
+    from sketchmark.engines.loop import run_async
     from sketchmark.errors import BadInput
     from sketchmark.report import write_report
-    from sketchmark.runs import event_loop
     from sketchmark.runs.merging import NotWhole, merge, new_folder
     from sketchmark.runs.readings import with_replies
     from sketchmark.runs.store import RunFolder
@@ -73,7 +73,7 @@ def command(
 
     try:
         with new_folder(output_path) as made:
-            failed = event_loop.run(merge(folders, made, task_of, say, partial=partial))
+            failed = run_async(merge(folders, made, task_of, say, partial=partial))
             write_report(made)
     except NotWhole as error:
         for gap in error.gaps:

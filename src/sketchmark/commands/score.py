@@ -47,12 +47,13 @@ def command(
     by a judge and, where a drawing can be read, without; it stands beside the run's own scores.
     """
 
-    from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.catalog import Catalog
     from sketchmark.commands._printed import print_all, print_json
     from sketchmark.commands._unscored import tell_unscored
+    from sketchmark.engines.loop import run_async
+    from sketchmark.key_values import parse_arguments
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
-    from sketchmark.runs import event_loop
     from sketchmark.runs.calls import Calls
     from sketchmark.runs.grading import counted
     from sketchmark.runs.lock import RunLock
@@ -86,7 +87,7 @@ def command(
 
     lock = RunLock(folder.path)
     try:
-        event_loop.run(anew())
+        run_async(anew())
         unreadable = results_before(folder) is None
         aggregate(folder, tasks, about.seed, scorings)
         if unreadable:

@@ -43,7 +43,8 @@ def command(
     key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
-    from sketchmark.catalog import Catalog, parse_arguments
+    from sketchmark.catalog import Catalog
+    from sketchmark.key_values import parse_arguments
     from sketchmark.models.secrets import remember
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults

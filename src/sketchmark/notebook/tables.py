@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from sketchmark.comparison.results_tables import conditions, gains_table, labelled, scores_table, trouble_of
 from sketchmark.comparison.terminal import printed
 from sketchmark.report.markup import Html, as_table, join, tag
+from sketchmark.request import WHOLE, Shard
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.results_format import Results
-from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.runs.store import RunFolder
 from sketchmark.terminal.tables import Table
 

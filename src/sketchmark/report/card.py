@@ -19,7 +19,7 @@ from sketchmark.comparison.formats import markdown_text
 from sketchmark.files.plain import plain
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.runs.asked import Asked, command
+from sketchmark.request import Asked, command
 from sketchmark.runs.format import CellAbout, RunAbout, condition
 from sketchmark.runs.own_numbers import own_numbers, why_none
 from sketchmark.runs.results_format import CellSummary, Metric

@@ -10,9 +10,9 @@ import msgspec
 
 from sketchmark.errors import RunConflict
 from sketchmark.files.lines import whole_lines
+from sketchmark.request import Shard
 from sketchmark.runs.format import EpisodeLine, episode_key
 from sketchmark.runs.record import media_names
-from sketchmark.runs.shards import Shard
 from sketchmark.runs.store import EPISODES, RunFolder
 
 _NAMED = 5

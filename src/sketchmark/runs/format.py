@@ -16,7 +16,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.runs.asked import Asked
+from sketchmark.request import Asked
 
 FORMAT = 3
 """The one format that is read and written."""

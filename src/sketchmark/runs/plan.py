@@ -1,57 +1,27 @@
-"""What a run will play: its cells, and the checks that come before the first call."""
+"""The cells of a run, by their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES, NEEDS, can_have
+from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
-from sketchmark.errors import BadInput, CannotPlay, UnknownName
-from sketchmark.models.base import Abilities, Model
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.models.base import Model
 from sketchmark.models.by_code import SVG
-from sketchmark.models.generation import refuse_misspelt
 from sketchmark.models.native import NATIVE_HISTORY
 from sketchmark.models.secrets import to_write_down
 from sketchmark.parts import Draft, Sample
-from sketchmark.picture import Picture
-from sketchmark.runs.asked import Asked
+from sketchmark.request import WHOLE, Request, Shard
 from sketchmark.runs.format import CellAbout, PlayAbout
-from sketchmark.runs.shards import WHOLE, Shard
-from sketchmark.sounds import Sound
 from sketchmark.task import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
 ALL = "all"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What the user asked for, as plain values. Everything here that shapes an answer ends up in run.json."""
-
-    model: str
-    tasks: str
-    modes: tuple[str, ...] = ()
-    canvases: tuple[str, ...] = ("own",)
-    """`all`, alone: every one that the task and the model allow."""
-    steps: str = "truth"
-    prompts: str = ""
-    limit: int | float | None = None
-    """A count of samples, or a share of each task's."""
-    seed: int = 0
-    data: Path | None = None
-    model_args: dict[str, Any] = field(default_factory=dict)
-    task_args: dict[str, Any] = field(default_factory=dict)
-    generation: dict[str, Any] = field(default_factory=dict)
-    on_draw_failure: str = "fail"
-    include: tuple[Path, ...] = ()
-    trust_code: bool = False
-    shard: Shard | None = None
-    asked: Asked | None = None
-    """The same as a command, with how it is scored; for run.json alone."""
 
 
 @dataclass(frozen=True)
@@ -147,26 +117,7 @@ class Cell:
         )
 
 
-def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
-    """The cells of a run, each checked against what the model can do."""
-    return plan_and_left_out(request, catalog, model)[0]
-
-
-def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
-    """The cells, and of `--canvas all` those that cannot be played, with the reason."""
-    refuse_misspelt(request.generation)
-    cells, left_out, sizes = [], [], dict[str, int]()
-    for cell in cells_of(request, catalog):
-        try:
-            cells.append(check(_counted_out(cell, sizes), request.model, model.abilities))
-        except CannotPlay as error:
-            if request.canvases != (ALL,) or cell.canvas == "own":
-                raise
-            left_out.append(f"{cell.name} is left out: {error}")
-    return cells, left_out
-
-
-def _counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
+def counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
     """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
     if cell.limit is not None or cell.request.limit is None:
         return cell
@@ -212,60 +163,6 @@ def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
 def _same(one: Task, other: Task) -> bool:
     """Files of one name in two folders have the same description, and other samples."""
     return one.config == other.config and (one.folder or Path()).resolve() == (other.folder or Path()).resolve()
-
-
-def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
-    """Refuse, by name, what cannot be played, before anything is asked or paid for. Gives the cell with what its
-    first sample shows."""
-    needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
-    if not can.say:
-        raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
-    in_one = cell.draws and can.combined_prompt and cell.mode.protocol.in_combined_prompt
-    if in_one and cell.canvas != "own":
-        raise CannotPlay(f"{model_name} looks at its drawings itself: canvas {cell.canvas!r} cannot be put before it")
-    if cell.draws and not can.draw and not in_one:
-        raise CannotPlay(
-            f"{needs_say} needs a model that draws, and {model_name} does not",
-            "let it draw by code with --draw svg, or use --mode direct or text_cot",
-        )
-    if cell.canvas == "source" and not can.draws_code:
-        raise CannotPlay(
-            f"the canvas `source` shows the code of a drawing, and {model_name} draws pixels", "add --draw svg"
-        )
-    if can.native and cell.canvas != "own":
-        raise CannotPlay(
-            f"{model_name} is sent its own turns back (history=native), which remember the drawing that canvas "
-            f"{cell.canvas!r} takes away",
-            "history=native is a condition of its own: play the controls without it",
-        )
-    draft = next(cell.drafts(), None)
-    if draft is None:
-        raise BadInput(f"task {cell.task.name!r} has no samples")
-    generated, first = not draft.is_made, draft.sample
-    if not can_have(cell.canvas, first):
-        raise CannotPlay(
-            f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
-            "use own, blank or other",
-        )
-    if cell.canvas == "other" and cell.limit == 1:
-        raise CannotPlay("the canvas `other` needs a second sample to take drawings from", "use a larger --limit")
-    prompts = cell.mode.fill(first, cell.steps)
-    parts = prompts.parts()
-    if any(isinstance(part, Sound) for part in parts) and not can.hear:
-        raise CannotPlay(
-            f"{needs_say} is to be listened to (sample {first.id}), and {model_name} takes no sounds",
-            "openai/, azure/ and gemini/ send them to models that do",
-        )
-    shown = sum(isinstance(part, Picture) for part in parts)
-    if not cell.mode.in_words and can.draw:
-        shown += cell.mode.protocol.draws(prompts)
-    if can.max_pictures is not None and shown > can.max_pictures:
-        raise CannotPlay(
-            f"{needs_say} shows up to {shown} pictures in one call (sample {first.id}), and {model_name} takes "
-            f"{can.max_pictures}",
-            "use another model, or a mode that shows fewer",
-        )
-    return replace(cell, weight=cell.length(first) or 0, generated=generated)
 
 
 def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:

@@ -17,8 +17,9 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.plain import plain
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import to_write_down
+from sketchmark.request import Request
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.shards import refuse_another_shard
 from sketchmark.runs.store import RunFolder, differences
 

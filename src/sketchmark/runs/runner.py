@@ -14,13 +14,14 @@ from sketchmark.episode import Episode
 from sketchmark.errors import CallFailed, RunStopped, SketchmarkError
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model
+from sketchmark.request import Request
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.ending import note_ending
 from sketchmark.runs.grading import counted, grade, usage_of
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.preparing import prepare
 from sketchmark.runs.progress import Watcher, told_of_calls
 from sketchmark.runs.record import pack_episode

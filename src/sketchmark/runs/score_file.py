@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from sketchmark.catalog import Catalog, parse_arguments
+from sketchmark.catalog import Catalog
+from sketchmark.engines.loop import run_async
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.files.tables import data_path
+from sketchmark.key_values import parse_arguments
 from sketchmark.models.cached import default_cache, with_cache
 from sketchmark.parts import Sample
-from sketchmark.runs import event_loop
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.format import ScoreRow
 from sketchmark.runs.grading import counted, grade
@@ -52,7 +53,7 @@ def score_files(
     for name, rows in reply_sets(predictions).items():
         matched = _matched(tasks, rows, data)
         (first, own), *others = [
-            event_loop.run(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
+            run_async(_summary(tasks[0], matched, Grading(how, judging), f"{task}.{name}", looking))
             for how in scorings
         ]
         for other, scored in others:

@@ -17,9 +17,10 @@ from sketchmark.errors import CannotPlay
 from sketchmark.models.base import Model
 from sketchmark.models.secrets import find_key
 from sketchmark.models.tally import Counted, Tally
+from sketchmark.request import Request
 from sketchmark.runs import travel
 from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
 from sketchmark.runs.shipping import shipped
 from sketchmark.runs.supply import Job

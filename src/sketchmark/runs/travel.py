@@ -24,8 +24,9 @@ from sketchmark.files.pictures import PictureStore
 from sketchmark.models.tally import Tally, together
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
+from sketchmark.request import Request
 from sketchmark.runs.format import EpisodeLine, SampleLine, ScoreRow
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.record import pack_episode, pack_sample, unpack_episode, unpack_sample
 from sketchmark.sounds import Sound
 

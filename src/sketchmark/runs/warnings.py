@@ -8,9 +8,10 @@ from itertools import islice
 
 from sketchmark.models.base import Model
 from sketchmark.models.generation import unknown
+from sketchmark.request import Request
 from sketchmark.runs.format import CellAbout
 from sketchmark.runs.leaks import warn_of_leaks
-from sketchmark.runs.plan import Cell, Request
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.store import differences
 from sketchmark.tasks.questions.files import SOURCE
 

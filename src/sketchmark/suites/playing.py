@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import PreparedRun, prepare
+from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.runs.cost_limit import cut_short
+from sketchmark.runs.prepare import PreparedRun, prepare
 from sketchmark.runs.store import RunFolder
 from sketchmark.suites.reading import read_suite
 from sketchmark.suites.suite import Entry, Suite
@@ -82,7 +83,7 @@ def play(
                 if number == 0:
                     begin(outcome)
                 outcome.begun = True
-                run.play()
+                play_run(run)
                 outcome.left_out |= _cut_short(run)
             except RunStopped as error:  # its other starts would meet the same
                 outcome.errors.append(error)

@@ -3,15 +3,13 @@ own folder, what it can write in the folder of the command line, and it runs no 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sketchmark.api import prepare
 from sketchmark.errors import BadInput
 from sketchmark.models.secrets import keys_in
-from sketchmark.suites.schema import Asked, ModelEntry, RunFile, TaskEntry
+from sketchmark.suites.schema import OF_THE_COMMAND, Asked, ModelEntry, RunFile
 from sketchmark.suites.suite import Entry, Start, Suite, folder_name, refuse_shared_folders
 from sketchmark.task_files.checking import checked, shown
 from sketchmark.task_files.yaml_text import line_of, load
@@ -74,10 +72,8 @@ def _blocks(config: Mapping[Any, Any]) -> Iterator[tuple[Keys, Mapping[Any, Any]
 
 
 def _refuse_options(where: str, lines: _Lines, keys: Keys, block: Mapping[Any, Any]) -> None:
-    """Options of the command that are no keys: they are for the person who starts it."""
-    known = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
     for name in block:
-        if name in inspect.signature(prepare).parameters and name not in known:
+        if name in OF_THE_COMMAND:
             raise BadInput(
                 f"{where}{lines.told((*keys, name))}: {shown((*keys, name))} is not for a run file to say",
                 f"give it on the command line: --{str(name).replace('_', '-')}",

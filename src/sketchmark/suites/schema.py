@@ -10,10 +10,18 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from sketchmark.task_files.schema import Count
+from sketchmark.task_files.checking import Count
 
 Names = str | list[str]
 """One name, several with commas, or a list."""
+
+OF_THE_COMMAND = frozenset(
+    (
+        *("draw", "output_path", "retry_failed", "fresh", "cache", "no_cache", "trust_code", "strict_leaks"),
+        *("engine", "ray_address", "replicas", "num_gpus", "shard", "quiet"),
+    )
+)
+"""Options of `sketchmark run` that are no keys: they are for the person who starts it."""
 
 Arguments = dict[str, Any]
 FolderName = Annotated[

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sketchmark.api import Prices, default_folder
 from sketchmark.errors import BadInput
-from sketchmark.runs.shards import Shard
+from sketchmark.request import Prices, Shard, default_folder
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from sketchmark.errors import BadInput
 
@@ -32,6 +32,8 @@ _WORDS = {
 _PLAIN = (str, int, bool, NoneType)
 
 T = TypeVar("T", bound=Struct)
+
+Count = Annotated[int, Meta(ge=1)]
 
 Path = tuple[object, ...]
 """The keys and places that lead to a value."""

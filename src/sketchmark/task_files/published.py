@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.checking import checked
-from sketchmark.task_files.schema import Count, Name
+from sketchmark.task_files.checking import Count, checked
+from sketchmark.task_files.schema import Name
 from sketchmark.task_files.yaml_text import load
 
 FILE = "_published.yaml"

@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+from sketchmark.task_files.checking import Count
+
 
 def _written(pattern: str, as_: str, description: str) -> Meta:
     """A text of a form. Not `Meta(pattern=…)`: msgspec 0.22 frees the pattern once too often where it stands in a
@@ -29,7 +31,6 @@ Made = Annotated[
     str, _written(rf"({_WORD}|{CODE})", "module:name", "The function, as `module:name` or the alias of one of ours.")
 ]
 Name = Annotated[str, _written(r"[A-Za-z0-9_\-]+", "letters, digits, _ and -", "Letters, digits, `_` and `-`.")]
-Count = Annotated[int, Meta(ge=1)]
 
 
 class Use(Struct, frozen=True, kw_only=True):

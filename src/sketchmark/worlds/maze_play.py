@@ -8,7 +8,7 @@ from dataclasses import replace
 from sketchmark.picture import Picture
 from sketchmark.pixels import Recent
 from sketchmark.worlds import boards, maze
-from sketchmark.worlds.maze import Maze
+from sketchmark.worlds.maze_making import Maze
 from sketchmark.worlds.playing import Shown, StepByStep
 
 _SQUARE = [(n, n) for n in (6, *range(2, 6), *range(7, 26))]

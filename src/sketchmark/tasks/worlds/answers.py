@@ -16,7 +16,7 @@ from sketchmark.scoring.statements import statements
 from sketchmark.scoring.tagged import echoes_template, unwrap
 from sketchmark.scoring.thinking import without_thinking
 from sketchmark.scoring.vocabulary import HEDGE, is_negator
-from sketchmark.worlds.maze import MOVES
+from sketchmark.worlds.boards import MOVES
 
 _CHOICE = re.compile(r"[\"']choice[\"']\s?:\s?[\"']?(?:candidate[ _]?)?([01])(?:\.0)?[\"']?\s*(?:[,}]|\Z)", re.I)
 _OBJECT_END = re.compile(r"</final|\}", re.I)

@@ -1,13 +1,77 @@
-"""The command that played a cell, as run.json keeps it, and as it is typed again."""
+"""What a user asks of a run: the types of the options, the request, and the command as run.json keeps it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from sketchmark.errors import SketchmarkError
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.key_values import parse_arguments
+
+_SPELLING = re.compile(r"(\d{1,9})/(\d{1,9})")
+
+Name = str | os.PathLike[str]
+Names = Name | Sequence[Name]
+"""One name, several with commas, or a list of them; a file of questions may be a Path."""
+
+Arguments = str | Mapping[str, Any]
+"""`"rows=8,max_steps=20"` as on the command line, or a mapping."""
+
+Folder = str | Path | None
+
+Prices = str | Path | Mapping[str, Mapping[str, float]] | None
+"""A price table, or the file of one."""
+
+Limit = int | float
+"""A count of samples, or a share of each task's (0.1)."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a run: every n-th sample of each cell, for machines that share nothing but a disk, or not even that.
+
+    `index` of `of`, counted from 0. By its number and not by a random draw, so that every machine knows its part
+    without asking, and easy and hard samples of a sorted set are spread over all."""
+
+    index: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        found = _SPELLING.fullmatch(text.strip())
+        if not found:
+            raise BadInput(f"--shard {text[:40]!r} is no shard", "write 0/3, 1/3 and 2/3 for the parts of three")
+        index, of = int(found[1]), int(found[2])
+        if index >= of:
+            last = f"0/{of} to {of - 1}/{of}" if of > 1 else "0/1"
+            raise BadInput(
+                f"there is no shard {index}/{of}", f"shards are counted from 0: {last}" if of else "the whole is 0/1"
+            )
+        return cls(index, of)
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.of}"
+
+    @property
+    def suffix(self) -> str:
+        """Of a folder's name: shards on one disk must not meet."""
+        return f"-shard-{self.index}-of-{self.of}"
+
+    def plays(self, number: int) -> bool:
+        return number % self.of == self.index
+
+    def size(self, total: int | None) -> int | None:
+        """How many of so many samples are its own."""
+        return None if total is None else len(range(self.index, total, self.of))
+
+
+WHOLE = Shard(0, 1)
 
 
 class Asked(Struct, kw_only=True, omit_defaults=True, frozen=True):
@@ -77,6 +141,38 @@ class Asked(Struct, kw_only=True, omit_defaults=True, frozen=True):
     """`--shard`."""
 
 
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, as plain values. Everything here that shapes an answer ends up in run.json."""
+
+    model: str
+    tasks: str
+    modes: tuple[str, ...] = ()
+    canvases: tuple[str, ...] = ("own",)
+    """`all`, alone: every one that the task and the model allow."""
+    steps: str = "truth"
+    prompts: str = ""
+    limit: int | float | None = None
+    """A count of samples, or a share of each task's."""
+    seed: int = 0
+    data: Path | None = None
+    model_args: dict[str, Any] = field(default_factory=dict)
+    task_args: dict[str, Any] = field(default_factory=dict)
+    generation: dict[str, Any] = field(default_factory=dict)
+    on_draw_failure: str = "fail"
+    include: tuple[Path, ...] = ()
+    trust_code: bool = False
+    shard: Shard | None = None
+    asked: Asked | None = None
+    """The same as a command, with how it is scored; for run.json alone."""
+
+
+def default_folder(model: str, shard: Shard | None = None) -> Path:
+    """The same command finds the same folder again, which is what makes resuming a matter of repeating it."""
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in model)
+    return Path("runs") / f"{name}{shard.suffix if shard else ''}"
+
+
 _MAPPINGS = ("model_args", "task_args", "gen_kwargs", "judge_args")
 _FIRST = ("model", "tasks", "mode")
 """Shown whether they are the default or not: they are what one reads a command for."""
@@ -114,8 +210,6 @@ def _given(asked: Asked) -> Iterator[tuple[str, Any]]:
 
 def _written(arguments: Mapping[str, Any]) -> str | None:
     """`key=value,key=value`, if that is read back as the same."""
-    from sketchmark.catalog import parse_arguments
-
     text = ",".join(f"{key}={_value(value)}" for key, value in arguments.items())
     try:
         same = parse_arguments(text) == arguments
@@ -128,8 +222,6 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) and value:
-        from sketchmark.catalog import parse_arguments
-
         plain = "," not in value and parse_arguments(f"key={value}").get("key") == value
         return value if plain else f"'{value}'"
     return str(value)
