@@ -1,235 +1,329 @@
-"""How many small faults in a module would its tests notice? Plants some, one at a time, and runs the tests on each.
+"""Measure how many small planted faults the tests notice, for every module of a tree.
 
-python bench/plant_faults.py [MODULE …] --each 12 --seed 0 --jobs 1
+    python bench/plant_faults.py map                            # run the suite once: which tests execute which module
+    python bench/plant_faults.py sample --each 12 --out faults.json
+    python bench/plant_faults.py try faults.json --out before.json
+    python bench/plant_faults.py try faults.json --root TREE --map TREE_MAP --out after.json
+    python bench/plant_faults.py compare before.json after.json
 
-By hand, because mutmut 3.8 stops at the first asynchronous test, and cosmic-ray 8.7 changes the working tree itself,
-draws no sample and spends much on type annotations. Here a fault lives in a temporary copy of `src`, first on the
-import path, so that a measurement cannot harm the work.
+A fault is named by its function, its statement and the change. So the same faults can be planted in a tree where
+modules were renamed, joined or split. A fault is planted in a temporary copy of `src`, first on the import path: a
+measurement cannot harm the work. It is killed if tests fail or take five times as long as usual. A survivor means
+that a test is missing, or that the fault changes nothing that can be seen.
 
-A fault that makes the tests fail, or run five times as long as they should, is killed. What survives is printed:
-either a test is missing, or the fault changes nothing that anyone could see.
+Written here because mutmut 3.8 stops at the first asynchronous test, and cosmic-ray 8.7 changes the working tree,
+draws no sample and spends much on type annotations.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import copy
+import json
 import os
+import queue
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
-_READERS = ("tests/worlds/test_readers.py", "tests/worlds/test_finding.py", "tests/worlds/test_boards.py")
-_SCORES = tuple(f"tests/uni_mmmu/test_scoring_{world}.py" for world in ("maze", "sliding", "jigsaw"))
-_STRICT = ("tests/medical/test_choices.py", "tests/medical/test_reading_choices.py", "tests/reading")
-_PHRASES = (
-    "tests/reading/test_other_phrases.py",
-    "tests/reading/test_hard_replies.py",
-    "tests/medical/test_choices.py",
-)
-_PLAYED = ("tests/core/test_canvases.py", "tests/core/test_playing_episodes.py", "tests/core/test_plan_checks.py")
-_RUNNING = tuple(f"tests/runs/test_{name}.py" for name in ("running", "starting", "resuming", "spending"))
+sys.path.insert(0, str(ROOT))
 
-TESTS: dict[str, tuple[str, ...]] = {
-    "desk.py": ("tests/core/test_desk.py", "tests/core/test_desk_calls.py"),
-    "protocols.py": ("tests/core/test_protocols.py", "tests/core/test_plan_checks.py"),
-    "canvas.py": ("tests/core/test_canvases.py",),
-    "task_files/prompts.py": ("tests/core/test_filled_prompts.py", "tests/core/test_templates.py"),
-    "task.py": ("tests/core/test_modes.py", "tests/core/test_catalog.py"),
-    "sounds.py": ("tests/core/test_sounds.py", "tests/lmms_eval/test_hearing.py"),
-    "episode.py": ("tests/core/test_playing_episodes.py",),
-    "engines/local.py": ("tests/runs/test_engine.py",),
-    "files/lines.py": ("tests/runs/test_lines.py", "tests/runs/test_store.py"),
-    "files/own.py": ("tests/runs/test_own_files.py",),
-    "files/plain.py": ("tests/runs/test_plain.py",),
-    "models/cached.py": ("tests/runs/test_cached.py", "tests/core/test_cache.py"),
-    "models/pacing.py": ("tests/models/test_places.py",),
-    "models/layout.py": ("tests/models/test_layout.py",),
-    "runs/plan.py": ("tests/runs/test_plan.py", *_PLAYED),
-    "runs/play.py": ("tests/runs/test_play.py", *_PLAYED),
-    "runs/runner.py": _RUNNING,
-    "runs/store.py": ("tests/runs/test_store.py", "tests/runs/test_old_folders.py"),
-    "runs/repair.py": ("tests/runs/test_repair.py",),
-    "runs/rescore.py": ("tests/runs/test_rescoring.py", "tests/runs/test_aggregating.py"),
-    "runs/grading.py": ("tests/runs/test_grading.py",),
-    "runs/gains.py": ("tests/runs/test_gains.py", "tests/compare/test_pairing.py", "tests/runs/test_results.py"),
-    "stats/paired.py": ("tests/stats/test_paired.py", "tests/stats/test_paired_by_hand.py"),
-    "stats/intervals.py": ("tests/stats/test_intervals.py", "tests/stats/test_clusters.py"),
-    "stats/clusters.py": ("tests/stats/test_clusters.py",),
-    "stats/bootstrap.py": ("tests/stats/test_clusters.py",),
-    "tasks/lmms_eval/heard.py": ("tests/lmms_eval/test_hearing.py",),
-    "tasks/lmms_eval/examples.py": ("tests/lmms_eval/test_examples.py",),
-    "tasks/lmms_eval/templates.py": ("tests/lmms_eval",),
-    "tasks/lmms_eval/aggregating.py": ("tests/lmms_eval/test_totals.py", "tests/lmms_eval/test_failures.py"),
-    "worlds/maze.py": (*_READERS, "tests/worlds/test_maze.py"),
-    "worlds/sliding.py": (*_READERS, "tests/worlds/test_sliding.py"),
-    "worlds/boards.py": _READERS,
-    "tasks/worlds/scoring.py": _SCORES,
-    "scoring/tagged.py": ("tests/uni_mmmu/test_tagged.py",),
-    "scoring/frames.py": ("tests/uni_mmmu/test_frame_scores.py",),
-    **{
-        f"scoring/{name}.py": _STRICT
-        for name in ("choices", "claims", "lines", "mentions", "phrases", "reader", "statements")
-    },
-    **{f"scoring/{name}.py": _PHRASES for name in ("bounds", "spellings")},
-}
-"""Module (under src/sketchmark) -> the tests that must notice a fault in it. A few seconds each, or it is no use."""
+from bench.faults import PACKAGE, Fault, all_faults, find, planted  # noqa: E402
 
-_BOTH_WAYS = "Lt LtE, Lt GtE, Gt GtE, Gt LtE, Eq NotEq, Is IsNot, In NotIn, And Or, Add Sub, Mult Div"
-_ONE_WAY = "FloorDiv Mult, Mod Mult, Pow Mult"
-_ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Delete, ast.Assert, ast.Expr)
+FEW = 4
+"""Test files that are run for one fault, at most."""
+
+_START = 2.0
+"""Seconds that a test file costs before its first test."""
+
+_MARKS = "not local and not ray and not litellm"
 
 
-@dataclass(frozen=True)
-class Fault:
-    line: int
-    change: str
-    source: str
+def make_map(root: Path, tests: list[str], jobs: int) -> dict[str, Any]:
+    """Run the tests once under coverage, each line with the test that executes it.
 
-
-def faults_in(source: str) -> Iterator[Fault]:
-    tree = ast.parse(source)
-    for old, new in _changes(tree, in_function=False, in_error=False):
-        changed = ast.fix_missing_locations(_Swap(old, new).visit(copy.deepcopy(tree, {id(old): old})))
-        words = [" ".join(ast.unparse(node).split())[:100] for node in (old, new)]
-        yield Fault(getattr(old, "lineno", 0), " -> ".join(words), ast.unparse(changed))
-
-
-class _Swap(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        self._old, self._new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._new if node is self._old else self.generic_visit(node)
-
-
-def _changes(node: ast.AST, *, in_function: bool, in_error: bool) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """(a node, what to put in its place), for the node and all below it that decide what the program does.
-
-    Left out: imports, types, decorators, docstrings, `__repr__`, the wording of errors, and removals at module and
-    class level, which any import would notice.
+    A process that a test starts is measured too, with the test's name from pytest's variable. It learns of coverage
+    while tests run only, because pytest-cov looks after pytest's own processes.
     """
-    types = isinstance(node, (ast.Import, ast.ImportFrom))
-    types |= ast.unparse(node).startswith(("if TYPE_CHECKING", "Literal["))
-    said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    if types or said or getattr(node, "name", "") == "__repr__":
-        return
-    yield from ((node, other) for other in _others(node, in_function, in_error))
-    in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    in_error |= isinstance(node, ast.Raise)
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _changes(child, in_function=in_function, in_error=in_error)
+    import coverage
 
-
-def _others(node: ast.AST, in_function: bool, in_error: bool) -> Iterator[ast.AST]:
-    if isinstance(node, ast.Compare):
-        for place, op in enumerate(node.ops):
-            for other in _instead_of(op):
-                yield _with(node, ops=[*node.ops[:place], other, *node.ops[place + 1 :]])
-    elif isinstance(node, (ast.BoolOp, ast.BinOp, ast.AugAssign)):
-        yield from (_with(node, op=other) for other in _instead_of(node.op))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-        yield node.operand
-    elif isinstance(node, ast.Constant):
-        yield from _other_constants(node.value, in_error)
-    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
-        yield _with(node, value=ast.Constant(None))
-    elif isinstance(node, (ast.Break, ast.Continue)):
-        yield ast.Continue() if isinstance(node, ast.Break) else ast.Break()
-    if in_function and isinstance(node, _ACTS):
-        yield ast.Pass()
-
-
-def _instead_of(op: ast.AST) -> list[ast.AST]:
-    both, one_way = ([pair.split() for pair in pairs.split(", ")] for pairs in (_BOTH_WAYS, _ONE_WAY))
-    swaps = [*both, *one_way, *([other, one] for one, other in both)]
-    return [getattr(ast, other)() for one, other in swaps if one == type(op).__name__]
-
-
-def _with(node: ast.AST, **fields: object) -> ast.AST:
-    return type(node)(**{**dict(ast.iter_fields(node)), **fields})
-
-
-def _other_constants(value: object, in_error: bool) -> Iterator[ast.AST]:
-    if isinstance(value, bool):
-        yield ast.Constant(not value)
-    elif isinstance(value, (int, float)):
-        yield from (ast.Constant(value + step) for step in (1, -1))
-    elif isinstance(value, str) and not in_error:
-        yield ast.Constant("" if value else "planted")
-
-
-def run_tests(tree: Path, tests: tuple[str, ...], limit: float | None = None) -> bool:
-    """Do they pass against the `src` in `tree`? Generated examples are the same each time and kept nowhere else."""
-    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "HYPOTHESIS_STORAGE_DIRECTORY": str(tree.parent)}
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(pytest, cwd=ROOT, env=environment, process_group=0, stdout=quiet, stderr=quiet) as running:
-        try:
-            return running.wait(limit) == 0
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            if running.poll() is None:  # too long, or interrupted: its own children go with it
-                os.killpg(running.pid, signal.SIGKILL)
-
-
-def measure(module: str, whole: Path, each: int, seed: int, jobs: int) -> tuple[int, list[Fault]]:
-    """(how many were planted, those that nobody noticed). `whole` is a copy of `src` that stays as it is."""
-    tests = TESTS[module]
-    found = list(faults_in((whole / "sketchmark" / module).read_text("utf-8")))
-    chosen = random.Random(f"{seed} {module}").sample(found, min(each, len(found)))
-    started = time.monotonic()
-    if not run_tests(whole, tests):
-        sys.exit(f"{module}: its tests fail without any fault: {' '.join(tests)}")
-    limit = 10 + 5 * (time.monotonic() - started)
-
-    def survives(fault: Fault) -> bool:
-        with tempfile.TemporaryDirectory() as folder:
-            tree = Path(shutil.copytree(whole, Path(folder) / "src"))
-            (tree / "sketchmark" / module).write_text(fault.source, "utf-8")
-            return run_tests(tree, tests, limit)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        alive = list(pool.map(survives, chosen))
-    return len(chosen), [fault for fault, lives in zip(chosen, alive, strict=True) if lives]
-
-
-def main() -> None:
-    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    about.add_argument("modules", nargs="*", metavar="MODULE", help=f"part of: {', '.join(TESTS)} (default: all)")
-    about.add_argument("--each", type=int, default=12, help="faults a module")
-    about.add_argument("--seed", type=int, default=0)
-    about.add_argument("--jobs", type=int, default=1)
-    asked = about.parse_args()
-    wanted = [name for name in TESTS if not asked.modules or any(part in name for part in asked.modules)]
-    if not wanted:
-        about.error(f"there is no module {', '.join(asked.modules)}")
     with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", whole, ignore=shutil.ignore_patterns("__pycache__"))
-        killed = planted = 0
-        for module in wanted:
-            count, alive = measure(module, whole, asked.each, asked.seed, asked.jobs)
-            killed, planted = killed + count - len(alive), planted + count
-            print(f"{module} {count - len(alive)}/{count}", flush=True)
-            print("".join(f"  src/sketchmark/{module}:{fault.line}  {fault.change}\n" for fault in alive), end="")
-    print(f"all {killed}/{planted}")
+        settings, data, times = (Path(folder) / name for name in ("rc", "data", "times.xml"))
+        settings.write_text(
+            f"[run]\nparallel = true\nsource = {PACKAGE}\nsigterm = true\ndata_file = {data}\n"
+            "context = ${PYTEST_CURRENT_TEST-}\ndisable_warnings = no-data-collected, module-not-imported\n"
+        )
+        (Path(folder) / "measured_processes.py").write_text(
+            "import os\ndef pytest_runtest_setup(item):\n"
+            f"    os.environ['COVERAGE_PROCESS_START'] = {str(settings)!r}\n"
+        )
+        command = [*_pytest(), "-m", _MARKS, f"--cov={PACKAGE}", f"--cov-config={settings}", "--cov-context=test"]
+        command += ["--cov-report=", f"--junitxml={times}", "-o", "junit_family=xunit1", "-p", "measured_processes"]
+        command += ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
+        environment = _environment(root / "src", Path(folder))
+        environment["PYTHONPATH"] += os.pathsep + folder
+        subprocess.run([*command, *tests], cwd=root, env=environment, check=False)
+        seconds: Counter[str] = Counter()
+        for case in ElementTree.parse(times).iter("testcase"):
+            seconds[case.get("file", "")] += float(case.get("time", 0))  # type: ignore[assignment]
+        measured = coverage.CoverageData(str(data))
+        measured.read()
+        modules = {}
+        for path in sorted((root / "src" / PACKAGE).rglob("*.py")):
+            inner, by_file = _inner_lines(path.read_text("utf-8")), defaultdict(list)
+            for line, contexts in measured.contexts_by_lineno(str(path)).items():
+                for test in {context.partition("::")[0] for context in contexts if line in inner} - {""}:
+                    by_file[test].append(line)
+            rates = {test: len(lines) / (_START + seconds[test]) for test, lines in by_file.items()}
+            modules[path.relative_to(root / "src" / PACKAGE).as_posix()] = {
+                test: sorted(by_file[test]) for test in sorted(by_file, key=lambda test: (-rates[test], test))
+            }
+    return {"seconds": {test: round(took, 2) for test, took in sorted(seconds.items())}, "modules": modules}
+
+
+def _inner_lines(source: str) -> set[int]:
+    """Return the lines of function bodies: what an import does not execute."""
+    functions = (
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+    return {line for node in functions for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)}
+
+
+def choose_tests(fault: Fault, known: dict[str, Any]) -> list[str]:
+    """Choose the cheapest test files that together cover the module; those that execute the fault's lines first."""
+    near = {fault.module: known["modules"].get(fault.module, {})}
+    if not near[fault.module]:  # its process could not be measured: the tests of its package
+        near = {
+            name: tests for name, tests in known["modules"].items() if Path(name).parent == Path(fault.module).parent
+        }
+    lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for name, tests in near.items():
+        for test, found in tests.items():
+            lines[test] |= {(name, line) for line in found}
+    own = {(fault.module, line) for line in range(fault.first, fault.last + 1)}
+    here = [test for test in lines if lines[test] & own]
+    pool, chosen, covered = here or list(lines), list[str](), set[tuple[str, int]]()
+    while pool and len(chosen) < FEW:
+
+        def rate(test: str, covered: set[tuple[str, int]] = covered) -> tuple[float, float]:
+            cost = _START + known["seconds"].get(test, 0.0)
+            return len(lines[test] - covered) / cost, len(lines[test]) / cost
+
+        best = max(pool, key=rate)
+        if not here and not lines[best] - covered:
+            break
+        chosen.append(best)
+        pool.remove(best)
+        covered = covered | lines[best]
+    return chosen
+
+
+def _pytest() -> list[str]:
+    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+
+
+def _environment(source: Path, folder: Path) -> dict[str, str]:
+    """Return variables for pytest, without those of a pytest or a measurement around this one."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))}
+    return {**kept, "PYTHONPATH": str(source), "HYPOTHESIS_STORAGE_DIRECTORY": str(folder)}
+
+
+class Trial:
+    """Copies of a tree's `src`, one per job, in which faults are planted and tests are run."""
+
+    def __init__(self, root: Path, folder: Path, jobs: int) -> None:
+        self._root, self._usual, self._stamp = root, dict[str, float | None](), int(time.time())
+        self._lock = threading.Lock()
+        self._copies: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        for job in range(jobs):
+            copied = shutil.copytree(
+                root / "src", folder / str(job) / "src", ignore=shutil.ignore_patterns("__pycache__")
+            )
+            self._copies.put(copied)
+
+    def outcome(self, fault: Fault, tests: list[str]) -> str:
+        copied = self._copies.get()
+        try:
+            usual = {test: self._usual_seconds(copied, test) for test in tests}
+            sound = {test: took for test, took in usual.items() if took is not None}
+            if not sound:
+                return "untested"
+            path = copied / PACKAGE / fault.module
+            source = path.read_text("utf-8")
+            try:
+                self._write(path, planted(source, fault.number))
+                return "survived" if self._pass(copied, list(sound), 10 + 5 * sum(sound.values())) else "killed"
+            finally:
+                self._write(path, source)
+        finally:
+            self._copies.put(copied)
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write, with a time of its own: compiled code is found by time in seconds and size."""
+        with self._lock:
+            self._stamp += 1
+            path.write_text(text, "utf-8")
+            os.utime(path, (self._stamp, self._stamp))
+
+    def _usual_seconds(self, copied: Path, test: str) -> float | None:
+        """Return how long a test file takes without a fault; None if it fails then."""
+        if test not in self._usual:
+            started = time.monotonic()
+            passes = self._pass(copied, [test], None)
+            self._usual[test] = time.monotonic() - started if passes else None
+            if not passes:
+                print(f"left out, it fails without a fault: {test}", file=sys.stderr)
+        return self._usual[test]
+
+    def _pass(self, copied: Path, tests: list[str], limit: float | None) -> bool:
+        command = [*_pytest(), "-x", "-m", _MARKS, *tests]
+        environment, quiet = _environment(copied, copied.parent), subprocess.DEVNULL
+        with subprocess.Popen(
+            command, cwd=self._root, env=environment, process_group=0, stdout=quiet, stderr=quiet
+        ) as running:
+            try:
+                return running.wait(limit) == 0
+            except subprocess.TimeoutExpired:
+                return False
+            finally:
+                if running.poll() is None:  # too long, or interrupted: the processes it started end with it
+                    os.killpg(running.pid, signal.SIGKILL)
+
+
+Row = dict[str, Any]
+"""A fault as it was sampled, with `outcome` and, where it was found, `place`."""
+
+
+def try_faults(rows: list[Row], root: Path, known: dict[str, Any], jobs: int, save: Callable[[], None]) -> None:
+    """Fill in the outcome of every row that has none."""
+    wanted = [Fault(**row["fault"]) for row in rows]
+    places = find(wanted, all_faults(root))
+    lock = threading.Lock()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        trial = Trial(root, Path(folder), jobs)
+
+        def one(row: Row, place: Fault | None) -> None:
+            started = time.monotonic()
+            tests = choose_tests(place, known) if place else []
+            outcome = trial.outcome(place, tests) if place else "not found"
+            with lock:
+                row.update(outcome=outcome, tests=tests, seconds=round(time.monotonic() - started, 1))
+                row["place"] = f"{place.module}:{place.first}" if place else None
+                save()
+
+        left = [(row, place) for row, place in zip(rows, places, strict=True) if "outcome" not in row]
+        for done in [pool.submit(one, *each) for each in left]:
+            done.result()
+
+
+OUTCOMES = ("killed", "survived", "untested", "not found")
+
+
+def counts(rows: Iterable[Row]) -> dict[str, Counter[str]]:
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        table[row["fault"]["module"]][row.get("outcome", "left")] += 1
+    return dict(sorted(table.items()))
+
+
+def print_outcomes(rows: list[Row]) -> None:
+    table = counts(rows)
+    width = max([len(name) for name in table] + [6])
+    print(f"{'module':{width}}  planted  " + "  ".join(OUTCOMES))
+    for name, found in [*table.items(), ("all", sum(table.values(), Counter()))]:
+        numbers = "  ".join(f"{found[outcome]:{len(outcome)}}" for outcome in OUTCOMES)
+        print(f"{name:{width}}  {found['killed'] + found['survived']:7}  {numbers}")
+    for row in rows:
+        if row.get("outcome") in ("survived", "untested"):
+            print(f"  {row['outcome']}: {row['place']}  {row['fault']['function']}: {row['fault']['change'][:150]}")
+
+
+def compare(before: list[Row], after: list[Row]) -> int:
+    """Print the modules whose outcomes differ, and return how many faults are no longer killed."""
+    pairs = {json.dumps(row["fault"]): row for row in after}
+    lost = 0
+    old, new = counts(before), counts(after)
+    print("module: killed before -> after (survived, untested, not found after)")
+    for name in sorted(old.keys() | new.keys()):
+        was, now = old.get(name, Counter()), new.get(name, Counter())
+        if was != now:
+            rest = ", ".join(str(now[outcome]) for outcome in OUTCOMES[1:])
+            print(f"{name}: {was['killed']} -> {now['killed']} ({rest})")
+    for row in before:
+        other = pairs.get(json.dumps(row["fault"]), {})
+        if row.get("outcome") == "killed" and other.get("outcome") in ("survived", "untested"):
+            lost += 1
+            print(f"  no longer killed: {other['place']}  {row['fault']['function']}: {row['fault']['change'][:150]}")
+    total = [sum(table.values(), Counter())["killed"] for table in (old, new)]
+    print(f"all: {total[0]} -> {total[1]}; {lost} no longer killed")
+    return lost
+
+
+def _save(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(value, indent=1), "utf-8")
+    part.replace(path)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    about = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = about.add_subparsers(dest="command", required=True)
+    names = ("map", "sample", "try", "compare")
+    mapping, sampling, trying, comparing = (commands.add_parser(name) for name in names)
+    for command in (mapping, sampling, trying):
+        command.add_argument("--root", type=Path, default=ROOT, help="tree with src and tests (default: this one)")
+    for command in (mapping, trying):
+        command.add_argument("--jobs", type=int, default=1)
+        command.add_argument("--map", type=Path, help="file of the map (default: build/fault_map.json in the tree)")
+    mapping.add_argument("tests", nargs="*", help="test files and folders (default: the whole suite)")
+    sampling.add_argument("modules", nargs="*", help="parts of module names (default: every module)")
+    sampling.add_argument("--each", type=int, default=12, help="faults per module")
+    sampling.add_argument("--seed", type=int, default=0)
+    sampling.add_argument("--out", type=Path, required=True)
+    trying.add_argument("faults", type=Path)
+    trying.add_argument("--out", type=Path, required=True, help="outcomes; faults that have one are not tried again")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    asked = about.parse_args(arguments)
+    if asked.command == "compare":
+        return int(
+            compare(json.loads(asked.before.read_text("utf-8")), json.loads(asked.after.read_text("utf-8"))) > 0
+        )
+    root = asked.root.resolve()
+    if asked.command == "sample":
+        rows = []
+        for name, found in all_faults(root).items():
+            if not asked.modules or any(part in name for part in asked.modules):
+                rows += random.Random(f"{asked.seed} {name}").sample(found, min(asked.each, len(found)))
+        _save(asked.out, [{"fault": asdict(fault)} for fault in rows])
+        print(f"{len(rows)} faults in {len({fault.module for fault in rows})} modules")
+        return 0
+    where = asked.map or root / "build" / "fault_map.json"
+    if asked.command == "map":
+        known = make_map(root, asked.tests, asked.jobs)
+        _save(where, known)
+        bare = [name for name, tests in known["modules"].items() if not tests]
+        print(f"{len(known['modules'])} modules, {len(bare)} without a test: {' '.join(bare)}")
+        return 0
+    tried = json.loads((asked.out if asked.out.exists() else asked.faults).read_text("utf-8"))
+    try_faults(tried, root, json.loads(where.read_text("utf-8")), asked.jobs, lambda: _save(asked.out, tried))
+    print_outcomes(tried)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
