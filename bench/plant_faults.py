@@ -74,7 +74,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "worlds/maze.py": (*_READERS, "tests/worlds/test_maze.py"),
     "worlds/sliding.py": (*_READERS, "tests/worlds/test_sliding.py"),
     "worlds/boards.py": _READERS,
-    "tasks/worlds/scoring.py": _SCORES,
+    "tasks/worlds/maze_scoring.py": _SCORES,
+    "tasks/worlds/sliding_scoring.py": _SCORES,
+    "tasks/worlds/jigsaw_scoring.py": _SCORES,
+    "tasks/worlds/move_scores.py": _SCORES,
     "scoring/tagged.py": ("tests/uni_mmmu/test_tagged.py",),
     "scoring/frames.py": ("tests/uni_mmmu/test_frame_scores.py",),
     **{

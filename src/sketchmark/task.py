@@ -168,7 +168,7 @@ class Task:
         if name in PROTOCOLS:
             return PROTOCOLS[name]
         if ":" not in name and name not in self._code.aliases:
-            known = ", ".join((*PROTOCOLS, *self._code.aliases))
+            known = ", ".join((*PROTOCOLS, *(alias for alias in self._code.aliases if ":" not in alias)))
             raise UnknownName(f"no protocol named {name!r}", f"there are: {known}")
         found = self._code.find(name)
         if not isinstance(found, Protocol):

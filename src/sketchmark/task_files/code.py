@@ -100,19 +100,19 @@ class CodeNames:
             return
         for dotted in named_in(file):
             module, _, attribute = dotted.partition(":")
-            ours = _is_ours(module) and not attribute.startswith("_")
+            ours = dotted.removeprefix(_OURS) in self.aliases or (_is_ours(module) and not attribute.startswith("_"))
             if not ours and self._included.named(module, self._beside, by_hand=True) is None:
                 raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """Short names of code that our own folders bring: any task file may use them."""
+        """Names of code that our own folders bring, wherever it is: any task file may use them."""
         listed: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
         return listed
 
     def find(self, dotted: str) -> Any:
-        if ":" not in dotted and dotted in self.aliases:
-            module_name, _, attribute = self.aliases[dotted].partition(":")
+        if (code := self.aliases.get(dotted.removeprefix(_OURS))) is not None:
+            module_name, _, attribute = code.partition(":")
             return getattr(importlib.import_module(module_name), attribute)
         module_name, _, attribute = dotted.partition(":")
         for module in self._modules(module_name):
