@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES, NEEDS, can_have
+from sketchmark.canvas import CANVASES, NEEDS, OF_A_WORLD, can_have
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.models.base import Abilities, Model
@@ -23,6 +23,7 @@ from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.runs.shards import WHOLE, Shard
 from sketchmark.sounds import Sound
 from sketchmark.task import Mode, Task, TaskOptions
+from sketchmark.worlds import world_of
 
 STEPS = ("truth", "model")
 ALL = "all"
@@ -242,7 +243,8 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    if not can_have(cell.canvas, first):
+    world = world_of(first.target) if cell.canvas in OF_A_WORLD else None
+    if not can_have(cell.canvas, first, world):
         raise CannotPlay(
             f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
             "use own, blank or other",
