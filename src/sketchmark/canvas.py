@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 from sketchmark.errors import CallFailed
 from sketchmark.parts import Part, Sample
 from sketchmark.picture import Picture
-from sketchmark.worlds import world_of
 
 CANVASES = ("own", "blank", "other", "oracle", "corrupt", "caption", "source")
 """`source` is the code of a drawing instead of the picture, for a model that draws by code. It is not made of the
@@ -20,17 +20,29 @@ NEEDS = {
 }
 """Canvas -> what a sample must have for it."""
 
+OF_A_WORLD = ("corrupt", "caption")
+"""Canvases that only a sample's world can make."""
+
 Canvas = Callable[[Picture, int], Awaitable[Picture | Part]]
 """(the drawing, how many were drawn before it) -> what goes into the context in its place: a picture, or a part that
 says who wrote it."""
 
 
-def can_have(name: str, sample: Sample) -> bool:
-    """Whether a sample has what a canvas shows."""
+class MakesCanvases(Protocol):
+    """The part of a world that canvases are made by."""
+
+    @property
+    def corrupt(self) -> Callable[[Sample], list[Picture]] | None: ...
+
+    @property
+    def caption(self) -> Callable[[Sample, Picture], str] | None: ...
+
+
+def can_have(name: str, sample: Sample, world: MakesCanvases | None) -> bool:
+    """Whether a sample has what a canvas shows. `world` is the sample's; only the canvases of a world ask for it."""
     if name == "oracle":
         return sample.frames is not None
-    world = world_of(sample.target) if name in NEEDS else None
-    return name not in NEEDS or (world is not None and getattr(world, name) is not None)
+    return name not in OF_A_WORLD or (world is not None and getattr(world, name) is not None)
 
 
 async def own(drawing: Picture, index: int) -> Picture:

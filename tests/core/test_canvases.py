@@ -11,8 +11,9 @@ from sketchmark.models.base import Abilities, Reply
 from sketchmark.picture import Picture
 from sketchmark.request import Request
 from sketchmark.runs.checks import check
-from sketchmark.runs.plan import Cell, cells_of
+from sketchmark.runs.plan import Cell
 from sketchmark.runs.play import play
+from sketchmark.runs.scored import cells_of
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered
 

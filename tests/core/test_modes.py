@@ -14,6 +14,7 @@ from sketchmark.scores import Scores
 from sketchmark.task import Task, TaskOptions, for_model
 from sketchmark.task_files.code import CodeNames
 from sketchmark.task_files.reading import merged
+from sketchmark.tasks.worlds import maze_scoring
 from tests.core.playing import protocol, task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
@@ -201,7 +202,8 @@ def scored(value: float, factor: float = 1) -> Scores:
 
 def test_code_is_found_inside_the_tasks_first_and_then_anywhere_and_otherwise_named() -> None:
     find = CodeNames().find
-    assert find("worlds.scoring:Scores") is Scores
+    assert find("worlds.maze_scoring:Scores") is Scores
+    assert find("worlds.scoring:maze") is find("sketchmark.tasks.worlds.scoring:maze") is maze_scoring.score
     assert find("itertools:count") is itertools.count
     for missing in ("itertools:nothing", "no.such.module:name"):
         with pytest.raises(UnknownName, match="cannot find"):

@@ -18,8 +18,8 @@ from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.models import bagel, openai, openai_chat, transformers_chat
 from sketchmark.models.generation import KNOWN, refuse_misspelt
-from sketchmark.runs.plan import cells_of
 from sketchmark.runs.prepare import prepare
+from sketchmark.runs.scored import cells_of
 from tests.core.test_cli import sketchmark as say
 
 SPELLINGS = {"--output-path", "--output", "--out", "-o"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bench.faults import Fault, all_faults, faults_in, find, planted
-from bench.plant_faults import compare, main, choose_tests
+from bench.plant_faults import choose_tests, compare, main
 
 OLD = '''
 """A module."""

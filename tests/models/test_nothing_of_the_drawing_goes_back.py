@@ -27,8 +27,8 @@ from sketchmark.parts import Context, Part
 from sketchmark.picture import Picture
 from sketchmark.request import Request
 from sketchmark.runs.checks import plan
-from sketchmark.runs.plan import cells_of
 from sketchmark.runs.play import play
+from sketchmark.runs.scored import cells_of
 from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
 
 STEPS = 3

@@ -14,7 +14,7 @@ from sketchmark.parts import Sample
 from sketchmark.picture import Picture
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading
-from sketchmark.tasks.worlds import alignment
+from sketchmark.tasks.worlds import maze_scoring
 from sketchmark.worlds import maze as mazes
 from tests.core.helpers import colour
 from tests.core.test_cli import sketchmark as command
@@ -120,7 +120,7 @@ def _maze(answer: list[str], drawn: list[Picture]) -> dict[str, float | None]:
     episode = make_episode(sample, *replies, act="draw")
     said = make_episode(sample, Reply(f"<ANSWER_JSON>{json.dumps(answer)}</ANSWER_JSON>"))
     whole = type(episode)(sample, (*episode.turns, *said.turns))
-    return dict(alignment.maze(sample, whole, Grading()).values)
+    return dict(maze_scoring.score_drawings(sample, whole, Grading()).values)
 
 
 def test_an_answer_follows_its_drawing_whether_or_not_that_is_right() -> None:

@@ -9,7 +9,7 @@ from PIL import Image
 
 from sketchmark.picture import Picture
 from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import scoring
+from sketchmark.tasks.worlds import jigsaw_scoring, maze_scoring, sliding_scoring
 from sketchmark.worlds import sliding
 from tests.episodes import BLANK, choice_answer, episode, maze_sample, moves_answer, painted, sliding_sample
 
@@ -26,7 +26,9 @@ OURS = {"maze_solved", "maze_img_legal"}
 
 
 def _maze(picture: Picture, drawings: list[Picture], how: str = "official") -> Scores:
-    return scoring.maze(maze_sample(picture, WAY, 3, 3), episode(moves_answer(*WAY), drawings=drawings), Grading(how))
+    return maze_scoring.score(
+        maze_sample(picture, WAY, 3, 3), episode(moves_answer(*WAY), drawings=drawings), Grading(how)
+    )
 
 
 def _on_a_page(picture: Picture, wide: int = 1, tall: int = 1) -> Picture:
@@ -42,9 +44,9 @@ def test_the_choice_may_be_true_or_one_point_nought() -> None:
 
     for choice in (True, 1.0):
         said = episode(choice_answer(choice))
-        assert scoring.jigsaw(_sample(1), said, Grading("official")).values == {"jigsaw_text_acc": 1.0}
-        assert scoring.jigsaw(_sample(1), said, Grading("official+dreamsim")).values == {"jigsaw_text_acc": 1.0}
-    assert scoring.jigsaw(_sample(1), episode(choice_answer(True)), Grading()).unparsed
+        assert jigsaw_scoring.score(_sample(1), said, Grading("official")).values == {"jigsaw_text_acc": 1.0}
+        assert jigsaw_scoring.score(_sample(1), said, Grading("official+dreamsim")).values == {"jigsaw_text_acc": 1.0}
+    assert jigsaw_scoring.score(_sample(1), episode(choice_answer(True)), Grading()).unparsed
 
 
 def test_on_a_clear_square_board_official_and_strict_agree() -> None:
@@ -105,7 +107,7 @@ def test_of_a_drawing_wider_than_tall_the_published_search_of_sliding_puzzles_se
     sample = sliding_sample(STATE, ["right"])
     frames = sample.frames() if sample.frames else []
     drawn = episode("", drawings=[_stretched(frame) for frame in frames])
-    official, strict = (scoring.sliding(sample, drawn, Grading(how)).values for how in ("official", "strict"))
+    official, strict = (sliding_scoring.score(sample, drawn, Grading(how)).values for how in ("official", "strict"))
     assert (strict["sliding_img_exact"], official["sliding_img_exact"]) == (1.0, 0.0)
     assert official["sliding_parse_all_ok"] == 1.0, "ours, by our own reading"
     assert sliding.read(_stretched(sliding.render(STATE)), published=True)[-1] == [7, 8, 9]
@@ -115,7 +117,7 @@ def test_sliding_puzzles_on_square_pages_score_alike() -> None:
     sample = sliding_sample(STATE, ["up", "left"])
     frames = sample.frames() if sample.frames else []
     drawn = episode(moves_answer("up", "left"), drawings=frames)
-    official, strict = (scoring.sliding(sample, drawn, Grading(how)).values for how in ("official", "strict"))
+    official, strict = (sliding_scoring.score(sample, drawn, Grading(how)).values for how in ("official", "strict"))
     assert official == strict and official["sliding_img_exact"] == 1.0
 
 
@@ -124,4 +126,4 @@ def test_sliding_frames_are_compared_as_the_published_evaluator_reads_both() -> 
     frames = sample.frames() if sample.frames else []
     drawn = episode("", drawings=[_on_a_page(frame, wide=2) for frame in frames])
     for how in ("official", "strict"):
-        assert scoring.sliding(sample, drawn, Grading(how)).values["sliding_img_exact"] == 1.0
+        assert sliding_scoring.score(sample, drawn, Grading(how)).values["sliding_img_exact"] == 1.0

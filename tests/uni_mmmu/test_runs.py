@@ -17,7 +17,7 @@ from sketchmark.models.players import make
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
 from sketchmark.scores import Grading
-from sketchmark.tasks.worlds import scoring
+from sketchmark.tasks.worlds import jigsaw_scoring
 from sketchmark.worlds import jigsaw, maze
 from tests.golden.recording import Recorder
 from tests.uni_mmmu import published
@@ -169,13 +169,13 @@ def test_the_three_readings_of_a_choice(
     said: str, strict: int | None, official: int | None, lenient: int | None
 ) -> None:
     for name, read in {"strict": strict, "official": official, "lenient": lenient}.items():
-        scores = scoring.jigsaw(Sample("x", target={"label": 1}), answered(said), Grading(name))
+        scores = jigsaw_scoring.score(Sample("x", target={"label": 1}), answered(said), Grading(name))
         assert (scores.notes["answer"], scores.unparsed) == (read, read is None), name
 
 
 def test_an_echo_of_the_template_is_noted() -> None:
     echo = answered('<FINAL_ANSWER_JSON>{"choice": 0 or 1, "rationale": ""}</FINAL_ANSWER_JSON>')
-    scores = scoring.jigsaw(Sample("x", target={"label": 0}), echo, Grading())
+    scores = jigsaw_scoring.score(Sample("x", target={"label": 0}), echo, Grading())
     assert scores.values["jigsaw_text_acc"] == 0.0
     assert scores.notes["echo"]
 
@@ -207,7 +207,7 @@ def test_without_two_drawings_a_jigsaw_has_no_picture_score() -> None:
     frames = jigsaw.frames(ref)
     sample = Sample("x", target={"label": ref.label}, frames=lambda: frames)
     for drawings in (frames[:1], [*frames, frames[0]]):
-        assert scoring.jigsaw(sample, answered("", *drawings), Grading()).values["jigsaw_img_similarity"] == 0.0
+        assert jigsaw_scoring.score(sample, answered("", *drawings), Grading()).values["jigsaw_img_similarity"] == 0.0
 
 
 def test_an_item_without_ground_truth_has_no_text_score(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sketchmark.picture import Picture
 from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import scoring
+from sketchmark.tasks.worlds import maze_scoring
 from tests.episodes import BLANK, episode, maze_sample, moves_answer, painted
 
 BOARD = ("S # ", "    ", "  #G")
@@ -28,11 +28,11 @@ PICTURE_SCORES = {"img_exact", "img_frame_acc", "img_legal", "parse_frame_succes
 
 
 def _text(*moves: str) -> Mapping[str, float | None]:
-    return scoring.maze(SAMPLE, episode(moves_answer(*moves)), Grading()).values
+    return maze_scoring.score(SAMPLE, episode(moves_answer(*moves)), Grading()).values
 
 
 def _drawn(*pictures: Picture | None) -> Scores:
-    return scoring.maze(SAMPLE, episode(moves_answer(*WAY), drawings=pictures), Grading())
+    return maze_scoring.score(SAMPLE, episode(moves_answer(*WAY), drawings=pictures), Grading())
 
 
 def _picture_scores(scores: Scores) -> dict[str, float | None]:
@@ -79,24 +79,24 @@ def test_text_scores_compare_position_by_position_with_the_truth(
 
 
 def test_of_a_truth_without_moves_no_position_can_agree() -> None:
-    values = scoring.maze(maze_sample(painted(*BOARD), [], 3, 4), episode(moves_answer()), Grading()).values
+    values = maze_scoring.score(maze_sample(painted(*BOARD), [], 3, 4), episode(moves_answer()), Grading()).values
     assert (values["maze_text_exact"], values["maze_text_frame_acc"]) == (1.0, 0.0)
 
 
 def test_an_answer_that_cannot_be_read_is_wrong_and_unparsed() -> None:
-    scores = scoring.maze(SAMPLE, episode("I would go down."), Grading())
+    scores = maze_scoring.score(SAMPLE, episode("I would go down."), Grading())
     assert scores.unparsed
     assert set(scores.values.values()) == {0.0}
     assert scores.notes == {"answer": None, "expected": WAY}
 
 
 def test_an_empty_list_is_an_answer_and_a_failed_episode_has_none() -> None:
-    assert not scoring.maze(SAMPLE, episode(moves_answer()), Grading()).unparsed
-    assert scoring.maze(SAMPLE, episode(moves_answer(*WAY), failed=True), Grading()).unparsed
+    assert not maze_scoring.score(SAMPLE, episode(moves_answer()), Grading()).unparsed
+    assert maze_scoring.score(SAMPLE, episode(moves_answer(*WAY), failed=True), Grading()).unparsed
 
 
 def test_the_notes_hold_what_was_read_and_what_is_true() -> None:
-    scores = scoring.maze(SAMPLE, episode(moves_answer("Down ", "up")), Grading())
+    scores = maze_scoring.score(SAMPLE, episode(moves_answer("Down ", "up")), Grading())
     assert scores.notes == {"answer": ["down", "up"], "expected": WAY}
     assert not scores.unparsed
 
@@ -105,7 +105,7 @@ def test_answers_are_read_by_the_rules_asked_for_with_dreamsim_or_without() -> N
     loose = episode(str(WAY))
     for name, right in {"strict": 1.0, "official": 0.0, "lenient": 1.0}.items():
         for suffix in ("", "+dreamsim"):
-            assert scoring.maze(SAMPLE, loose, Grading(name + suffix)).values["maze_text_exact"] == right
+            assert maze_scoring.score(SAMPLE, loose, Grading(name + suffix)).values["maze_text_exact"] == right
 
 
 def test_pictures_are_scored_only_when_drawing_was_asked_for() -> None:
@@ -209,12 +209,12 @@ def test_a_frame_parses_with_the_inputs_walls_one_agent_and_one_goal(frame: tupl
 def test_expected_frames_show_an_agent_that_stays_where_the_true_moves_run_into_a_wall() -> None:
     sample = maze_sample(painted(*BOARD), ["up", "down"], 3, 4)
     drawn = episode("", drawings=[painted(*BOARD), FRAMES[0]])
-    assert scoring.maze(sample, drawn, Grading()).values["maze_img_exact"] == 1.0
+    assert maze_scoring.score(sample, drawn, Grading()).values["maze_img_exact"] == 1.0
 
 
 def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> None:
     sample = maze_sample(painted(*BOARD), None, 3, 4)
-    scores = scoring.maze(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
+    scores = maze_scoring.score(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.values == {
         "maze_text_exact": None,
         "maze_text_frame_acc": None,
@@ -231,7 +231,7 @@ def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> Non
 
 def test_an_input_that_cannot_be_read_is_said_and_nothing_can_follow_from_it() -> None:
     sample = maze_sample(painted("S # ", "  ? ", "  #G"), WAY, 3, 4)
-    scores = scoring.maze(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
+    scores = maze_scoring.score(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.notes["input_unreadable"] is True
     assert scores.values["maze_text_exact"] == 1.0
     assert scores.values["maze_solved"] == 0.0
@@ -243,5 +243,5 @@ def test_an_input_that_cannot_be_read_is_said_and_nothing_can_follow_from_it() -
 
 def test_an_agent_that_begins_on_the_goal_has_nothing_to_do() -> None:
     sample = maze_sample(painted("B # ", "    ", "  # "), None, 3, 4)
-    assert scoring.maze(sample, episode(moves_answer()), Grading()).values["maze_solved"] == 1.0
-    assert scoring.maze(sample, episode("nothing"), Grading()).values["maze_solved"] == 0.0
+    assert maze_scoring.score(sample, episode(moves_answer()), Grading()).values["maze_solved"] == 1.0
+    assert maze_scoring.score(sample, episode("nothing"), Grading()).values["maze_solved"] == 0.0

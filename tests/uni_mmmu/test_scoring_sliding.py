@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.picture import Picture
 from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import scoring
+from sketchmark.tasks.worlds import sliding_scoring
 from sketchmark.worlds import sliding
 from tests.episodes import BLANK, episode, moves_answer, sliding_sample, smeared
 
@@ -22,11 +22,11 @@ PICTURE_SCORES = {"img_exact", "img_frame_acc", "img_legal", "parse_frame_succes
 
 
 def _said(*moves: str) -> Scores:
-    return scoring.sliding(SAMPLE, episode(moves_answer(*moves)), Grading())
+    return sliding_scoring.score(SAMPLE, episode(moves_answer(*moves)), Grading())
 
 
 def _drawn(*pictures: Picture | None) -> Scores:
-    return scoring.sliding(SAMPLE, episode(moves_answer(*WAY), drawings=pictures), Grading())
+    return sliding_scoring.score(SAMPLE, episode(moves_answer(*WAY), drawings=pictures), Grading())
 
 
 def _picture_scores(scores: Scores) -> dict[str, float | None]:
@@ -60,13 +60,13 @@ def test_solved_means_possible_moves_only_that_end_in_the_goal(moves: list[str],
 def test_the_goal_is_the_state_in_which_the_true_moves_end() -> None:
     sample = sliding_sample(GOAL, ["left", "up"])
     for moves, solved in ((["left", "up"], 1.0), (["up", "down", "left", "up"], 1.0), (["left"], 0.0), ([], 0.0)):
-        values = scoring.sliding(sample, episode(moves_answer(*moves)), Grading()).values
+        values = sliding_scoring.score(sample, episode(moves_answer(*moves)), Grading()).values
         assert values["sliding_solved"] == solved
 
 
 def test_a_true_move_that_is_not_possible_changes_nothing() -> None:
     sample = sliding_sample(FIRST, ["down", "down", "right"])
-    assert scoring.sliding(sample, episode(moves_answer(*WAY)), Grading()).values["sliding_solved"] == 1.0
+    assert sliding_scoring.score(sample, episode(moves_answer(*WAY)), Grading()).values["sliding_solved"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_text_scores_compare_position_by_position_with_the_truth(
 
 
 def test_an_answer_that_cannot_be_read_is_wrong_and_unparsed() -> None:
-    scores = scoring.sliding(SAMPLE, episode("Slide it down."), Grading())
+    scores = sliding_scoring.score(SAMPLE, episode("Slide it down."), Grading())
     assert scores.unparsed and set(scores.values.values()) == {0.0}
     assert scores.notes == {"answer": None, "expected": WAY}
     assert not _said().unparsed
@@ -97,9 +97,9 @@ def test_an_answer_that_cannot_be_read_is_wrong_and_unparsed() -> None:
 
 def test_answers_are_read_by_the_rules_asked_for() -> None:
     loose = episode("['down', 'right']")
-    assert scoring.sliding(SAMPLE, loose, Grading("official")).unparsed
+    assert sliding_scoring.score(SAMPLE, loose, Grading("official")).unparsed
     for name in ("strict", "lenient"):
-        assert scoring.sliding(SAMPLE, loose, Grading(name)).values["sliding_text_exact"] == 1.0
+        assert sliding_scoring.score(SAMPLE, loose, Grading(name)).values["sliding_text_exact"] == 1.0
 
 
 def test_pictures_are_scored_only_when_drawing_was_asked_for() -> None:
@@ -144,7 +144,7 @@ def test_drawings_are_scored_frame_by_frame(drawn: Sequence[Picture], expected: 
 
 def test_a_sample_without_true_frames_has_none_to_be_right_about() -> None:
     sample = sliding_sample(FIRST, WAY, with_frames=False)
-    scores = scoring.sliding(sample, episode("", drawings=FRAMES), Grading())
+    scores = sliding_scoring.score(sample, episode("", drawings=FRAMES), Grading())
     found = _picture_scores(scores)
     assert (found["img_exact"], found["img_frame_acc"], found["img_legal"]) == (0.0, 0.0, 1.0)
     assert scores.notes["frames_right"] == [False, False]
@@ -152,7 +152,7 @@ def test_a_sample_without_true_frames_has_none_to_be_right_about() -> None:
 
 def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> None:
     sample = sliding_sample(FIRST, None, with_frames=False)
-    scores = scoring.sliding(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
+    scores = sliding_scoring.score(sample, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.values == {
         "sliding_text_exact": None,
         "sliding_text_frame_acc": None,
@@ -169,7 +169,7 @@ def test_without_ground_truth_there_is_no_score_where_one_would_need_it() -> Non
 def test_an_input_that_cannot_be_read_is_said_and_nothing_can_follow_from_it() -> None:
     sample = sliding_sample(FIRST, WAY)
     broken = type(sample)("x", {"initial": smeared(FIRST)}, target=sample.target, frames=sample.frames)
-    scores = scoring.sliding(broken, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
+    scores = sliding_scoring.score(broken, episode(moves_answer(*WAY), drawings=FRAMES), Grading())
     assert scores.notes["input_unreadable"] is True
     assert scores.values["sliding_solved"] == 0.0
     assert scores.values["sliding_img_legal"] == 0.5, "the first frame alone has nothing before it"
@@ -181,4 +181,4 @@ def test_a_board_of_another_size_is_read_as_such() -> None:
     first = (3, 2, 1, 4)
     sample = sliding_sample(first, ["down", "left"])
     drawn = episode(moves_answer("down", "left"), drawings=sliding.frames(first, ["down", "left"]))
-    assert set(scoring.sliding(sample, drawn, Grading()).values.values()) == {1.0}
+    assert set(sliding_scoring.score(sample, drawn, Grading()).values.values()) == {1.0}

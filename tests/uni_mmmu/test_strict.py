@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.tasks.worlds.answers import choice, moves
+from sketchmark.tasks.worlds.answers import strict_choice, strict_moves
 
 CHOSEN = (
     '<FINAL_ANSWER_JSON>{"choice": @K, "rationale": "the seam fits"}</FINAL_ANSWER_JSON>',
@@ -98,12 +98,12 @@ UNSURE = (
 @pytest.mark.parametrize("meant", [0, 1])
 @pytest.mark.parametrize("template", CHOSEN)
 def test_a_choice_is_read_as_it_was_meant(template: str, meant: int) -> None:
-    assert choice(template.replace("@K", str(meant)).replace("@O", str(1 - meant))) == meant
+    assert strict_choice(template.replace("@K", str(meant)).replace("@O", str(1 - meant))) == meant
 
 
 @pytest.mark.parametrize("reply", UNSURE)
 def test_a_choice_that_a_person_would_not_be_sure_of_is_none(reply: str) -> None:
-    assert choice(reply) is None
+    assert strict_choice(reply) is None
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,4 @@ def test_a_choice_that_a_person_would_not_be_sure_of_is_none(reply: str) -> None
     ],
 )
 def test_moves_are_read_from_the_tags_or_from_a_list_that_ends_the_reply(reply: str, read: list[str] | None) -> None:
-    assert moves(reply) == read
+    assert strict_moves(reply) == read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sketchmark.canvas import NEEDS, can_have
+from sketchmark.canvas import NEEDS, OF_A_WORLD, can_have
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models.base import Abilities, Model
@@ -13,6 +13,7 @@ from sketchmark.picture import Picture
 from sketchmark.request import Request
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.sounds import Sound
+from sketchmark.worlds import world_of
 
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
@@ -62,7 +63,8 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    if not can_have(cell.canvas, first):
+    world = world_of(first.target) if cell.canvas in OF_A_WORLD else None
+    if not can_have(cell.canvas, first, world):
         raise CannotPlay(
             f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",
             "use own, blank or other",

@@ -77,7 +77,7 @@ def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canva
         return canvases.blank
     if cell.canvas == "oracle" and sample.frames:
         return canvases.instead(sample.frames())
-    world = world_of(sample.target) if cell.canvas in ("corrupt", "caption") else None
+    world = world_of(sample.target) if cell.canvas in canvases.OF_A_WORLD else None
     if cell.canvas == "corrupt" and world and world.corrupt and (frames := world.corrupt(sample)):
         return canvases.instead(frames)
     if cell.canvas == "caption" and world and world.caption:

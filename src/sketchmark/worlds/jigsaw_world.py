@@ -194,7 +194,7 @@ WORLD = World(
 
 ALIASES = {
     "samples": "sketchmark.worlds.jigsaw_world:samples",
-    "score": "sketchmark.tasks.worlds.scoring:jigsaw",
-    "drawn": "sketchmark.tasks.worlds.alignment:jigsaw",
+    "score": "sketchmark.tasks.worlds.jigsaw_scoring:score",
+    "drawn": "sketchmark.tasks.worlds.jigsaw_scoring:score_drawings",
 }
 """The names by which task files and run folders know this code. They never change; where the code is, may."""

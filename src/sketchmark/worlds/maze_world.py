@@ -36,13 +36,13 @@ def samples(
     return numbered_drafts("maze", seed, make)
 
 
-def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
+def _read_board(picture: Picture, rows: int, cols: int) -> BoardReading:
     seen = maze.read(picture, rows, cols)
     return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
 
 
 def _caption(sample: Sample, drawing: Picture) -> str:
-    return in_words(_read(drawing, sample.target["rows"], sample.target["cols"]), _name)
+    return in_words(_read_board(drawing, sample.target["rows"], sample.target["cols"]), _name)
 
 
 def _name(label: Label) -> str:
@@ -87,7 +87,7 @@ WORLD = World(
     board=Board(
         size=(6, 6),
         legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
-        read=_read,
+        read=_read_board,
         edges=maze.edges,
         name=_name,
     ),
@@ -98,7 +98,7 @@ WORLD = World(
 
 ALIASES = {
     "samples": "sketchmark.worlds.maze_world:samples",
-    "score": "sketchmark.tasks.worlds.scoring:maze",
-    "drawn": "sketchmark.tasks.worlds.alignment:maze",
+    "score": "sketchmark.tasks.worlds.maze_scoring:score",
+    "drawn": "sketchmark.tasks.worlds.maze_scoring:score_drawings",
 }
 """The names by which task files and run folders know this code. They never change; where the code is, may."""

@@ -186,7 +186,7 @@ WORLD = World(
 
 ALIASES = {
     "samples": "sketchmark.worlds.sliding_world:samples",
-    "score": "sketchmark.tasks.worlds.scoring:sliding",
-    "drawn": "sketchmark.tasks.worlds.alignment:sliding",
+    "score": "sketchmark.tasks.worlds.sliding_scoring:score",
+    "drawn": "sketchmark.tasks.worlds.sliding_scoring:score_drawings",
 }
 """The names by which task files and run folders know this code. They never change; where the code is, may."""

@@ -18,7 +18,7 @@ from sketchmark.scoring.thinking import without_thinking
 from sketchmark.scoring.vocabulary import HEDGE, is_negator
 from sketchmark.worlds.boards import MOVES
 
-_CHOICE = re.compile(r"[\"']choice[\"']\s?:\s?[\"']?(?:candidate[ _]?)?([01])(?:\.0)?[\"']?\s*(?:[,}]|\Z)", re.I)
+_CHOSEN = re.compile(r"[\"']choice[\"']\s?:\s?[\"']?(?:candidate[ _]?)?([01])(?:\.0)?[\"']?\s*(?:[,}]|\Z)", re.I)
 _OBJECT_END = re.compile(r"</final|\}", re.I)
 _LISTED = re.compile(r"^[ ]?\d{1,2}[.)][ ]\S|\(\d\)", re.M)
 _NAMED = re.compile(
@@ -58,11 +58,11 @@ class _Candidates(Words):
 _READER = Reader("01", _Candidates())
 
 
-def choice(response: str) -> int | None:
+def strict_choice(response: str) -> int | None:
     """The last `choice` of an object, unless what follows takes it back; without any, the candidate that the reply
     commits to."""
     text = without_thinking(unwrap(response))
-    given = list(_CHOICE.finditer(text))
+    given = list(_CHOSEN.finditer(text))
     if not given:
         return None if echoes_template(text) else _committed(text)
     meant = [found for found in given if not _denied(text, found.start())]
@@ -81,7 +81,7 @@ def _committed(text: str) -> int | None:
     return int(min(verdict.letters)) if verdict.letters else None
 
 
-def moves(response: str) -> list[str] | None:
+def strict_moves(response: str) -> list[str] | None:
     """What the last tag holds, closed or not; without any, a list of moves that the reply ends with."""
     text = without_thinking(unwrap(response))
     tags = list(_MOVES_TAG.finditer(text))

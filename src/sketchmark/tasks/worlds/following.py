@@ -9,15 +9,15 @@ implies nothing wrong (the model ended before the corrupt frame). An answer that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from sketchmark.episode import Episode
 from sketchmark.parts import Sample
 from sketchmark.picture import Picture
+from sketchmark.scoring.frames import State
 from sketchmark.worlds.playing import Shown, StepByStep
 
 FOLLOWS = "follows_corrupt"
-State = TypeVar("State")
 
 
 def shown(episode: Episode) -> list[Picture]:
@@ -25,7 +25,9 @@ def shown(episode: Episode) -> list[Picture]:
     return [part.picture for turn in episode.turns if turn.act == "draw" for part in turn.added if part.picture]
 
 
-def moves(play: StepByStep[State], sample: Sample, episode: Episode, answer: Sequence[str] | None) -> dict[str, Any]:
+def followed_moves(
+    play: StepByStep[State], sample: Sample, episode: Episode, answer: Sequence[str] | None
+) -> dict[str, Any]:
     """`{}` unless the canvas is corrupt."""
     if episode.settings.get("canvas") != "corrupt":
         return {}
@@ -35,16 +37,3 @@ def moves(play: StepByStep[State], sample: Sample, episode: Episode, answer: Seq
     if not implied or implied == truth[: len(implied)]:
         return {FOLLOWS: None}
     return {FOLLOWS: float(answer is not None and list(answer[: len(implied)]) == implied)}
-
-
-def choice(sample: Sample, episode: Episode, answer: int | None) -> dict[str, Any]:
-    """`{}` unless the canvas is corrupt."""
-    from sketchmark.worlds.jigsaw_world import better_shown
-
-    if episode.settings.get("canvas") != "corrupt":
-        return {}
-    reference = sample.pictures["ref"]
-    implied = better_shown(shown(episode), reference) if isinstance(reference, Picture) else None
-    if implied is None or implied == int(sample.target["label"]):
-        return {FOLLOWS: None}
-    return {FOLLOWS: float(answer == implied)}
