@@ -19,9 +19,10 @@ from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context, Picture
 from sketchmark.request import Request
 from sketchmark.runs import submissions as submission
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.checks import plan
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.rescore import aggregate, rescore
+from sketchmark.runs.rescore import rescore
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
 from sketchmark.task import Grading

@@ -15,10 +15,11 @@ from sketchmark.files.atomic import write_json
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Picture, Sample
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, PlayAbout, RunAbout
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.store import RunFolder
 from sketchmark.sounds import Sound
 from sketchmark.task import Grading, Scores, Task
