@@ -29,7 +29,7 @@ from sketchmark.scoring import choices, marked, numbers, open_answers, phrases, 
 from sketchmark.scoring.listed import options_of
 from sketchmark.serve import batch_lines, bodies, chat_request
 from sketchmark.serve.wire_errors import WireError
-from sketchmark.task_files.reading import checked_config
+from sketchmark.task_files.foreign import checked_config
 from sketchmark.task_files.yaml_text import load
 from sketchmark.tasks.medical import radiology_metrics
 from sketchmark.tasks.medical.medevalkit import extract, judges, open_end

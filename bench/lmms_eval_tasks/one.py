@@ -20,7 +20,7 @@ from sketchmark.errors import SketchmarkError
 from sketchmark.models.base import Model, Options, Reply
 from sketchmark.parts import Context
 from sketchmark.runs.results_format import CellSummary
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.foreign import read_config
 from sketchmark.tasks.lmms_eval.config import examples_given, examples_split, examples_wanted, metrics
 from sketchmark.tasks.lmms_eval.task_code import TaskCode
 

@@ -22,18 +22,18 @@ from sketchmark.models.registry import Registry, meant_by, suggestion
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.checking import checked
 from sketchmark.task_files.code import CodeNames, IncludedFiles
-from sketchmark.task_files.foreign import wants_a_group_score
-from sketchmark.task_files.included import Unread, in_words, task_files_in
-from sketchmark.task_files.reading import (
-    MODES,
+from sketchmark.task_files.foreign import (
     is_group,
     is_lmms_eval,
+    may_be_a_task,
     members_of,
     mode_in,
     name_of,
     read_config,
-    yaml_files,
+    wants_a_group_score,
 )
+from sketchmark.task_files.included import Unread, in_words, task_files_in
+from sketchmark.task_files.reading import MODES, yaml_files
 from sketchmark.task_files.schema import TaskFile
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
@@ -86,7 +86,7 @@ class Catalog:
             self._include_files([path])
             return
         readable = []
-        for file, seen in task_files_in(path):
+        for file, seen in task_files_in(path, may_be_a_task):
             try:
                 _check(file)
                 readable.append(file)

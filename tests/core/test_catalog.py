@@ -12,7 +12,7 @@ from sketchmark.models.base import Options
 from sketchmark.models.cached import call_key
 from sketchmark.parts import of
 from sketchmark.task import TaskOptions
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.foreign import read_config
 
 TASK = """
 about: a task of my own

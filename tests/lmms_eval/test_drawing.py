@@ -10,7 +10,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.runs.results_format import CellSummary
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.foreign import read_config
 from tests.lmms_eval.test_own_tasks import Eye
 
 ASKED = "Look. Is it dark or light?\nAnswer with one word."

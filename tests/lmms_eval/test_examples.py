@@ -17,7 +17,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.models.base import Options, Reply
 from sketchmark.parts import Context
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.foreign import read_config
 from tests.lmms_eval.test_own_tasks import Eye, run
 
 SUMS: dict[str, Any] = {

@@ -20,7 +20,7 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.files import tables
 from sketchmark.picture import Picture
-from sketchmark.task_files.reading import read_config
+from sketchmark.task_files.foreign import read_config
 from tests.core.helpers import colour
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"

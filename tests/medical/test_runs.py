@@ -20,9 +20,10 @@ from sketchmark.parts import Context
 from sketchmark.picture import Picture
 from sketchmark.request import Request
 from sketchmark.runs import submissions as submission
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.checks import plan
 from sketchmark.runs.options import RunOptions
-from sketchmark.runs.rescore import aggregate, rescore
+from sketchmark.runs.rescore import rescore
 from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading

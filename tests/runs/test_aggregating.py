@@ -9,7 +9,8 @@ from typing import Any
 from sketchmark.episode import Episode
 from sketchmark.files.plain import plain
 from sketchmark.parts import Sample
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.aggregate import aggregate
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading, Scores
 from sketchmark.task import Task

@@ -18,6 +18,7 @@ from sketchmark.models.cached import Cached, CallCache, call_key
 from sketchmark.notebook.run import Run
 from sketchmark.parts import of
 from sketchmark.report import write_report
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.choosing import choose
 from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.failed import failed
@@ -29,7 +30,7 @@ from sketchmark.runs.merging import merge
 from sketchmark.runs.play import play
 from sketchmark.runs.record import pack_episode
 from sketchmark.runs.repair import repair
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.settling import settled
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading

@@ -12,7 +12,8 @@ from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
 from sketchmark.task import Task
 from sketchmark.task_files import published
-from sketchmark.task_files.reading import read_config, yaml_files
+from sketchmark.task_files.foreign import read_config
+from sketchmark.task_files.reading import yaml_files
 
 GOOD = """
 source: {use: "maze", rows: 5, cols: 5, min_steps: 2, max_steps: 6}

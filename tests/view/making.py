@@ -16,10 +16,11 @@ from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Reply, Usage
 from sketchmark.parts import Part, Sample
 from sketchmark.picture import Picture
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, PlayAbout, RunAbout
 from sketchmark.runs.grading import grade
 from sketchmark.runs.record import pack_episode
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.store import RunFolder
 from sketchmark.scores import Grading, Scores
 from sketchmark.sounds import Sound

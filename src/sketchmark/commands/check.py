@@ -119,7 +119,7 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     from sketchmark.catalog import in_our_words
     from sketchmark.errors import BadInput
     from sketchmark.task import Task
-    from sketchmark.task_files.reading import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.task_files.foreign import is_group, is_lmms_eval, members_of, name_of, read_config
     from sketchmark.tasks.questions.files import SOURCE, SUFFIXES
 
     path = Path(name)

@@ -54,12 +54,13 @@ def command(
     from sketchmark.key_values import parse_arguments
     from sketchmark.models.cached import default_cache, with_cache
     from sketchmark.report import write_report
+    from sketchmark.runs.aggregate import aggregate, results_before
     from sketchmark.runs.calls import Calls
     from sketchmark.runs.grading import counted
     from sketchmark.runs.lock import RunLock
     from sketchmark.runs.progress import told_of_calls, watcher
     from sketchmark.runs.readings import with_replies
-    from sketchmark.runs.rescore import aggregate, rescore, results_before
+    from sketchmark.runs.rescore import rescore
     from sketchmark.runs.store import RunFolder
     from sketchmark.scores import Grading
 

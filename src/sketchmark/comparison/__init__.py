@@ -7,11 +7,11 @@
 """
 
 from sketchmark.comparison.comparing import compare
+from sketchmark.comparison.comparison import Comparison
 from sketchmark.comparison.findings import (
     Breakdown,
     CanvasScore,
     CanvasTable,
-    Comparison,
     DrawingSplit,
     Group,
     Plan,

@@ -11,8 +11,9 @@ from pathlib import Path
 from sketchmark.comparison import fairness
 from sketchmark.comparison.breakdowns import breakdowns
 from sketchmark.comparison.canvases import canvas_table
+from sketchmark.comparison.comparison import Comparison
 from sketchmark.comparison.drawings import split_by_drawing
-from sketchmark.comparison.findings import CanvasTable, Comparison, Plan, PublishedTable, Side, TableRow
+from sketchmark.comparison.findings import CanvasTable, Plan, PublishedTable, Side, TableRow
 from sketchmark.comparison.pairing import across_canvases, across_modes, across_runs
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.errors import BadInput, RunConflict

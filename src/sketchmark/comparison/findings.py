@@ -160,7 +160,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Findings:
     """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
 
     rows: tuple[TableRow, ...]
@@ -168,25 +168,11 @@ class Comparison:
     notes: tuple[str, ...]
     published: tuple[PublishedTable, ...] = ()
 
-    def __str__(self) -> str:
-        from sketchmark.comparison.terminal import to_terminal
-
-        return to_terminal(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
-    def _repr_markdown_(self) -> str:
-        """How a notebook shows it: everything that others wrote is escaped there."""
-        from sketchmark.comparison.formats import to_markdown
-
-        return to_markdown(self)
-
 
 def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
     """The verdict follows from the corrected p, also when that is replaced."""
     object.__setattr__(found, "verdict", verdict(difference.mean if difference else None, found.p_holm))
 
 
-def as_json(comparison: Comparison) -> dict[str, Any]:
+def as_json(comparison: Findings) -> dict[str, Any]:
     return asdict(comparison)

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sketchmark.comparison.findings import Comparison, as_json
+from sketchmark.comparison.findings import Findings, as_json
 from sketchmark.comparison.tables import tables
 from sketchmark.comparison.terminal import to_terminal
 from sketchmark.stats import Difference, Interval, verdict
@@ -16,11 +16,11 @@ from sketchmark.terminal import shown
 from sketchmark.terminal.tables import Table
 
 
-def to_json(comparison: Comparison) -> str:
+def to_json(comparison: Findings) -> str:
     return json.dumps(as_json(comparison), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def to_markdown(comparison: Comparison) -> str:
+def to_markdown(comparison: Findings) -> str:
     return markdown(tables(comparison), comparison.notes)
 
 
@@ -62,7 +62,7 @@ _LATEX = {
 } | {char: f"\\{char}" for char in "&%$#_{}"}
 
 
-def to_latex(comparison: Comparison) -> str:
+def to_latex(comparison: Findings) -> str:
     return latex(tables(comparison), comparison.notes)
 
 
@@ -117,7 +117,7 @@ CSV_COLUMNS = (
 )
 
 
-def to_csv(comparison: Comparison) -> str:
+def to_csv(comparison: Findings) -> str:
     """One line a difference, with all digits. On canvas lines `before` is the control, `after` the own drawing; on
     published lines `before` is the published figure."""
     text = io.StringIO()
@@ -134,7 +134,7 @@ def to_csv(comparison: Comparison) -> str:
 Flat = tuple[tuple[str, ...], Interval | None, Interval | None, Difference | Apart | None, float | None]
 
 
-def _flat(comparison: Comparison) -> Iterator[Flat]:
+def _flat(comparison: Findings) -> Iterator[Flat]:
     for row in comparison.rows:
         sides = (row.before.run, row.after.run, row.before.scoring, row.after.scoring)
         name = (row.task, row.label, row.metric)
@@ -169,7 +169,7 @@ def no_formula(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-FORMATS: dict[str, Callable[[Comparison], str]] = {
+FORMATS: dict[str, Callable[[Findings], str]] = {
     "table": to_terminal,
     "md": to_markdown,
     "csv": to_csv,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sketchmark.comparison.findings import Breakdown, CanvasTable, Comparison, PublishedTable, TableRow
+from sketchmark.comparison.findings import Breakdown, CanvasTable, Findings, PublishedTable, TableRow
 from sketchmark.comparison.wording import bounds, chance, number, points, signed
 from sketchmark.stats import Difference, Interval
 from sketchmark.terminal.tables import Table
 
 
-def tables(comparison: Comparison) -> Iterator[Table]:
+def tables(comparison: Findings) -> Iterator[Table]:
     if comparison.rows:
         yield _differences(comparison.rows)
     planned = next((row.plan for row in comparison.rows if row.plan), None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 
-from sketchmark.comparison.findings import Comparison
+from sketchmark.comparison.findings import Findings
 from sketchmark.comparison.tables import tables
 from sketchmark.terminal.tables import Table, wrapped
 
 
-def to_terminal(comparison: Comparison) -> str:
+def to_terminal(comparison: Findings) -> str:
     return printed(tables(comparison), (f"Note: {note}" for note in comparison.notes))
 
 

@@ -18,11 +18,11 @@ from sketchmark.report.markup import Child, Html, as_table, join, tag, words
 from sketchmark.report.numbers import bracket, p_value, percent
 from sketchmark.report.overall import overall
 from sketchmark.runs import summary
+from sketchmark.runs.aggregate import results_before
 from sketchmark.runs.baselines import warned
 from sketchmark.runs.format import RunAbout, condition
 from sketchmark.runs.index import RunIndex
 from sketchmark.runs.readings import told
-from sketchmark.runs.rescore import results_before
 from sketchmark.runs.results_format import Baseline, CellSummary, Mean
 from sketchmark.runs.shards import part_in_words
 

@@ -18,12 +18,13 @@ from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files.atomic import replacing, write_json
 from sketchmark.files.lines import is_sealed, seal, whole_lines
 from sketchmark.files.own import own_folder
+from sketchmark.runs.aggregate import aggregate, results_before
 from sketchmark.runs.choosing import Choice, choose, gaps_in_words, listed
 from sketchmark.runs.complete import refuse_partial_scores
 from sketchmark.runs.lock import RunLock
 from sketchmark.runs.one_run import one_run
 from sketchmark.runs.record import media_names
-from sketchmark.runs.rescore import aggregate, fill_scores, results_before
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.store import EPISODES, NUMBERS, RunFolder
 from sketchmark.runs.submissions import write_submissions
 from sketchmark.scores import Grading

@@ -15,6 +15,7 @@ from sketchmark.errors import CallFailed, RunStopped, SketchmarkError
 from sketchmark.files.lines import LineWriter
 from sketchmark.models.base import Model
 from sketchmark.request import Request
+from sketchmark.runs.aggregate import aggregate
 from sketchmark.runs.calls import Calls
 from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.ending import note_ending
@@ -25,7 +26,7 @@ from sketchmark.runs.plan import Cell
 from sketchmark.runs.preparing import prepare
 from sketchmark.runs.progress import Watcher, told_of_calls
 from sketchmark.runs.record import pack_episode
-from sketchmark.runs.rescore import aggregate, fill_scores
+from sketchmark.runs.rescore import fill_scores
 from sketchmark.runs.shards import note_totals
 from sketchmark.runs.staff import Staff, staff
 from sketchmark.runs.stopping import PATIENCE, Stopping

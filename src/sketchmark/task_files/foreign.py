@@ -1,5 +1,7 @@
-"""Files of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be,
-unless it is nearly one that is known: nobody would see that it is not read.
+"""Task files of both shapes, ours and lmms-eval's: which of them a file is, and its check.
+
+Of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be, unless it
+is nearly one that is known: nobody would see that it is not read.
 
 What they mean: docs/benchmarks/lmms-eval-tasks.md.
 """
@@ -7,13 +9,17 @@ What they mean: docs/benchmarks/lmms-eval-tasks.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.checking import nearly
-from sketchmark.task_files.schema import Include, Tags
+from sketchmark.task_files.checking import checked, nearly
+from sketchmark.task_files.reading import MODES, lineage, load_with_includes
+from sketchmark.task_files.schema import GroupFile, Include, Tags, TaskFile
+from sketchmark.task_files.yaml_text import Glance
 
 
 class Function(
@@ -139,3 +145,70 @@ def refuse_settings(group: Mapping[str, Any], where: str) -> None:
 def wants_a_group_score(group: Mapping[str, Any]) -> bool:
     inside = (one for one in group.get("task") or () if isinstance(one, Mapping))
     return bool(group.get("aggregate_metric_list")) or any(map(wants_a_group_score, inside))
+
+
+_KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
+
+
+def may_be_a_task(seen: Glance, name: str) -> bool:
+    """Whether a YAML file that lies in an included folder is meant for us at all: it has at least one key of a task
+    file, or nobody can tell. What begins with `_` is there to be included, but for lmms-eval, if it says `task:`."""
+    if name.startswith("_"):
+        return "task" in seen.keys
+    return seen.broken or not _KEYS.isdisjoint(seen.keys)
+
+
+@cache
+def read_config(path: Path) -> dict[str, Any]:
+    """A task file with its `include:` files merged beneath it, checked."""
+    config, repeated = load_with_includes(path, is_lmms_eval)
+    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):  # for lmms-eval the last one counts
+        raise BadInput(repeated)
+    checked_config(config, f"task file {path}")
+    return config
+
+
+def checked_config(config: Mapping[str, Any], where: str) -> Struct:
+    """The file as what it is: a task, a group, or either of lmms-eval's shape."""
+    kind: type[Struct] = TaskFile
+    if is_group(config):
+        kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
+    elif is_lmms_eval(config):
+        kind = LmmsEvalFile
+    found = checked(config, kind, where, known=("tasks",))
+    if isinstance(found, LmmsEvalFile):
+        refuse_near_misses(config, where)
+    elif not isinstance(found, TaskFile):
+        refuse_settings(config, where)
+    if isinstance(found, TaskFile):
+        for name in found.modes:
+            lineage(found.modes, name, where)
+    return found
+
+
+def is_lmms_eval(config: Mapping[str, Any]) -> bool:
+    return "dataset_path" in config or "doc_to_text" in config
+
+
+def is_group(config: Mapping[str, Any]) -> bool:
+    """lmms-eval also writes `group:` into single tasks, as a label."""
+    return "tasks" in config or _is_lmms_eval_group(config)
+
+
+def _is_lmms_eval_group(config: Mapping[str, Any]) -> bool:
+    return "tasks" not in config and "group" in config and isinstance(config.get("task"), list)
+
+
+def members_of(config: Mapping[str, Any]) -> list[str]:
+    return list(members_in(config.get("tasks") or config["task"]))
+
+
+def name_of(path: Path) -> str:
+    named = read_config(path).get("task")
+    return named if isinstance(named, str) else path.stem
+
+
+def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
+    if config.get("output_type") == "generate_visual_cot":
+        return "visual_cot"
+    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.reading import may_be_a_task
 from sketchmark.task_files.yaml_text import Glance, glance
 
 
-def task_files_in(folder: Path) -> Iterator[tuple[Path, Glance]]:
-    """What lies beside tasks and is not meant for us is passed over, whatever it is."""
+def task_files_in(folder: Path, meant: Callable[[Glance, str], bool]) -> Iterator[tuple[Path, Glance]]:
+    """What lies beside tasks and is not `meant` for us is passed over, whatever it is."""
     for file in sorted(path for path in folder.rglob("*.yaml") if not path.is_dir()):
         seen = glance(file)
-        if may_be_a_task(seen, file.name):
+        if meant(seen, file.name):
             yield file, seen
 
 

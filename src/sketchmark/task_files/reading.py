@@ -1,27 +1,16 @@
-"""Task files: YAML with `include:`, found by folder and checked before anything else sees them. No code runs here."""
+"""Task files: YAML with `include:`, found by folder. No code runs here."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from sketchmark.errors import BadInput
-from sketchmark.task_files.checking import checked
-from sketchmark.task_files.foreign import (
-    LmmsEvalFile,
-    LmmsEvalGroup,
-    members_in,
-    refuse_near_misses,
-    refuse_settings,
-)
 from sketchmark.task_files.functions import named_from
-from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
-from sketchmark.task_files.yaml_text import Glance, load_with_repeats
+from sketchmark.task_files.schema import ModeBlock
+from sketchmark.task_files.yaml_text import load_with_repeats
 
 MODES = ("direct", "visual_cot", "text_cot")
 OURS = "sketchmark"
@@ -32,7 +21,6 @@ _MOST_LIKE = 40
 """Modes in a row, each `like` the next."""
 
 _BUILT_IN = Path(__file__).resolve().parents[1] / "tasks"
-_KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,43 +36,6 @@ def yaml_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.yaml") if not path.name.startswith("_"))
 
 
-def may_be_a_task(seen: Glance, name: str) -> bool:
-    """Whether a YAML file that lies in an included folder is meant for us at all: it has at least one key of a task
-    file, or nobody can tell. What begins with `_` is there to be included, but for lmms-eval, if it says `task:`."""
-    if name.startswith("_"):
-        return "task" in seen.keys
-    return seen.broken or not _KEYS.isdisjoint(seen.keys)
-
-
-@cache
-def read_config(path: Path) -> dict[str, Any]:
-    """A task file with its `include:` files merged beneath it, checked."""
-    repeated: list[str] = []
-    config = _with_includes(path, (), [], repeated)
-    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):
-        raise BadInput(repeated[0])
-    checked_config(config, f"task file {path}")
-    return config
-
-
-def checked_config(config: Mapping[str, Any], where: str) -> Struct:
-    """The file as what it is: a task, a group, or either of lmms-eval's shape."""
-    kind: type[Struct] = TaskFile
-    if is_group(config):
-        kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
-    elif is_lmms_eval(config):
-        kind = LmmsEvalFile
-    found = checked(config, kind, where, known=("tasks",))
-    if isinstance(found, LmmsEvalFile):
-        refuse_near_misses(config, where)
-    elif not isinstance(found, TaskFile):
-        refuse_settings(config, where)
-    if isinstance(found, TaskFile):
-        for name in found.modes:
-            lineage(found.modes, name, where)
-    return found
-
-
 def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
     """The mode and those it is `like`, the nearest first, as far as they are there."""
     names = [name]
@@ -97,9 +48,24 @@ def lineage(modes: Mapping[str, ModeBlock], name: str, where: str) -> list[str]:
     return names
 
 
-def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path], repeated: list[str]) -> dict[str, Any]:
+def load_with_includes(path: Path, is_foreign: Callable[[Mapping[str, Any]], bool]) -> tuple[dict[str, Any], str]:
+    """A task file with its `include:` files merged beneath it, not checked, and a message if a key is there twice.
+
+    Where `is_foreign` holds, what a file says again replaces the included value as a whole."""
+    repeated: list[str] = []
+    config = _with_includes(path, (), [], repeated, is_foreign)
+    return config, next(iter(repeated), "")
+
+
+def _with_includes(
+    path: Path,
+    above: tuple[Path, ...],
+    seen: list[Path],
+    repeated: list[str],
+    is_foreign: Callable[[Mapping[str, Any]], bool],
+) -> dict[str, Any]:
     """`above` are the files that include this one, `seen` all that were read so far, `repeated` says which of them
-    have a key twice: for lmms-eval the last one counts."""
+    have a key twice."""
     if path.resolve() in above:
         raise BadInput(f"task file {path} includes itself")
     seen.append(path)
@@ -115,9 +81,10 @@ def _with_includes(path: Path, above: tuple[Path, ...], seen: list[Path], repeat
         raise BadInput(f"task file {path}: include must be a file's name, or a list of them")
     base: dict[str, Any] = {}
     for name in names:
-        base = merged(base, _with_includes(_included(path, name), (*above, path.resolve()), seen, repeated))
+        found = _with_includes(_included(path, name), (*above, path.resolve()), seen, repeated, is_foreign)
+        base = merged(base, found)
     plain = base | config
-    return plain if is_lmms_eval(plain) else merged(base, config)  # lmms-eval replaces what is said again as a whole
+    return plain if is_foreign(plain) else merged(base, config)
 
 
 def _included(path: Path, name: str) -> Path:
@@ -137,31 +104,3 @@ def _included(path: Path, name: str) -> Path:
             "name a file in the task's folder, below it, or in a folder beside it",
         )
     return found
-
-
-def is_lmms_eval(config: Mapping[str, Any]) -> bool:
-    return "dataset_path" in config or "doc_to_text" in config
-
-
-def is_group(config: Mapping[str, Any]) -> bool:
-    """lmms-eval also writes `group:` into single tasks, as a label."""
-    return "tasks" in config or _is_lmms_eval_group(config)
-
-
-def _is_lmms_eval_group(config: Mapping[str, Any]) -> bool:
-    return "tasks" not in config and "group" in config and isinstance(config.get("task"), list)
-
-
-def members_of(config: Mapping[str, Any]) -> list[str]:
-    return list(members_in(config.get("tasks") or config["task"]))
-
-
-def name_of(path: Path) -> str:
-    named = read_config(path).get("task")
-    return named if isinstance(named, str) else path.stem
-
-
-def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
-    if config.get("output_type") == "generate_visual_cot":
-        return "visual_cot"
-    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import BadInput
+from sketchmark.task_files.foreign import read_config
 from sketchmark.task_files.functions import FUNCTION, functions_in
-from sketchmark.task_files.reading import read_config
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.lmms_eval.config import (
     examples_wanted,

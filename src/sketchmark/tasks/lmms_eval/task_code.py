@@ -11,8 +11,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.files.tables import datasets_library
+from sketchmark.task_files.foreign import read_config
 from sketchmark.task_files.functions import FUNCTION, Functions, blamed, functions_in
-from sketchmark.task_files.reading import read_config
 from sketchmark.tasks.lmms_eval.config import Config, features, functions, mapping, pipelines
 from sketchmark.tasks.lmms_eval.kept import read
 from sketchmark.tasks.lmms_eval.provided import MODULES

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sketchmark.worlds.voila import ACTIONS, SUBJECTS
+from sketchmark.worlds.voila.vocabulary import ACTIONS, SUBJECTS
 
 _AGED = r"(?:senior|elderly|old|older|aged)"
 _SUBJECT_PATTERNS: Mapping[str, str] = {
