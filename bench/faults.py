@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a node is: its function, its statement, and what kinds of change apply there."""
+    """The place of a node: its function, its statement, and the kinds of change that apply there."""
 
     function: tuple[str, ...] = ()
     statement: ast.AST = field(default_factory=ast.Pass)
@@ -181,7 +181,7 @@ _KEYS: tuple[Callable[[Fault], tuple[object, ...]], ...] = (
     lambda fault: (fault.statement, fault.change, fault.nth),
     lambda fault: (_last(fault.function), fault.change),
 )
-"""How a fault is looked for, the strictest first. The last must find one place only."""
+"""Keys of a fault, the strictest first. The last one counts only if it finds a single place."""
 
 
 def _last(function: str) -> str:
@@ -189,7 +189,7 @@ def _last(function: str) -> str:
 
 
 def find(wanted: list[Fault], tree: dict[str, list[Fault]]) -> list[Fault | None]:
-    """Find faults in a tree. Of several places, take the one whose module holds most faults of the old module."""
+    """Find faults in a tree, preferably in the module that holds most faults of the old module."""
     indexes: list[dict[tuple[object, ...], list[Fault]]] = [defaultdict(list) for _ in _KEYS]
     for fault in (fault for faults in tree.values() for fault in faults):
         for key, index in zip(_KEYS, indexes, strict=True):

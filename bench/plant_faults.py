@@ -172,7 +172,7 @@ class Trial:
             self._copies.put(copied)
 
     def _write(self, path: Path, text: str) -> None:
-        """Write, with a time of its own: compiled code is found by time in seconds and size."""
+        """Write with a unique time: Python finds compiled code by time in seconds and by size."""
         with self._lock:
             self._stamp += 1
             path.write_text(text, "utf-8")
@@ -225,8 +225,11 @@ def try_faults(rows: list[Row], root: Path, known: dict[str, Any], jobs: int, sa
                 save()
 
         left = [(row, place) for row, place in zip(rows, places, strict=True) if "outcome" not in row]
-        for done in [pool.submit(one, *each) for each in left]:
-            done.result()
+        try:
+            for done in [pool.submit(one, *each) for each in left]:
+                done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # interrupted: the same command tries the rest
 
 
 OUTCOMES = ("killed", "survived", "untested", "not found")

@@ -105,7 +105,7 @@ def test_a_comparison_names_what_is_no_longer_killed(capsys: pytest.CaptureFixtu
 
 @pytest.mark.slow
 def test_a_map_a_sample_and_a_trial_of_a_small_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tree = _tree(tmp_path / "tree", box="def half(x: int) -> int:\n    return x // y\n")
+    tree = _tree(tmp_path / "tree", box="def part(x: int, y: int) -> int:\n    return x // y\n")
     (tree / "tests").mkdir()
     (tree / "tests" / "test_box.py").write_text(
         "from sketchmark.box import part\n\ndef test_part() -> None:\n    assert part(0, 2) == 0\n"
