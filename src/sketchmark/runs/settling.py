@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from sketchmark.errors import BadInput
 from sketchmark.files.atomic import write_atomic
@@ -25,7 +25,7 @@ def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow
         return list(rows)
     try:
         values = {nth: task.settle([plain(row) for row in same], scoring) for nth, same in _by_repeat(rows).items()}
-        return [replace(row, values=dict(values[row.place[1:]].get(row.sample, row.values))) for row in rows]
+        return [structs.replace(row, values=dict(values[row.place[1:]].get(row.sample, row.values))) for row in rows]
     except Exception as error:  # the task's code: anything may come
         raise BadInput(f"the rows of task {task.name!r} could not be settled: {one_line(error)}") from error
 

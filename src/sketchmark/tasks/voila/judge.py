@@ -17,11 +17,11 @@ from sketchmark.errors import CallFailed
 from sketchmark.models.base import Model, Options
 from sketchmark.parts import Context, of
 from sketchmark.picture import Picture
+from sketchmark.tasks.voila.rules import PROPERTIES
 from sketchmark.worlds.voila import ANY, Scene
 
 Step = Literal[1, 2, 3, 4]
 STEPS: tuple[Step, ...] = get_args(Step)
-PROPERTIES = ("number", "subject", "action")
 _FIELDS = ("number", "subject_type", "action")
 _IMAGES = ("image_1", "image_2", "image_3")
 _SCHEMA_NAMES = {1: "ImageTextMatching", 2: "IdentifyChanges", 3: "FindingLastImage", 4: "DrawnImage"}
