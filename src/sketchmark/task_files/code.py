@@ -169,7 +169,7 @@ def by_alias(dotted: str) -> str:
         return dotted
     target = _OURS + dotted.removeprefix(_OURS)
     package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
-    names = {of: name for name, of in importlib.import_module(_OURS.rstrip(".")).ALIASES.items()}
+    names: dict[str, str] = {of: name for name, of in _shared().items()}
     for module in _registering(package):
         names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
     return names.get(target, dotted)
@@ -177,12 +177,18 @@ def by_alias(dotted: str) -> str:
 
 def _target(alias: str) -> str | None:
     """The `module:name` that an alias stands for; None: there is no such alias."""
-    shared: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    shared = _shared()
     if alias in shared or ":" in alias:
         return shared.get(alias)
     package, _, name = alias.partition(".")
     found = (module.ALIASES.get(name or _SAMPLES) for module in _registering(package))
     return next(filter(None, found), None)
+
+
+def _shared() -> Mapping[str, str]:
+    """The aliases of what several benchmarks share."""
+    found: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    return found
 
 
 def _registering(name: str) -> Iterator[ModuleType]:
