@@ -113,7 +113,7 @@ def _run_folder() -> Callable[[bytes], None]:
     sound: Mapping[str, bytes] = {
         "run.json": json.dumps(
             {
-                "format": 2,
+                "format": 3,
                 "sketchmark": "0",
                 "model": {"name": "m"},
                 "cells": {cell: {"task": "maze", "mode": "direct"}},

@@ -56,5 +56,5 @@ def write_run(
         file = path / "scores" / f"{name}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (path / "run.json").write_text(json.dumps({"format": 1, "model": {"name": model}, "cells": described}))
+    (path / "run.json").write_text(json.dumps({"format": 3, "model": {"name": model}, "cells": described}))
     return path

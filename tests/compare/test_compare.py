@@ -230,7 +230,7 @@ def test_a_broken_score_line_is_named(tmp_path: Path) -> None:
 
 
 def test_a_cell_without_a_task_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps({"format": 1, "cells": {"maze.direct": {}}}))
+    (tmp_path / "run.json").write_text(json.dumps({"format": 3, "cells": {"maze.direct": {}}}))
     with pytest.raises(BadInput, match=r"the cell maze\.direct has no task"):
         compare([tmp_path])
 

@@ -276,7 +276,7 @@ def test_a_model_made_by_name_is_closed_at_the_end(tmp_path: Path, monkeypatch: 
     assert closed == ["player/solver"]
 
 
-@pytest.mark.parametrize("content", ["[]", '{"format": 1, "cells": []}', "nul", '{"format": 3}'])
+@pytest.mark.parametrize("content", ["[]", '{"format": 3, "cells": []}', "nul", '{"format": 2}'])
 def test_a_run_file_that_describes_no_run_is_one_clear_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(BadInput):

@@ -219,7 +219,7 @@ def _refused(path: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("left", [b'{"format": 2, "ce', b"{}", None])
+@pytest.mark.parametrize("left", [b'{"format": 3, "ce', b"{}", None])
 async def test_a_run_file_that_cannot_be_read_is_not_made_up_and_the_error_says_what_helps(
     tmp_path: Path, left: bytes | None
 ) -> None:

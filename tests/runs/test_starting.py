@@ -113,7 +113,7 @@ async def test_the_folder_says_what_was_run(tmp_path: Path) -> None:
     cells = _cells(1, model_args=arguments, seed=4)
     about = (await run(tmp_path, cells, Speaker())).about()
     assert about.model == ModelAbout("speaker", {"base_url": "https://host/v1", "n": 3})
-    assert (about.format, about.sketchmark, about.seed) == (2, __version__, 4)
+    assert (about.format, about.sketchmark, about.seed) == (3, __version__, 4)
     assert set(about.machine) == {"python", "system"}
     assert about.cells == {NAME: cells[0].describe(Speaker())}
     assert (about.cells[NAME].headline, about.cells[NAME].breakdown) == ("right", [])

@@ -105,7 +105,7 @@ def test_one_broken_folder_hides_no_other(tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "run.json").write_text("{")
     (tmp_path / "worse").mkdir()
-    (tmp_path / "worse" / "run.json").write_text('{"format": 1, "cells": 5}')
+    (tmp_path / "worse" / "run.json").write_text('{"format": 3, "cells": 5}')
     shelf = RunList(tmp_path)
     assert [run.key for run in shelf.look()] == ["deep/er/good"]
     assert set(shelf.troubles) == {"bad", "worse"}

@@ -174,7 +174,7 @@ def by_alias(dotted: str) -> str:
         return dotted
     target = _OURS + dotted.removeprefix(_OURS)
     package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
-    names = {of: name for name, of in _shared().items()}
+    names: dict[str, str] = {of: name for name, of in _shared().items()}
     for module in _registering(package):
         names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
     return names.get(target, dotted)
@@ -191,7 +191,7 @@ def _target(alias: str) -> str | None:
 
 
 def _shared() -> Mapping[str, str]:
-    """The aliases that belong to no single benchmark."""
+    """The aliases of what several benchmarks share."""
     found: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
     return found
 
