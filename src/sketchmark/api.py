@@ -350,6 +350,7 @@ def _finish(work: Coroutine[Any, Any, RunFolder]) -> RunFolder:
 
     before = cancelled()
     with ThreadPoolExecutor(max_workers=1) as aside:
+        # Jupyter finds the cell that output belongs to by the caller's context.
         done = aside.submit(copy_context().run, asyncio.run, told())
         try:
             while not wait([done], _LOOKS_EVERY).done:

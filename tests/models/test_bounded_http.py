@@ -17,7 +17,7 @@ from sketchmark.models.azure import Azure
 from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
 from sketchmark.models.batch import connect
-from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import of
@@ -115,9 +115,10 @@ async def test_a_long_error_is_not_read_to_its_end_either(far: FarEnd) -> None:
 
 
 async def test_the_results_of_a_batch_have_a_limit(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sketchmark.models import openai_wire
     from sketchmark.models.batch import job
 
-    monkeypatch.setattr(job, "LARGEST_FILE", 2_000_000)
+    monkeypatch.setattr(openai_wire, "LARGEST_FILE", 2_000_000)
     far.answer = StreamingResponse(Long())
     connection = connect("openai/m", {"base_url": f"{far.url}/v1"})
     with pytest.raises(CallFailed, match="over the limit of 2000000 bytes"):
