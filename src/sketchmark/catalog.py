@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
@@ -25,6 +25,7 @@ from sketchmark.models.secrets import to_write_down
 from sketchmark.task import Task, TaskOptions
 from sketchmark.task_files.code import CodeNames, IncludedFiles
 from sketchmark.task_files.foreign import wants_a_group_score
+from sketchmark.task_files.importing import Notify, unheard
 from sketchmark.task_files.included import Unread, in_words, task_files_in
 from sketchmark.task_files.reading import (
     MODES,
@@ -38,7 +39,9 @@ from sketchmark.task_files.reading import (
 )
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
-from sketchmark.terminal import tell
+
+if TYPE_CHECKING:
+    from sketchmark.tasks.lmms_eval import AdoptedFile
 
 Found = TypeVar("Found")
 
@@ -97,14 +100,17 @@ class Pick:
 class Catalog:
     """All tasks and models in reach. Built once per command; reads YAML only when a task is opened."""
 
-    def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False) -> None:
+    def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False, notify: Notify = unheard) -> None:
+        """`notify` is given what the user should know, such as the code that is run."""
+        self._notify = notify
         self._trust = trust_code
         self._models: dict[str, Callable[..., Model]] = {}
         self._tagged: dict[str, list[str]] = {}
         self._foreign: set[Path] = set()
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
-        self._code = IncludedFiles()
+        self._code = IncludedFiles(notify)
+        self._adopted: dict[Path, AdoptedFile] = {}
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for folder in _entry_points("sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(folder)))}
@@ -200,7 +206,7 @@ class Catalog:
             raise BadInput("no task named", "give --tasks, for example --tasks maze,sliding")
         if self._without_score:
             names = ", ".join(self._without_score)
-            tell(f"{names}: each task has its score, the group has none (aggregate_metric_list)", err=True)
+            self._notify(f"{names}: each task has its score, the group has none (aggregate_metric_list)")
         return list(picks)
 
     def _file(self, name: str) -> Path | None:
@@ -250,7 +256,7 @@ class Catalog:
         for known in (self.task_names(), self.group_names()):
             if found := [name for name in known if fits(name, pattern)]:
                 if unread:
-                    tell(f"{pattern}: without what could not be read, {in_words(unread)}", err=True)
+                    self._notify(f"{pattern}: without what could not be read, {in_words(unread)}")
                 return found
         if unread:
             raise unread[0].error
@@ -268,9 +274,12 @@ class Catalog:
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
-            from sketchmark.tasks.lmms_eval import adopt
+            from sketchmark.tasks.lmms_eval import AdoptedFile, AdoptedNames, adopt
 
-            config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
+            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
+            file = self._adopted.setdefault(path, AdoptedFile(path, self._notify))
+            file.reopen()
+            code = AdoptedNames(file)
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
@@ -282,10 +291,8 @@ class Catalog:
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
         task = self.task(name)
-        if (file := task.config["source"].get("task_file")) is not None:
-            from sketchmark.tasks.lmms_eval.opened import read_from
-
-            read_from(Path(file), data)
+        if file := self._adopted.get(Path(str(task.config["source"].get("task_file")))):
+            file.read_from(data)
         return task
 
     def model_names(self) -> list[str]:

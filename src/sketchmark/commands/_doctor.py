@@ -13,7 +13,7 @@ from sketchmark.doctor import CHECKS, Examination, Finding, examine
 from sketchmark.doctor.findings import Calls
 from sketchmark.models.prices import price_of
 from sketchmark.runs import event_loop
-from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
@@ -23,7 +23,7 @@ def examine_and_print(
     name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
 ) -> int:
     price = price_of(prices, name) if prices else None
-    model = Catalog(include).model(name, parse_arguments(model_args))
+    model = Catalog(include, notify=notice).model(name, parse_arguments(model_args))
     done = 0
 
     def told(finding: Finding) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sketchmark.commands._include import include_option
+from sketchmark.terminal import notice
 
 if TYPE_CHECKING:
     from sketchmark.catalog import Catalog
@@ -30,7 +31,7 @@ def command(what: str, words: tuple[str, ...], as_json: bool, include: tuple[Pat
     from sketchmark.catalog import Catalog
     from sketchmark.commands._lists import find_about, find_tasks, print_about, print_tasks
 
-    catalog = Catalog(include, trust_code)
+    catalog = Catalog(include, trust_code, notice)
     if what == "tasks":
         print_tasks(find_tasks(catalog, words), as_json=as_json)
     else:
