@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.base import Model
@@ -32,12 +32,15 @@ from sketchmark.task_files.foreign import (
     read_config,
     wants_a_group_score,
 )
+from sketchmark.task_files.importing import Notify, unheard
 from sketchmark.task_files.included import Unread, in_words, task_files_in
 from sketchmark.task_files.reading import MODES, yaml_files
 from sketchmark.task_files.schema import TaskFile
 from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
-from sketchmark.terminal import tell
+
+if TYPE_CHECKING:
+    from sketchmark.tasks.lmms_eval import AdoptedFile
 
 Found = TypeVar("Found")
 
@@ -59,14 +62,17 @@ class Pick:
 class Catalog:
     """All tasks and models in reach. Built once per command; reads YAML only when a task is opened."""
 
-    def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False) -> None:
+    def __init__(self, include: tuple[Path, ...] = (), trust_code: bool = False, notify: Notify = unheard) -> None:
+        """`notify` is given what the user should know, such as the code that is run."""
+        self._notify = notify
         self._trust = trust_code
         self._models = Registry()
         self._tagged: dict[str, list[str]] = {}
         self._foreign: set[Path] = set()
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
-        self._code = IncludedFiles()
+        self._code = IncludedFiles(notify)
+        self._adopted: dict[Path, AdoptedFile] = {}
         self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
         for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
@@ -160,7 +166,7 @@ class Catalog:
             raise BadInput("no task named", "give --tasks, for example --tasks maze,sliding")
         if self._without_score:
             names = ", ".join(self._without_score)
-            tell(f"{names}: each task has its score, the group has none (aggregate_metric_list)", err=True)
+            self._notify(f"{names}: each task has its score, the group has none (aggregate_metric_list)")
         return list(picks)
 
     def _file(self, name: str) -> Path | None:
@@ -210,7 +216,7 @@ class Catalog:
         for known in (self.task_names(), self.group_names()):
             if found := [name for name in known if fits(name, pattern)]:
                 if unread:
-                    tell(f"{pattern}: without what could not be read, {in_words(unread)}", err=True)
+                    self._notify(f"{pattern}: without what could not be read, {in_words(unread)}")
                 return found
         if unread:
             raise unread[0].error
@@ -228,9 +234,12 @@ class Catalog:
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
-            from sketchmark.tasks.lmms_eval import adopt
+            from sketchmark.tasks.lmms_eval import AdoptedFile, AdoptedNames, adopt
 
-            config, code = adopt(path, trusted=self._trust, model=choices.model if choices else ""), CodeNames()
+            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
+            file = self._adopted.setdefault(path, AdoptedFile(path, self._notify))
+            file.reopen()
+            code = AdoptedNames(file)
         else:
             config = in_our_words(path)
         found = Task(name_of(path), config, choices, code, path.parent)
@@ -244,10 +253,8 @@ class Catalog:
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
         task = self.task(name)
-        if (file := task.config["source"].get("task_file")) is not None:
-            from sketchmark.tasks.lmms_eval.opened import read_from
-
-            read_from(Path(file), data)
+        if file := self._adopted.get(Path(str(task.config["source"].get("task_file")))):
+            file.read_from(data)
         return task
 
     def model_names(self) -> list[str]:

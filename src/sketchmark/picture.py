@@ -59,15 +59,21 @@ _COMPRESSION = 2
 are 10 % smaller, and of boards, which are a few kilobytes, 60 %."""
 
 
-_silenced: list[Any] = []
+_EXIF = "(?i).*corrupt exif"
 
 
 def _silence_warnings(bomb: type[Warning]) -> None:
     """Only where it is still to be done: it takes longer than opening a small picture."""
-    if not _silenced or warnings.filters[:2] != _silenced:
+    if [(action, _pattern(words), kind) for action, words, kind, *_ in warnings.filters[:2]] != [
+        ("ignore", _EXIF, UserWarning),
+        ("ignore", None, bomb),
+    ]:
         warnings.simplefilter("ignore", bomb)  # MAX_PIXELS is lower
-        warnings.filterwarnings("ignore", "(?i).*corrupt exif", UserWarning)  # such metadata turns nothing
-        _silenced[:] = warnings.filters[:2]
+        warnings.filterwarnings("ignore", _EXIF, UserWarning)  # such metadata turns nothing
+
+
+def _pattern(words: Any) -> Any:
+    return getattr(words, "pattern", words)
 
 
 @dataclass(frozen=True, eq=False)

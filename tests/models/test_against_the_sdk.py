@@ -22,6 +22,7 @@ from sketchmark.models import bagel
 from sketchmark.models.azure import Azure
 from sketchmark.models.base import Options
 from sketchmark.models.batch import connect
+from sketchmark.models.call import Call
 from sketchmark.models.openai import OpenAI
 from sketchmark.parts import Context, Part, of
 from sketchmark.picture import Picture
@@ -352,7 +353,7 @@ async def test_azure_with_the_token_of_whoever_is_signed_in(far: Recorder) -> No
     wire = to_azure(far.url, "v1", None, token)
     sdk = AsyncAzureOpenAI(azure_ad_token_provider=token, azure_endpoint=far.url, api_version="v1", max_retries=0)
     messages = [{"role": "user", "content": "Hm?"}]
-    ours = wire.chat({"model": "m", "messages": messages})
+    ours = wire.chat({"model": "m", "messages": messages}, Call())
     await both(far, ours, sdk.chat.completions.create, model="m", messages=messages)
     assert far.requests[0].headers["authorization"] == "Bearer entra-token"
     await wire.close()
@@ -379,12 +380,12 @@ async def test_the_requests_of_a_batch(far: Recorder) -> None:
     wire, sdk = connection.wire, openai_sdk(far)
     made: Any = {"input_file_id": "file-1", "endpoint": "/v1/chat/completions", "completion_window": "24h"}
     asked: list[tuple[Awaitable[Any], Callable[..., Awaitable[Any]], dict[str, Any]]] = [
-        (wire.upload('a "b".jsonl', b"{}\n", "batch"), sdk.files.create,
+        (wire.upload('a "b".jsonl', b"{}\n", "batch", Call()), sdk.files.create,
          {"file": ('a "b".jsonl', b"{}\n"), "purpose": "batch"}),
-        (wire.create_batch("file-1", "/v1/chat/completions"), sdk.batches.create, made),
-        (wire.batch("batch 1/2"), sdk.batches.retrieve, {"batch_id": "batch 1/2"}),
-        (wire.batches(100), sdk.batches.list, {"limit": 100}),
-        (wire.content("file-2"), sdk.files.content, {"file_id": "file-2"}),
+        (wire.create_batch("file-1", "/v1/chat/completions", Call()), sdk.batches.create, made),
+        (wire.batch("batch 1/2", Call()), sdk.batches.retrieve, {"batch_id": "batch 1/2"}),
+        (wire.batches(100, Call()), sdk.batches.list, {"limit": 100}),
+        (wire.content("file-2", Call()), sdk.files.content, {"file_id": "file-2"}),
     ]  # fmt: skip
     for ours, theirs, arguments in asked:
         far.requests.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import tracemalloc
@@ -12,14 +13,16 @@ import pytest
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from sketchmark.errors import CallFailed
+from sketchmark.models import calling
 from sketchmark.models.anthropic import Anthropic
 from sketchmark.models.azure import Azure
 from sketchmark.models.bagel import make
 from sketchmark.models.base import Model, Options
 from sketchmark.models.batch import connect
-from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
 from sketchmark.models.gemini import Gemini
 from sketchmark.models.openai import OpenAI
+from sketchmark.models.tally import Counted, Tally
 from sketchmark.parts import of
 from tests.models.fake_server import KEY, FarEnd, Fault, chat_answer, running
 
@@ -115,9 +118,10 @@ async def test_a_long_error_is_not_read_to_its_end_either(far: FarEnd) -> None:
 
 
 async def test_the_results_of_a_batch_have_a_limit(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sketchmark.models import openai_wire
     from sketchmark.models.batch import job
 
-    monkeypatch.setattr(job, "LARGEST_FILE", 2_000_000)
+    monkeypatch.setattr(openai_wire, "LARGEST_FILE", 2_000_000)
     far.answer = StreamingResponse(Long())
     connection = connect("openai/m", {"base_url": f"{far.url}/v1"})
     with pytest.raises(CallFailed, match="over the limit of 2000000 bytes"):
@@ -150,4 +154,37 @@ async def test_a_redirect_on_the_same_server_is_followed(far: FarEnd) -> None:
     far.faults = [Fault(307, {"location": "/v1/chat/completions"})]
     model = ADAPTERS["openai"](far.url)
     assert (await model.say(of("Hm?"), Options())).text == "left"
+    await model.close()
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+async def test_the_header_that_names_a_call_to_an_sdk_is_not_sent(far: FarEnd, name: str) -> None:
+    far.bagel = name == "bagel"
+    model = ADAPTERS[name](far.url)
+    await model.say(of("Hm?"), Options())
+    assert not [header for header in far.seen[0].headers if "sketchmark" in header]
+    await model.close()
+
+
+async def test_a_call_at_the_same_time_has_its_own_limit(far: FarEnd) -> None:
+    far.answer = Response(BOMB, headers={"content-encoding": "gzip"}, media_type="application/json")
+    model = ADAPTERS["gemini"](far.url)
+    ends = await asyncio.gather(
+        model.say(of("Hm?"), Options()), model.draw(of("Draw."), Options()), return_exceptions=True
+    )
+    assert [str(most) in str(end) for most, end in zip((LARGEST_TEXT, LARGEST_DRAWING), ends, strict=True)] == [
+        True
+    ] * 2
+    await model.close()
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+async def test_the_attempts_of_a_call_are_counted_by_the_model_around_it(
+    far: FarEnd, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
+    far.bagel, far.faults = name == "bagel", [Fault(500), Fault(500)]
+    model, tally = ADAPTERS[name](far.url), Tally()
+    await Counted(model, tally).say(of("Hm?"), Options())
+    assert (tally.retries, tally.answered, tally.silent) == (2, 1, 0) and "planned 500" in tally.error
     await model.close()

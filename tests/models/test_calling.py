@@ -13,6 +13,7 @@ import pytest
 from sketchmark.errors import CallFailed
 from sketchmark.models import calling, failures
 from sketchmark.models.base import Options
+from sketchmark.models.call import Call
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
 from sketchmark.parts import of
@@ -80,7 +81,7 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
 async def test_nobody_signed_in_to_azure_stops_the_run_and_says_how_to_sign_in() -> None:
     from azure.core.exceptions import ClientAuthenticationError
 
-    async def attempt() -> None:
+    async def attempt(_: Call) -> None:
         raise ClientAuthenticationError("DefaultAzureCredential failed")
 
     with pytest.raises(CallFailed, match=r"set AZURE_OPENAI_API_KEY, or sign in with `az login`") as caught:
@@ -129,7 +130,7 @@ async def test_an_outer_time_limit_cancels_the_call_and_frees_its_place(far: Far
 
 
 async def test_a_bug_of_ours_is_not_taken_for_a_failed_call() -> None:
-    async def attempt() -> None:
+    async def attempt(_: Call) -> None:
         raise KeyError("bug")
 
     asked = calling.Caller("m", Pace(), timeout=1, max_retries=5)

@@ -18,6 +18,7 @@ from sketchmark.errors import CallFailed
 from sketchmark.models import calling
 from sketchmark.models.anthropic import Anthropic
 from sketchmark.models.base import Model, Options
+from sketchmark.models.call import Call
 from sketchmark.models.failures import NoConnection, PageInstead
 from sketchmark.models.openai import OpenAI
 from sketchmark.models.pacing import Pace
@@ -173,7 +174,7 @@ async def test_a_page_where_answers_came_from_passes_and_does_not_stop_the_run(
     page = PageInstead(b"<p>Back soon</p>")
     comes: Iterator[Exception | str] = iter(["left", page, page, "right", page, page, page])
 
-    async def attempt() -> str:
+    async def attempt(_: Call) -> str:
         came = next(comes)
         if isinstance(came, str):
             return came
@@ -224,7 +225,7 @@ async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(
 async def test_one_call_that_gives_up_on_a_server_does_so_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second would wait for minutes."""
 
-    async def attempt() -> None:
+    async def attempt(_: Call) -> None:
         raise NoConnection("Connection error.", f"http://u:{KEY}@here:1/v1") from ConnectionRefusedError()
 
     caller = calling.Caller("openai/m", Pace(), timeout=5, max_retries=1)

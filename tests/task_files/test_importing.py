@@ -198,6 +198,6 @@ def test_a_file_that_another_one_imports_is_told_before_it_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "neighbour.py").write_text("print('it runs')\n")
-    run(tmp_path, "import json, neighbour\nfrom neighbour import *\n")
-    told = capsys.readouterr()
-    assert told.err == f"running {tmp_path / 'neighbour.py'} too, which is imported\n" and told.out == "it runs\n"
+    (tmp_path / "code.py").write_text("import json, neighbour\nfrom neighbour import *\n")
+    Imports(tmp_path, notify=print).run(tmp_path / "code.py")
+    assert capsys.readouterr().out == f"running {tmp_path / 'neighbour.py'} too, which is imported\nit runs\n"

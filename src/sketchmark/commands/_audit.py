@@ -18,7 +18,7 @@ from sketchmark.commands._run import exit_code
 from sketchmark.errors import BadInput
 from sketchmark.runs.cost_limit import cut_short
 from sketchmark.runs.prepare import prepare
-from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal import notice, tell, tell_all
 
 _LIMIT, _MOST = 100, 500
 
@@ -38,7 +38,7 @@ def audit_and_print(
 ) -> int:
     if not model or not tasks:
         raise BadInput("an audit needs --model and --tasks to play, or a RUN to look at", "sketchmark audit --help")
-    modes = _modes(tasks, Catalog(options["include"], options["trust_code"]))
+    modes = _modes(tasks, Catalog(options["include"], options["trust_code"], notice))
     most = limit or (_MOST if until else _LIMIT)
     prepared = prepare(
         model,

@@ -14,7 +14,7 @@ from sketchmark.doctor.findings import Calls
 from sketchmark.engines.loop import run_async
 from sketchmark.key_values import parse_arguments
 from sketchmark.models.prices import price_of
-from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
@@ -24,7 +24,7 @@ def examine_and_print(
     name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
 ) -> int:
     price = price_of(prices, name) if prices else None
-    model = Catalog(include).model(name, parse_arguments(model_args))
+    model = Catalog(include, notify=notice).model(name, parse_arguments(model_args))
     done = 0
 
     def told(finding: Finding) -> None:

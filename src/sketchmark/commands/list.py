@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sketchmark.commands._include import include_option
+from sketchmark.terminal import notice
 
 
 @click.command()
@@ -27,7 +28,7 @@ def command(what: str, words: tuple[str, ...], as_json: bool, include: tuple[Pat
     from sketchmark.commands._lists import find_about, find_tasks, print_about, print_tasks
     from sketchmark.models import registry
 
-    catalog = Catalog(include, trust_code)
+    catalog = Catalog(include, trust_code, notice)
     if what == "tasks":
         print_tasks(find_tasks(catalog, words), as_json=as_json)
     elif what == "models":

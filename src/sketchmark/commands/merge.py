@@ -10,7 +10,7 @@ import click
 
 from sketchmark.commands._include import include_option
 from sketchmark.commands._output import output_option
-from sketchmark.terminal import show_progress, tell
+from sketchmark.terminal import notice, show_progress, tell
 
 if TYPE_CHECKING:
     from sketchmark.task import Task
@@ -59,7 +59,7 @@ def command(
     if twice:
         raise BadInput(f"{twice[0]} is named twice", "name every run once")
     folders = [RunFolder.open(run) for run in runs]
-    catalog = Catalog(include, trust_code)
+    catalog = Catalog(include, trust_code, notice)
 
     if quiet:
         show_progress(False)

@@ -10,6 +10,7 @@ import click
 from sketchmark.commands._include import include_option
 from sketchmark.commands._options import Joined, is_given, limit, log_level, refused
 from sketchmark.commands._output import output_option
+from sketchmark.terminal import notice
 
 
 @click.command()
@@ -149,7 +150,7 @@ def command(context: click.Context, /, run_file: Path | None, **options: Any) ->
         from sketchmark.catalog import Catalog
         from sketchmark.commands._lists import find_tasks, print_tasks
 
-        print_tasks(find_tasks(Catalog(options["include"], options["trust_code"])))
+        print_tasks(find_tasks(Catalog(options["include"], options["trust_code"], notice)))
         return 0
     options.pop("log_samples")
     return asked_for(run_file, options, {name for name in options if is_given(context, name)})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sketchmark.commands._include import include_option
-from sketchmark.terminal import tell
+from sketchmark.terminal import notice, tell
 
 
 @click.command()
@@ -65,7 +65,7 @@ def command(
     from sketchmark.scores import Grading
 
     folder = RunFolder.open(run)
-    catalog = Catalog(include, trust_code)
+    catalog = Catalog(include, trust_code, notice)
     about = folder.about()
     tasks = {
         name: catalog.played(about.cells[name].task, about.cells[name].source, data or about.data(name))

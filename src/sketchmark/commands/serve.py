@@ -10,7 +10,7 @@ import click
 
 from sketchmark.commands._include import include_option
 from sketchmark.errors import BadInput
-from sketchmark.terminal import tell
+from sketchmark.terminal import notice, tell
 
 
 @click.command("serve")
@@ -57,7 +57,7 @@ def command(
     key = remember(os.environ.get(key_env, "")) if key_env else None
     if key_env and not key:
         raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
-    served = Silent(Catalog(include).model(model, parse_arguments(model_args)), unheard)
+    served = Silent(Catalog(include, notify=notice).model(model, parse_arguments(model_args)), unheard)
 
     def ready(url: str) -> None:
         tell(f"Serving {model} at {url}")

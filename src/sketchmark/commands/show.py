@@ -9,7 +9,7 @@ import click
 
 from sketchmark.commands._include import include_option
 from sketchmark.commands._output import output_option
-from sketchmark.terminal import tell, tell_all
+from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import tell_wrapped
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(
     from sketchmark.errors import DataMissing
     from sketchmark.task import TaskOptions
 
-    catalog = Catalog(include, trust_code)
+    catalog = Catalog(include, trust_code, notice)
     pick = catalog.pick(task)[0]
     found = catalog.task(pick.task, TaskOptions(prompts=prompts))
     tell(found.name, bold=True)

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from sketchmark.files import hub
 from sketchmark.files.atomic import write_atomic
-from sketchmark.terminal import tell_progress
+from sketchmark.terminal import one_line, progress_log
 
 BLOCK = 4 * 1024 * 1024
 """Small enough to fetch few bytes in vain, large enough that a request's own time does not count."""
@@ -68,7 +68,9 @@ class _Parts(io.RawIOBase):
         if not self._told:
             self._told = True
             whole = f"{self.size / 1_000_000:,.1f} MB"
-            tell_progress(f"downloading what is needed of {self.of.repo}, {self.name} ({whole} in all)")
+            progress_log().info(
+                one_line(f"downloading what is needed of {self.of.repo}, {self.name} ({whole} in all)")
+            )
 
 
 def _runs(numbers: Iterator[int]) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ from urllib.request import getproxies
 
 from sketchmark.errors import DataMissing, SketchmarkError
 from sketchmark.files.atomic import write_json
-from sketchmark.terminal import tell_progress
+from sketchmark.terminal import one_line, progress_log
 
 _ATTEMPTS = 3
 _Found = TypeVar("_Found")
@@ -105,7 +105,7 @@ def fetched(of: Listing, names: Sequence[str]) -> Path:
     if missing and not offline():
         size = sum(of.sizes.get(name, 0) for name in missing) / 1_000_000
         files = "1 file" if len(missing) == 1 else f"{len(missing):,} files"
-        tell_progress(f"downloading {of.repo}: {files}, {size:,.1f} MB; what has come is kept")
+        progress_log().info(one_line(f"downloading {of.repo}: {files}, {size:,.1f} MB; what has come is kept"))
     patterns = [escape(name) for name in names]
     return _asking(
         of.repo,

@@ -9,7 +9,8 @@ from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Finish, Options, Reply, Usage
-from sketchmark.models.bounded_http import bounded
+from sketchmark.models.bounded_http import SdkCalls
+from sketchmark.models.call import Call
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.replies import as_a_reply, body_of, counted, finish_of_text, for_looking
 from sketchmark.models.secrets import require_key
@@ -44,12 +45,13 @@ class Anthropic(Endpoint):
             from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         except ImportError:
             raise MissingExtra(f"model {self.name}", "anthropic") from None
+        self._calls = SdkCalls()
         self._client = AsyncAnthropic(
             api_key=require_key(self.name, self.keys),
             base_url=self.base_url,
             timeout=self.timeout,
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=bounded()),
+            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=self._calls.hooks),
         )
 
     def _settings(self) -> dict[str, Any]:
@@ -71,8 +73,9 @@ class Anthropic(Endpoint):
         if self._send_temperature:
             request["extra_body"] = {"temperature": options.temperature}
 
-        async def attempt() -> Reply:
-            body = body_of(await self._client.messages.create(**request))
+        async def attempt(call: Call) -> Reply:
+            with self._calls.headers(call) as headers:
+                body = body_of(await self._client.messages.create(**request, extra_headers=headers))
             with as_a_reply():
                 text = "".join(block["text"] for block in body["content"] if block.get("type") == "text")
                 finish = finish_of_text(_FINISHES.get(body.get("stop_reason") or "", "stop"), text)
@@ -80,7 +83,7 @@ class Anthropic(Endpoint):
             usage = Usage(tokens_in, tokens_out, pictures_in=len(context.pictures))
             return Reply(text, None, finish, usage, left_out, for_looking(body))
 
-        return await self._call(attempt)
+        return await self._call(attempt, options.notes)
 
     async def _block(self, part: Part) -> dict[str, Any]:
         if part.picture is None:

@@ -55,4 +55,6 @@ class BagelServer(ChatEndpoint):
         if "num_timesteps" in chosen:
             chosen["num_inference_steps"] = chosen.pop("num_timesteps")
         request |= {"modalities": ["image"], **chosen}
-        return await self._drawing_in_chat(request, len(context.pictures), (*empty, *dropped, *unsaid, *places))
+        return await self._drawing_in_chat(
+            request, len(context.pictures), (*empty, *dropped, *unsaid, *places), options.notes
+        )

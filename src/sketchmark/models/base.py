@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from sketchmark.errors import CannotPlay
 from sketchmark.files.plain import well_formed
@@ -22,6 +22,14 @@ from sketchmark.picture import Picture
 
 Finish = Literal["stop", "length", "refused", "empty", "no_picture"]
 """Why a reply ended. Anything but `stop` is counted and shown beside the scores."""
+
+
+class CallNotes(Protocol):
+    """The part of a model's call count that its adapter reports to: single attempts are known only there."""
+
+    retries: int
+
+    def failed(self, words: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ class Options:
     extra: Mapping[str, Any] = field(default_factory=dict)
     repeat: int = 0
     branch: int = 0
+    notes: CallNotes | None = field(default=None, kw_only=True, compare=False, repr=False)
+    """Set by the model that counts the calls, for Sketchmark's adapters. It does not change the request."""
 
     def key(self) -> dict[str, Any]:
         return {

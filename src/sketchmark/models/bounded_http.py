@@ -9,44 +9,55 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from sketchmark.models.asked_address import note_address
+from sketchmark.models.call import Call
 from sketchmark.models.failures import BadReply, refuse_page
 
 if TYPE_CHECKING:
     import httpx2
 
-LARGEST_TEXT = 16_000_000
-LARGEST_DRAWING = 64_000_000
-"""Bytes of a whole reply with its pictures in base64, or of one downloaded picture."""
-LARGEST_FILE = 512_000_000
-"""A batch's results: up to 50,000 replies."""
-
-_most = ContextVar("most", default=LARGEST_TEXT)
-
 Hook = Callable[..., Awaitable[None]]
 
-
-@contextmanager
-def at_most(size: int) -> Iterator[None]:
-    """The limit for replies that are waited for in this block; elsewhere it is that of a text."""
-    before = _most.set(size)
-    try:
-        yield
-    finally:
-        _most.reset(before)
+_HEADER = "x-sketchmark-call"
+_CALL = "sketchmark_call"
 
 
-def bounded() -> dict[str, list[Hook]]:
-    """`event_hooks` for an httpx2 client, which is what Google's and Anthropic's SDKs are built on."""
-    return {"request": [_note], "response": [_stay_there, read_bounded]}
+class SdkCalls:
+    """The calls that an SDK is making, and the `hooks` for the httpx2 client that it sends them with.
+
+    Google's and Anthropic's SDKs pass headers on to that client, but not objects. So a header names the call, and the
+    request hook takes it off again: it is not sent.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._calls: dict[str, Call] = {}
+        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, read_bounded]}
+        """`event_hooks` of the client."""
+
+    @contextmanager
+    def headers(self, call: Call) -> Iterator[dict[str, str]]:
+        """The headers that name `call`, to be given to the SDK with the request that is made in this block."""
+        name = str(next(self._numbers))
+        self._calls[name] = call
+        try:
+            yield {_HEADER: name}
+        finally:
+            del self._calls[name]
+
+    async def _note(self, request: httpx2.Request) -> None:
+        """Requests after a redirect keep the extensions of the first one."""
+        if name := request.headers.pop(_HEADER, ""):
+            request.extensions = {**request.extensions, _CALL: self._calls[name]}
+        _call_of(request).address = str(request.url)
 
 
-async def _note(request: httpx2.Request) -> None:
-    note_address(request.url)
+def _call_of(request: httpx2.Request) -> Call:
+    call = request.extensions.get(_CALL)
+    return call if isinstance(call, Call) else Call()
 
 
 async def _stay_there(response: httpx2.Response) -> None:
@@ -74,14 +85,15 @@ async def read_bounded(response: httpx2.Response) -> None:
     """The library decodes in pieces of bounded size; here they are counted before the next is asked for."""
     import httpx2
 
+    most = _call_of(response.request).most
     encoded = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
     pieces: list[bytes] = []
     size = 0
     async with aclosing(encoded.aiter_bytes()) as decoded:
         async for piece in decoded:
             size += len(piece)
-            if size > _most.get():
-                raise BadReply(f"the server's reply is over the limit of {_most.get()} bytes", retry=False)
+            if size > most:
+                raise BadReply(f"the server's reply is over the limit of {most} bytes", retry=False)
             pieces.append(piece)
     data = b"".join(pieces)
     if response.is_success:

@@ -26,14 +26,6 @@ from sketchmark.parts import Context
 _ENTRY = LineReader(ReplyRecord, "a reply")
 _USABLE = ("stop", "length")
 _WITHOUT = "the run continues without it, and a call that is made again is paid for again"
-_told: set[Path] = set()
-
-
-def _warn_once(folder: Path, words: str) -> None:
-    """A model and its judge share the folder, and every reply would complain."""
-    if folder not in _told:
-        _told.add(folder)
-        logging.getLogger("sketchmark").warning(words)
 
 
 class CallCache:
@@ -41,6 +33,7 @@ class CallCache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._warned = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK | os.X_OK):
@@ -67,8 +60,13 @@ class CallCache:
         try:
             write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
         except OSError as error:
-            why = error.strerror or error
-            _warn_once(self.folder, f"the call cache in {self.folder} cannot keep replies ({why}): {_WITHOUT}")
+            self._warn_once(f"the call cache in {self.folder} cannot keep replies ({error.strerror or error})")
+
+    def _warn_once(self, words: str) -> None:
+        """Every reply would repeat the warning."""
+        if not self._warned:
+            self._warned = True
+            logging.getLogger("sketchmark").warning(f"{words}: {_WITHOUT}")
 
     def drop(self, key: str) -> None:
         with suppress(OSError):
@@ -111,20 +109,26 @@ def call_key(model: Model, act: str, context: Context, options: Options) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def with_cache(model: Model, folder: Path | None) -> Model:
-    """The model behind a cache in `folder`; as it is where there is none.
+def open_cache(folder: Path | None) -> CallCache | None:
+    """Open the cache in `folder`, if one is given.
 
-    A folder that somebody named and that cannot be used is an error; the one that nobody asked for is done without.
+    A folder that the user named and that cannot be used is an error; the default one is done without.
     """
     if folder is None:
-        return model
+        return None
     try:
-        return Cached(model, CallCache(folder))
+        return CallCache(folder)
     except BadInput as error:
         if folder != default_cache():
             raise
-        _warn_once(folder, f"{error}: {_WITHOUT}")
-        return model
+        logging.getLogger("sketchmark").warning(f"{error}: {_WITHOUT}")
+        return None
+
+
+def with_cache(model: Model, cache: CallCache | Path | None) -> Model:
+    """Put the model behind a cache, which may be given by its folder; without one it stays as it is."""
+    cache = open_cache(cache) if isinstance(cache, Path) else cache
+    return model if cache is None else Cached(model, cache)
 
 
 def default_cache() -> Path:

@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from sketchmark.errors import CallFailed, SketchmarkError
-from sketchmark.models.asked_address import asked_address, note_address
+from sketchmark.models.base import CallNotes
+from sketchmark.models.call import Call
 from sketchmark.models.failures import FailedTry, failure_of
 from sketchmark.models.pacing import Pace
-from sketchmark.models.tally import noting
 
 T = TypeVar("T")
+
+Attempt = Callable[[Call], Awaitable[T]]
 
 FIRST_WAIT = 0.5
 LONGEST_BACK_OFF = 30.0
@@ -39,20 +41,21 @@ class Caller:
         self._given_up = False
         """Nobody ever did, for as long as a call waits: the others that are under way need not wait either."""
 
-    async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def __call__(self, attempt: Attempt[T], notes: CallNotes | None = None) -> T:
+        """Call `attempt` until it succeeds or there is no use in another; failures are reported to `notes`."""
         self._under_way += 1
         try:
-            return await self._tried(attempt)
+            return await self._tried(attempt, Call(notes))
         finally:
             self._under_way -= 1
             if not self._under_way:  # a later run may find the server started
                 self._given_up = False
 
-    async def _tried(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _tried(self, attempt: Attempt[T], call: Call) -> T:
         tries = 0
         while True:
             tries += 1
-            outcome = await self._try(attempt)
+            outcome = await self._try(attempt, call)
             if not isinstance(outcome, FailedTry):
                 return outcome[0]
             wait = self._wait(outcome, tries)
@@ -60,26 +63,26 @@ class Caller:
                 # Raised out here, not inside an `except`: the SDK's exception must not hang on ours as its context,
                 # where a printed traceback would show the request and what the server echoed of it.
                 raise self.failed(outcome, tries)
-            noting().retries += 1
+            call.retried()
             await self._rest(wait)
 
-    async def _try(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T] | FailedTry:
+    async def _try(self, attempt: Attempt[T], call: Call) -> tuple[T] | FailedTry:
         async with self._pace.turn() as turn:
-            note_address("")
+            call.address = ""
             try:
                 # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
                 async with asyncio.timeout(self._timeout):
-                    result = await attempt()
+                    result = await attempt(call)
             except SketchmarkError:
                 raise
             except Exception as error:
-                failure = failure_of(error, asked_address(), self._timeout)
+                failure = failure_of(error, call.shown_address, self._timeout)
                 if failure is None:
                     raise
                 if failure.slow_down:
                     self._pace.slow_down(turn)
                 self._was_there = self._was_there or not failure.if_never_there
-                noting().failed(f"{failure.kind}: {failure.message}")
+                call.failed(f"{failure.kind}: {failure.message}")
                 return failure
             self._pace.succeeded()
             self._was_there = True

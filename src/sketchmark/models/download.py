@@ -7,7 +7,7 @@ import ipaddress
 import socket
 from typing import TYPE_CHECKING
 
-from sketchmark.models.bounded_http import LARGEST_DRAWING
+from sketchmark.models.call import LARGEST_DRAWING, Call
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.failures import BadReply, NoConnection
 from sketchmark.models.http_client import Answer, exchange, open_session, proxy_for
@@ -22,7 +22,9 @@ _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-async def download(url: str, server: str | None, *, timeout: float, most: int = LARGEST_DRAWING) -> Picture:
+async def download(
+    url: str, server: str | None, call: Call, *, timeout: float, most: int = LARGEST_DRAWING
+) -> Picture:
     """The URL is the word of `server` (the endpoint's address), which could name whatever this machine can reach. So
     at every hop it must be http(s), on that server itself or at a public address; no key is sent; and no more than
     `most` bytes are read."""
@@ -36,7 +38,7 @@ async def download(url: str, server: str | None, *, timeout: float, most: int = 
                 here = here.join(URL(url)) if here else URL(url)
             except ValueError as error:
                 raise BadReply(f"the returned picture's address is none: {error}", retry=False) from None
-            answer = await _get(here, own, most)
+            answer = await _get(here, own, call.up_to(most))
             if answer.status in _REDIRECTS and "location" in answer.headers:
                 url = answer.headers["location"]
                 continue
@@ -46,7 +48,7 @@ async def download(url: str, server: str | None, *, timeout: float, most: int = 
     raise BadReply(f"the returned picture's address redirects more than {_MOST_REDIRECTS} times")
 
 
-async def _get(url: URL, own: list[tuple[str, int]], most: int) -> Answer:
+async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
     """From the place that was looked at, not from where the name points a moment later. Only through a proxy the name
     is sent, since a machine behind one may know no others: where it points then is the proxy's to look after."""
     if url.scheme not in ("http", "https") or not url.raw_host:
@@ -62,14 +64,14 @@ async def _get(url: URL, own: list[tuple[str, int]], most: int) -> Answer:
     secure = url.scheme == "https"
     async with open_session(secure) as session:
         if proxy := proxy_for(str(url)):
-            return await exchange(session, "GET", str(url), {}, None, most, proxy=proxy)
+            return await exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
         failure: Exception = BadReply(f"the returned picture's host {url.host} cannot be found")
         named = {"Host": url.host_port_subcomponent or ""}
         for address, _ in places:
             there = str(url.with_host(address))
             try:
                 return await exchange(
-                    session, "GET", there, named, None, most, server_hostname=url.raw_host if secure else None
+                    session, "GET", there, named, None, call, server_hostname=url.raw_host if secure else None
                 )
             except NoConnection as error:
                 failure = error

@@ -14,7 +14,8 @@ from sketchmark.errors import BadInput, CannotPlay, MissingExtra
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Finish, Options, Reply, Usage
-from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_TEXT, at_most, bounded
+from sketchmark.models.bounded_http import SdkCalls
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT, Call
 from sketchmark.models.encoding import picture_from_bytes
 from sketchmark.models.endpoint import Endpoint
 from sketchmark.models.failures import BadReply
@@ -72,9 +73,10 @@ class Gemini(Endpoint):
             from google.genai import types
         except ImportError:
             raise MissingExtra(f"model {self.name}", "gemini") from None
+        self._calls = SdkCalls()
         # Left alone, this SDK takes aiohttp where it is installed, whose replies could not be bounded.
         self._http = httpx2.AsyncClient(
-            timeout=self.timeout, limits=httpx2.Limits(), follow_redirects=True, event_hooks=bounded()
+            timeout=self.timeout, limits=httpx2.Limits(), follow_redirects=True, event_hooks=self._calls.hooks
         )
         self._client = genai.Client(
             api_key=require_key(self.name, self.keys),
@@ -113,19 +115,18 @@ class Gemini(Endpoint):
         context, empty = layout.without_empty_texts(context)
         contents, lost = await self._contents(context)
         left_out = (*empty, *lost)
-        config = self._config(options, draw=draw)
 
-        async def attempt() -> Reply:
+        async def attempt(call: Call) -> Reply:
             try:
-                with at_most(LARGEST_DRAWING if draw else LARGEST_TEXT):
+                with self._calls.headers(call.up_to(LARGEST_DRAWING if draw else LARGEST_TEXT)) as headers:
                     response = await self._client.aio.models.generate_content(
-                        model=model, contents=contents, config=config
+                        model=model, contents=contents, config=self._config(options, headers, draw=draw)
                     )
             except TypeError as error:  # how the SDK stumbles over JSON that is no object
                 raise BadReply(f"the server sent JSON that is no reply: {error}") from None
             return await _read(response, len(context.pictures), left_out, draw=draw, native=self._native)
 
-        return await self._call(attempt)
+        return await self._call(attempt, options.notes)
 
     async def _contents(self, context: Context) -> tuple[list[Any], layout.LeftOut]:
         """What is sent, and what of earlier turns is not."""
@@ -155,11 +156,12 @@ class Gemini(Endpoint):
         picture = await self._encoder.sendable(part.picture)
         return types.Part.from_bytes(data=picture.data, mime_type=picture.media_type)
 
-    def _config(self, options: Options, *, draw: bool) -> types.GenerateContentConfig:
+    def _config(self, options: Options, headers: dict[str, str], *, draw: bool) -> types.GenerateContentConfig:
         from google.genai import types
 
         image: dict[str, Any] = {key: value or options.extra.get(key) for key, value in self._image.items()}
         return types.GenerateContentConfig(
+            http_options=types.HttpOptions(headers=headers),
             temperature=options.temperature,
             max_output_tokens=options.max_new_tokens,
             seed=options.seed,

@@ -21,8 +21,8 @@ import pybase64
 
 from sketchmark import __version__
 from sketchmark.errors import BadInput
-from sketchmark.models.asked_address import note_address
-from sketchmark.models.bounded_http import LARGEST_TEXT, refuse_elsewhere
+from sketchmark.models.bounded_http import refuse_elsewhere
+from sketchmark.models.call import Call
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body
 from sketchmark.models.http_unpacking import ACCEPTED, Counted, read_counted
@@ -68,20 +68,18 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
 
-    async def post(
-        self, path: str, body: Body, *, most: int = LARGEST_TEXT, headers: Headers | None = None
-    ) -> Answer:
-        return await self._ask("POST", path, body, {}, most, "application/json", headers)
+    async def post(self, path: str, body: Body, call: Call, headers: Headers | None = None) -> Answer:
+        return await self._ask("POST", path, body, {}, call, "application/json", headers)
 
     async def get(
         self,
         path: str,
+        call: Call,
         query: Mapping[str, str] | None = None,
         *,
-        most: int = LARGEST_TEXT,
         accept: str = "application/json",
     ) -> Answer:
-        return await self._ask("GET", path, None, query or {}, most, accept)
+        return await self._ask("GET", path, None, query or {}, call, accept)
 
     async def close(self) -> None:
         session, self._session, self._loop = self._session, None, None
@@ -94,7 +92,7 @@ class HttpClient:
         path: str,
         body: Body | None,
         query: Mapping[str, str],
-        most: int,
+        call: Call,
         accept: str,
         more: Headers | None = None,
     ) -> Answer:
@@ -103,7 +101,7 @@ class HttpClient:
         headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
         session = self._opened()
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await exchange(session, method, url, headers, body, most, proxy=self._proxy)
+            answer = await exchange(session, method, url, headers, body, call, proxy=self._proxy)
             there = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not there:
                 return _accepted(answer)
@@ -145,7 +143,7 @@ async def exchange(
     url: str,
     headers: Headers,
     body: Body | None,
-    most: int,
+    call: Call,
     *,
     proxy: str | None = None,
     server_hostname: str | None = None,
@@ -157,7 +155,7 @@ async def exchange(
 
     from sketchmark.models.http_payload import Payload
 
-    note_address(url)
+    call.address = url
     try:
         async with session.request(
             method,
@@ -168,7 +166,7 @@ async def exchange(
             proxy=proxy,
             server_hostname=server_hostname,
         ) as response:
-            return Answer(response.status, response.headers, await _read(response, most), url)
+            return Answer(response.status, response.headers, await _read(response, call.most), url)
     except (aiohttp.ClientError, OSError) as error:
         if isinstance(error, TimeoutError):
             raise

@@ -20,6 +20,7 @@ from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.base import Abilities, Options, Reply, Usage
+from sketchmark.models.call import Call
 from sketchmark.models.failures import ErrorStatus
 from sketchmark.models.native import wants_native
 from sketchmark.models.openai_chat import ChatEndpoint, known_settings, refused_or_raise, with_inline_picture
@@ -114,7 +115,11 @@ class OpenAI(ChatEndpoint):
         if "reasoning_effort" in options.extra:
             request["reasoning"] = {"effort": options.extra["reasoning_effort"]}
         return await self._saying(
-            lambda: self._wire.respond(request), read_with_record, len(context.pictures), left_out
+            lambda call: self._wire.respond(request, call),
+            read_with_record,
+            len(context.pictures),
+            left_out,
+            options.notes,
         )
 
     async def draw(self, context: Context, options: Options) -> Reply:
@@ -132,7 +137,13 @@ class OpenAI(ChatEndpoint):
         request, left_out = await self._conversation(self._speaker, context, options)
         request |= drawing_tool(self._tool_model(drawer), self._image_options(options))
         read = read_with_record if self._native else read_response
-        return await self._drawing(lambda: self._wire.respond(request, drawer), read, len(context.pictures), left_out)
+        return await self._drawing(
+            lambda call: self._wire.respond(request, call, drawer),
+            read,
+            len(context.pictures),
+            left_out,
+            options.notes,
+        )
 
     async def _conversation(
         self, speaker: str, context: Context, options: Options
@@ -163,7 +174,7 @@ class OpenAI(ChatEndpoint):
         request = await self._chat_request(drawer, context, options)
         request["modalities"] = ["image", "text"]
         request |= known_settings(options.extra, _DRAWN_SIZE)
-        return await self._drawing_in_chat(request, len(context.pictures), left_out)
+        return await self._drawing_in_chat(request, len(context.pictures), left_out, options.notes)
 
     async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
         generate = self._draw_with == "generate" or not context.pictures
@@ -177,9 +188,12 @@ class OpenAI(ChatEndpoint):
         request: dict[str, Any] = {"model": drawer, "prompt": prompt, "n": 1, **self._image_options(options)}
         pictures = [await self._encoder.sendable(picture) for picture in context.pictures]
 
-        async def attempt() -> tuple[Reply, str]:
+        async def attempt(call: Call) -> tuple[Reply, str]:
             try:
-                body = await (self._wire.edit(request, pictures) if pictures else self._wire.generate(request))
+                if pictures:
+                    body = await self._wire.edit(request, pictures, call)
+                else:
+                    body = await self._wire.generate(request, call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
             address = read_image(body)
@@ -192,7 +206,7 @@ class OpenAI(ChatEndpoint):
             )
             return await with_inline_picture(Reply("", None, "stop", usage, left_out, for_looking(body)), address)
 
-        return await self._fetch(*await self._call(attempt))
+        return await self._fetch(*await self._call(attempt, options.notes), options.notes)
 
     def _image_options(self, options: Options) -> dict[str, Any]:
         """The task's settings, then the user's, which win."""

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.base import Abilities, Options, Reply, Usage
-from sketchmark.models.bounded_http import LARGEST_DRAWING
+from sketchmark.models.base import Abilities, CallNotes, Options, Reply, Usage
+from sketchmark.models.call import LARGEST_DRAWING, Call
 from sketchmark.models.download import download
 from sketchmark.models.encoding import picture_from_base64
 from sketchmark.models.endpoint import Endpoint
@@ -25,12 +25,13 @@ from sketchmark.models.openai_wire import OpenAIWire, to_openai
 from sketchmark.models.replies import finish_of_drawing, finish_of_text, for_looking
 from sketchmark.models.secrets import find_key, require_key
 from sketchmark.parts import Content, Context
+from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PATIENCE = 5.0
 """Seconds for what a run can do without."""
-Ask = Callable[[], Awaitable[dict[str, Any]]]
+Ask = Callable[[Call], Awaitable[dict[str, Any]]]
 Read = Callable[[dict[str, Any]], ChatReply]
 _SOUNDS = ("wav", "mp3")
 _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
@@ -83,7 +84,7 @@ class ChatEndpoint(Endpoint, ABC):
         with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will tell what is wrong
             async with asyncio.timeout(_PATIENCE):
                 for name in names:
-                    day = (await self._wire.model(name)).get("shutdown_date")
+                    day = (await self._wire.model(name, Call())).get("shutdown_date")
                     if isinstance(day, str) and _DAY.fullmatch(day):
                         days[name] = day
         return days
@@ -93,14 +94,19 @@ class ChatEndpoint(Endpoint, ABC):
             raise CannotPlay(f"{self.name} does not say anything: it only draws")
         context, left_out = layout.without_empty_texts(context)
         request = await self._chat_request(self._speaker, context, options)
-        return await self._saying(lambda: self._wire.chat(request), read_chat, len(context.pictures), left_out)
+        pictures = len(context.pictures)
+        return await self._saying(
+            lambda call: self._wire.chat(request, call), read_chat, pictures, left_out, options.notes
+        )
 
-    async def _saying(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
+    async def _saying(
+        self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
         """A conversation that ends with words, by either API that has conversations."""
 
-        async def attempt() -> Reply:
+        async def attempt(call: Call) -> Reply:
             try:
-                body = await ask()
+                body = await ask(call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out)
             chat = read(body)
@@ -108,17 +114,24 @@ class ChatEndpoint(Endpoint, ABC):
             finish = finish_of_text(chat.finish, chat.text)
             return Reply(chat.text, None, finish, usage, left_out, for_looking(body), native=chat.native)
 
-        return await self._call(attempt)
+        return await self._call(attempt, notes)
 
-    async def _drawing_in_chat(self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut) -> Reply:
-        return await self._drawing(lambda: self._wire.chat(request, LARGEST_DRAWING), read_chat, pictures, left_out)
+    async def _drawing_in_chat(
+        self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
+        def ask(call: Call) -> Awaitable[dict[str, Any]]:
+            return self._wire.chat(request, call.up_to(LARGEST_DRAWING))
 
-    async def _drawing(self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut) -> Reply:
+        return await self._drawing(ask, read_chat, pictures, left_out, notes)
+
+    async def _drawing(
+        self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
         """A conversation that ends with a drawing, by either API that has conversations."""
 
-        async def attempt() -> tuple[Reply, str]:
+        async def attempt(call: Call) -> tuple[Reply, str]:
             try:
-                body = await ask()
+                body = await ask(call)
             except ErrorStatus as error:
                 return refused_or_raise(error, left_out), ""
             chat = read(body)
@@ -126,12 +139,16 @@ class ChatEndpoint(Endpoint, ABC):
             reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body), native=chat.native)
             return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
 
-        return await self._fetch(*await self._call(attempt))
+        return await self._fetch(*await self._call(attempt, notes), notes)
 
-    async def _fetch(self, reply: Reply, address: str) -> Reply:
+    async def _fetch(self, reply: Reply, address: str, notes: CallNotes | None) -> Reply:
         """Fetch what came as a URL, as a call of its own: a failed download must not pay for a second drawing."""
         if address:
-            picture = await self._call(lambda: download(address, self.base_url, timeout=self.timeout))
+
+            async def attempt(call: Call) -> Picture:
+                return await download(address, self.base_url, call, timeout=self.timeout)
+
+            picture = await self._call(attempt, notes)
             reply = replace(reply, picture=picture)
         return replace(reply, finish=finish_of_drawing(reply.finish, reply.picture is not None))
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from sketchmark.models.bounded_http import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT, Call
 from sketchmark.models.http_bodies import FormFile, form_body, json_body
 from sketchmark.models.http_client import Headers, HttpClient, read_object
 from sketchmark.picture import Picture
@@ -33,48 +33,48 @@ class OpenAIWire:
     def __init__(self, client: HttpClient) -> None:
         self._client = client
 
-    async def chat(self, request: Json, most: int = LARGEST_TEXT) -> Json:
+    async def chat(self, request: Json, call: Call) -> Json:
         path = self._path("/chat/completions", request["model"])
-        return read_object(await self._client.post(path, json_body(request), most=most))
+        return read_object(await self._client.post(path, json_body(request), call))
 
-    async def respond(self, request: Json, drawer: str | None = None) -> Json:
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
         """The Responses API, for a drawing where there is a drawer; the image model is named in the request."""
-        most = LARGEST_DRAWING if drawer else LARGEST_TEXT
-        return read_object(await self._client.post("/responses", json_body(request), most=most))
+        call.up_to(LARGEST_DRAWING if drawer else LARGEST_TEXT)
+        return read_object(await self._client.post("/responses", json_body(request), call))
 
-    async def generate(self, request: Json) -> Json:
+    async def generate(self, request: Json, call: Call) -> Json:
         path = self._path("/images/generations", request["model"])
-        return read_object(await self._client.post(path, json_body(request), most=LARGEST_DRAWING))
+        return read_object(await self._client.post(path, json_body(request), call.up_to(LARGEST_DRAWING)))
 
-    async def edit(self, request: Json, pictures: Sequence[Picture]) -> Json:
+    async def edit(self, request: Json, pictures: Sequence[Picture], call: Call) -> Json:
         fields = {name: str(request[name]) for name in _EDIT_FIELDS if name in request}
         files = [
             FormFile("image[]", f"{number}.{picture.format}", picture.media_type, picture.data)
             for number, picture in enumerate(pictures, start=1)
         ]
         path = self._path("/images/edits", request["model"])
-        return read_object(await self._client.post(path, form_body(fields, files), most=LARGEST_DRAWING))
+        return read_object(await self._client.post(path, form_body(fields, files), call.up_to(LARGEST_DRAWING)))
 
-    async def model(self, name: str) -> Json:
-        return read_object(await self._client.get(f"/models/{_quoted(name)}"))
+    async def model(self, name: str, call: Call) -> Json:
+        return read_object(await self._client.get(f"/models/{_quoted(name)}", call))
 
-    async def upload(self, name: str, data: bytes, purpose: str) -> Json:
+    async def upload(self, name: str, data: bytes, purpose: str, call: Call) -> Json:
         body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
-        return read_object(await self._client.post("/files", body))
+        return read_object(await self._client.post("/files", body, call))
 
-    async def content(self, file_id: str, most: int = LARGEST_FILE) -> bytes:
+    async def content(self, file_id: str, call: Call) -> bytes:
         path = f"/files/{_quoted(file_id)}/content"
-        return (await self._client.get(path, most=most, accept="application/binary")).data
+        return (await self._client.get(path, call.up_to(LARGEST_FILE), accept="application/binary")).data
 
-    async def create_batch(self, file_id: str, endpoint: str) -> Json:
+    async def create_batch(self, file_id: str, endpoint: str, call: Call) -> Json:
         request = {"input_file_id": file_id, "endpoint": endpoint, "completion_window": "24h"}
-        return read_object(await self._client.post("/batches", json_body(request)))
+        return read_object(await self._client.post("/batches", json_body(request), call))
 
-    async def batch(self, batch_id: str) -> Json:
-        return read_object(await self._client.get(f"/batches/{_quoted(batch_id)}"))
+    async def batch(self, batch_id: str, call: Call) -> Json:
+        return read_object(await self._client.get(f"/batches/{_quoted(batch_id)}", call))
 
-    async def batches(self, most: int) -> Json:
-        return read_object(await self._client.get("/batches", {"limit": str(most)}))
+    async def batches(self, most: int, call: Call) -> Json:
+        return read_object(await self._client.get("/batches", call, {"limit": str(most)}))
 
     async def close(self) -> None:
         await self._client.close()
@@ -86,13 +86,13 @@ class OpenAIWire:
 class AzureWire(OpenAIWire):
     """The same under the paths of deployments."""
 
-    async def respond(self, request: Json, drawer: str | None = None) -> Json:
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
         """Under no deployment's path; the one that draws is named in a header."""
         if drawer is None:
-            return await super().respond(request)
+            return await super().respond(request, call)
         headers = {"x-ms-oai-image-generation-deployment": drawer}
-        body = json_body(request)
-        return read_object(await self._client.post("/responses", body, most=LARGEST_DRAWING, headers=headers))
+        call.up_to(LARGEST_DRAWING)
+        return read_object(await self._client.post("/responses", json_body(request), call, headers))
 
     def _path(self, what: str, model: str) -> str:
         return f"/deployments/{_quoted(model)}{what}"

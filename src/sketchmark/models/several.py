@@ -16,11 +16,10 @@ from urllib.parse import urlsplit
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import calling
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.base import Abilities, Model, Options, Reply
+from sketchmark.models.base import Abilities, CallNotes, Model, Options, Reply
 from sketchmark.models.pacing import Pace
 from sketchmark.models.secrets import without_credentials
 from sketchmark.models.servers import FIRST_REST, Server, Servers, reason
-from sketchmark.models.tally import noting
 from sketchmark.parts import Context
 
 BETWEEN = "|"
@@ -116,12 +115,12 @@ class Several(Model):
         return [server.told() for server in self._servers.all]
 
     async def say(self, context: Context, options: Options) -> Reply:
-        return await self._ask(lambda model: model.say(context, options))
+        return await self._ask(lambda model: model.say(context, options), options.notes)
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        return await self._ask(lambda model: model.draw(context, options))
+        return await self._ask(lambda model: model.draw(context, options), options.notes)
 
-    async def _ask(self, call: Callable[[Model], Any]) -> Reply:
+    async def _ask(self, call: Callable[[Model], Any], notes: CallNotes | None) -> Reply:
         """In rounds: each server once, then a wait, as long as a single one would be waited for."""
         failures: dict[Server, CallFailed] = {}
         for turn in range(1 + self._max_retries):
@@ -135,7 +134,8 @@ class Several(Model):
                 if isinstance(outcome, Reply):
                     return outcome
                 failures[server] = outcome
-                noting().retries += 1
+                if notes is not None:
+                    notes.retries += 1
             if all(server.refuses_all for server in self._servers.all):
                 break
         raise self._failed(failures)

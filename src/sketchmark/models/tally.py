@@ -1,13 +1,13 @@
 """What the calls to one model come to while they are made, for whoever looks on.
 
 A few numbers that are added up where a call begins and ends: nothing here is written down, and no result depends on
-it. What becomes of single tries is known deeper down (`models/calling.py`), and is noted by way of `noting`.
+it. Single attempts are known only to the adapters (`models/calling.py`), which receive the count in `Options.notes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
-from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
@@ -70,14 +70,6 @@ def together(tallies: Iterable[Tally]) -> Tally:
     return total
 
 
-_noted: ContextVar[Tally | None] = ContextVar("noted", default=None)
-
-
-def noting() -> Tally:
-    """Where the call that is being made is noted."""
-    return _noted.get() or Tally()
-
-
 class Counted(Wrapped):
     """A model whose calls are counted. It goes outside the cache, and says of every call how it went."""
 
@@ -98,15 +90,13 @@ class Counted(Wrapped):
         options: Options,
     ) -> Reply:
         tally = self._tally
-        before = _noted.set(tally)
         tally.under_way += 1
         try:
-            reply = await ask(context, options)
+            reply = await ask(context, replace(options, notes=tally))
         except Exception as error:
             tally.failed(str(error) or type(error).__name__)
             raise
         finally:
             tally.under_way -= 1
-            _noted.reset(before)
         tally.came(reply.usage)
         return reply

@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.tail import Tail, line_at
 from sketchmark.runs.format import CellAbout, EpisodeLine, RunAbout, ScoreRow
 from sketchmark.runs.lock import holder_of
+from sketchmark.runs.results_format import CellSummary
 from sketchmark.runs.rows import ScoredSample, Sharing, newest
 from sketchmark.runs.store import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder
 from sketchmark.terminal import counted
@@ -36,6 +37,8 @@ class CellIndex:
         self._scored_at: dict[str, int] = {}
         self._sharing = Sharing()
         self._ordered: tuple[int, dict[str, ScoredSample]] | None = None
+        self.result: tuple[int, CellSummary] | None = None
+        """Version of this index → its result, kept by `runs.summary`."""
 
     def refresh(self) -> None:
         for tail, known, take in (
@@ -115,6 +118,8 @@ class RunIndex:
         self._summed = Path()
         self._summed_at = 0.0
         self._replaced = 0
+        self.stored: tuple[int, dict[str, CellSummary]] | None = None
+        """Version of this index → the cells of results.json, kept by `runs.summary`."""
 
     @classmethod
     def whole(cls, folder: RunFolder) -> RunIndex:

@@ -24,7 +24,7 @@ from sketchmark.files.tables import data_path
 from sketchmark.key_values import parse_arguments
 from sketchmark.models.base import Model
 from sketchmark.models.by_code import SVG, ByCode, DrawsByCode
-from sketchmark.models.cached import default_cache, with_cache
+from sketchmark.models.cached import CallCache, default_cache, open_cache, with_cache
 from sketchmark.models.metered import Metered
 from sketchmark.models.registry import takes_batches
 from sketchmark.models.secrets import to_write_down
@@ -40,6 +40,7 @@ from sketchmark.runs.staff import ENGINES, Engine, chosen, key_variables
 from sketchmark.runs.store import RunFolder
 from sketchmark.runs.warnings import warnings_of
 from sketchmark.scores import Grading
+from sketchmark.terminal import notice
 from sketchmark.terminal.notebook import in_notebook
 
 P = ParamSpec("P")
@@ -220,9 +221,9 @@ def prepare(
         shard=shard,
     )
     request = replace(request, asked=asked)
-    catalog = Catalog(request.include, request.trust_code)
+    catalog = Catalog(request.include, request.trust_code, notice)
     kept = None if no_cache else from_home(cache) if cache else default_cache()
-    kept_for_model = kept if cache or isinstance(model, str) else None
+    calls: CallCache | Path | None = kept if cache or isinstance(model, str) else None
     playing = _checked(Engine(engine, ray_address, replicas, num_gpus), by_name=isinstance(model, str))
     if isinstance(model, str):
         playing.model_args = _model_arguments(request, batch_size, max_requests_per_minute)
@@ -240,7 +241,10 @@ def prepare(
     judge_name = judge if isinstance(judge, str) else judge.name or type(judge).__name__.lower()
     budget = _budget(prices, max_cost, name, judge_name)
     if isinstance(judge, str) and judge:
-        judge = with_cache(_metered(catalog.model(judge, _arguments(judge_args)), budget), kept)
+        metered = _metered(catalog.model(judge, _arguments(judge_args)), budget)
+        shared = open_cache(kept)
+        calls = shared if calls is not None else None
+        judge = with_cache(metered, shared)
         owned += (judge,)
     elif isinstance(judge, Model):
         judge = _metered(judge, budget)
@@ -260,7 +264,7 @@ def prepare(
     )
     path = _folder(output_path or default_folder(name, request.shard))
     silent = not in_notebook() if quiet is None else quiet
-    return PreparedRun(request, cells, with_cache(model, kept_for_model), path, options, silent, owned)
+    return PreparedRun(request, cells, with_cache(model, calls), path, options, silent, owned)
 
 
 def _names(names: Names) -> tuple[str, ...]:

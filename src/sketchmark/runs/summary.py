@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -17,8 +16,6 @@ from sketchmark.runs.rows import ScoredSample
 from sketchmark.stats import Difference
 
 MOST_GROUPS = 24
-_made: WeakKeyDictionary[CellIndex, tuple[int, CellSummary]] = WeakKeyDictionary()
-_stored: WeakKeyDictionary[RunIndex, tuple[int, dict[str, CellSummary]]] = WeakKeyDictionary()
 
 
 class CurvePoint(Mean):
@@ -59,7 +56,7 @@ class DrawingTable(Struct):
 
 def of_cell(cell: CellIndex) -> CellSummary:
     """Means with intervals, failures and usage; made anew only when lines were added."""
-    known = _made.get(cell)
+    known = cell.result
     if known is None or known[0] != cell.version:
         rows = cell.scored().values()
         summary = summarise(rows, None)
@@ -67,17 +64,16 @@ def of_cell(cell: CellIndex) -> CellSummary:
         summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
         summary.draw_with, summary.steps = cell.about.draw_with, cell.about.steps
         summary.headline = cell.headline
-        known = (cell.version, summary)
-        _made[cell] = known
+        known = cell.result = (cell.version, summary)
     return known[1]
 
 
 def summed_up(run: RunIndex) -> Mapping[str, CellSummary]:
     """The cells as results.json has them, for what only a scoring finds out (baselines, published figures, `ra-al`);
     nothing where it is not there yet or cannot be read."""
-    known = _stored.get(run)
+    known = run.stored
     if known is None or known[0] != run.version:
-        known = _stored[run] = (run.version, _read(run))
+        known = run.stored = (run.version, _read(run))
     return known[1]
 
 

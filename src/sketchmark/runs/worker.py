@@ -33,6 +33,7 @@ from sketchmark.runs.travel import (
     wrapped,
 )
 from sketchmark.scores import Grading
+from sketchmark.terminal import notice
 
 ENTRY = f"{__name__}:open_worker"
 
@@ -49,7 +50,7 @@ class Worker:
             _unpack(Path(self._folder.name), included)
             recipe.request["include"] = [str(Path(self._folder.name) / path) for path in recipe.request["include"]]
         request = request_of(recipe.request)
-        catalog = Catalog(request.include, request.trust_code)
+        catalog = Catalog(request.include, request.trust_code, notice)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
         self._tally = Tally()
         model = with_cache(catalog.model(request.model, recipe.model_args), cache)

@@ -22,9 +22,8 @@ from typing import Any
 
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.task_files.functions import blamed
-from sketchmark.task_files.importing import Imports
+from sketchmark.task_files.importing import Imports, Notify, unheard
 from sketchmark.task_files.schema import TaskFile
-from sketchmark.terminal import tell
 from sketchmark.worlds import WORLDS
 
 _OURS = "sketchmark.tasks."
@@ -42,7 +41,8 @@ class IncludedFiles:
     """The Python files that the user included, found by the name they have on disk. One that was named by hand is run
     at once; one in a trusted folder is run when a task names it, or a model is asked for that it defines."""
 
-    def __init__(self) -> None:
+    def __init__(self, notify: Notify = unheard) -> None:
+        self._notify = notify
         self._modules: dict[Path, ModuleType] = {}
         self._by_hand: dict[Path, None] = {}
         self._imports: dict[Path, Imports] = {}
@@ -84,10 +84,13 @@ class IncludedFiles:
         path = path.resolve()
         if path not in self._modules:
             if path not in self._by_hand:
-                tell(f"running {path} (--trust-code)", err=True)
+                self._notify(f"running {path} (--trust-code)")
             with blamed(f"--include {path}", "cannot be loaded"):
-                self._modules[path] = self._imports.setdefault(path.parent, Imports(path.parent)).run(path)
+                self._modules[path] = self._imported(path.parent).run(path)
         return self._modules[path]
+
+    def _imported(self, folder: Path) -> Imports:
+        return self._imports.setdefault(folder, Imports(folder, notify=self._notify))
 
 
 class CodeNames:

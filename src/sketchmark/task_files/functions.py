@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.task_files.importing import Imports
+from sketchmark.task_files.importing import Imports, Notify, unheard
 
 FUNCTION = "!function"
 """How the YAML reader keeps the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
@@ -63,8 +63,8 @@ def _file(folder: Path, module: str) -> Path:
 class Functions:
     """The functions that one task file names. Nothing is run before one of them is asked for."""
 
-    def __init__(self, names: list[str], folder: Path, provided: Mapping[str, str]) -> None:
-        self._folder, self._provided = folder, provided
+    def __init__(self, names: list[str], folder: Path, provided: Mapping[str, str], notify: Notify = unheard) -> None:
+        self._folder, self._provided, self._notify = folder, provided, notify
         self._imports: dict[Path, Imports] = {}
         self._wanted: dict[str, set[str]] = {}
         for name in names:
@@ -95,7 +95,7 @@ class Functions:
 
     def _module(self, name: str, wanted: str) -> ModuleType:
         place = (self._folder / name.rpartition("/")[0]).resolve()
-        imports = self._imports.setdefault(place, Imports(place, self._provided))
+        imports = self._imports.setdefault(place, Imports(place, self._provided, self._notify))
         file = _file(self._folder, name)
         if file.is_file():
             return imports.run(file, frozenset(self._wanted.get(name, ())))

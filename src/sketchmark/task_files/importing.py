@@ -13,7 +13,7 @@ import builtins
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import RLock
@@ -22,10 +22,17 @@ from typing import Any
 
 from sketchmark.errors import BadInput
 from sketchmark.task_files.spare import NotInstalled, spare_imports
-from sketchmark.terminal import tell
 
 _PYTHONS = builtins.__import__
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+Notify = Callable[[str], None]
+"""Takes notices for the user, one line each. The command that was given prints them."""
+
+
+def unheard(notice: str) -> None:
+    """Drop a notice."""
 
 
 class Imports:
@@ -34,9 +41,10 @@ class Imports:
     `provided` maps the name of a module that may not be installed to one of ours that does the same.
     """
 
-    def __init__(self, folder: Path, provided: Mapping[str, str] = _NOTHING) -> None:
+    def __init__(self, folder: Path, provided: Mapping[str, str] = _NOTHING, notify: Notify = unheard) -> None:
         self._folder = folder.resolve()
         self._provided = provided
+        self._notify = notify
         self._modules: dict[str, ModuleType] = {}
         self._names: dict[str, str] = {}
         """A module's name in `sys.modules`, which is ours -> its name here."""
@@ -149,7 +157,7 @@ class Imports:
 
     def _run_too(self, name: str, file: Path) -> ModuleType:
         """A file that nobody named but another one's import."""
-        tell(f"running {file} too, which is imported", err=True)
+        self._notify(f"running {file} too, which is imported")
         return self._run(name, file)
 
     def _run(self, name: str, file: Path) -> ModuleType:

@@ -3,22 +3,24 @@ files, data sets, file names. `tests/core/test_terminal_source.py` sees to it th
 
 from sketchmark.terminal.telling import (
     counted,
+    notice,
     one_line,
+    progress_log,
     show_progress,
     shown,
     tell,
     tell_all,
     tell_of_the_rest,
-    tell_progress,
 )
 
 __all__ = [
     "counted",
+    "notice",
     "one_line",
+    "progress_log",
     "show_progress",
     "shown",
     "tell",
     "tell_all",
     "tell_of_the_rest",
-    "tell_progress",
 ]

@@ -58,17 +58,24 @@ def tell_all(text: str, *, err: bool = False) -> None:
     click.echo(shown(text.removesuffix("\n")), err=err)
 
 
-_shown = False
+def notice(line: str) -> None:
+    """Print one line on standard error, for functions that take a `notify`."""
+    tell(line, err=True)
 
 
 def show_progress(shown: bool = True) -> None:
-    """For a command, unless it is to be quiet. Whoever calls Sketchmark from Python has a screen of their own."""
-    global _shown
-    _shown = shown
+    """Let a command print progress, if it has a terminal. Programs that call Sketchmark from Python have a screen of
+    their own. The level is set on the logger itself, so that `--verbosity` does not change it."""
+    progress_log().setLevel(logging.INFO if shown and sys.stderr.isatty() else logging.WARNING)
+
+
+def progress_log() -> logging.Logger:
+    """The log for progress of long downloads, at level INFO. It is discarded unless a command shows progress."""
+    return logging.getLogger("sketchmark.progress")
 
 
 def someone_looks_on() -> bool:
-    return _shown and sys.stderr.isatty()
+    return progress_log().level == logging.INFO and sys.stderr.isatty()
 
 
 def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractContextManager[Iterable[Item]]:
@@ -81,12 +88,6 @@ def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractCon
         file=sys.stderr,
         hidden=not someone_looks_on(),
     )
-
-
-def tell_progress(line: str) -> None:
-    """A line for whoever looks on and waits."""
-    if someone_looks_on():
-        tell(line, err=True)
 
 
 def tell_of_the_rest() -> None:

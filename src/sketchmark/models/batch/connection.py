@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.models.calling import Caller
+from sketchmark.models.calling import Attempt, Caller
 from sketchmark.models.openai_wire import OPENAI, OpenAIWire, to_openai
 from sketchmark.models.pacing import Pace
 from sketchmark.models.secrets import find_key, require_key, without_credentials
@@ -27,7 +27,7 @@ class Connection:
     server: str
     call: Caller
 
-    async def __call__(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def __call__(self, attempt: Attempt[T]) -> T:
         """One request, tried again while that can help; errors come without keys in them."""
         return await self.call(attempt)
 

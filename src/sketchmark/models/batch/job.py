@@ -15,7 +15,7 @@ from sketchmark.models.batch.connection import Connection
 from sketchmark.models.batch.files import JobFiles, State, write_bytes
 from sketchmark.models.batch.lines import ENDPOINT, BatchRequest, Result, digest, encode
 from sketchmark.models.batch.records import Job, Listed, Made, Uploaded, read
-from sketchmark.models.bounded_http import LARGEST_FILE
+from sketchmark.models.call import Call
 from sketchmark.models.secrets import redact
 
 FIRST_WAIT = 0.5
@@ -89,8 +89,8 @@ async def _send(
         data = encode(requests)
         write_bytes(files.sent, data)
 
-        async def upload() -> Uploaded:
-            return read(await wire.upload(files.sent.name, data, "batch"), Uploaded, "file")
+        async def upload(call: Call) -> Uploaded:
+            return read(await wire.upload(files.sent.name, data, "batch", call), Uploaded, "file")
 
         uploaded = await connection(upload)
         state = replace(state, file_id=uploaded.id)
@@ -98,15 +98,15 @@ async def _send(
         tell(f"{files.sent.name}: uploaded {len(requests)} requests")
     file_id = str(state.file_id)
 
-    async def create() -> Made:
+    async def create(call: Call) -> Made:
         # An answer that was lost on the way, or a kill, may have left a job behind: it is not paid for twice.
         nonlocal may_exist
-        newest = read(await wire.batches(100), Listed, "list of jobs").data if may_exist else []
+        newest = read(await wire.batches(100, call), Listed, "list of jobs").data if may_exist else []
         for job in newest:
             if job.input_file_id == file_id:
                 return job
         may_exist = True
-        return read(await wire.create_batch(file_id, ENDPOINT), Made, "job")
+        return read(await wire.create_batch(file_id, ENDPOINT, call), Made, "job")
 
     job = await connection(create)
     state = replace(state, batch_id=job.id)
@@ -118,8 +118,8 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
     """Poll until the job has come to an end, more and more rarely, telling whatever changes."""
     batch_id, wait, told = str(state.batch_id), FIRST_WAIT, ""
 
-    async def retrieve() -> Job:
-        return read(await connection.wire.batch(batch_id), Job, "job")
+    async def retrieve(call: Call) -> Job:
+        return read(await connection.wire.batch(batch_id, call), Job, "job")
 
     while True:
         try:
@@ -159,8 +159,8 @@ async def _collect(connection: Connection, job: Job, files: JobFiles) -> None:
 
 
 async def _content(connection: Connection, file_id: str) -> bytes:
-    async def fetch() -> bytes:
-        return await connection.wire.content(file_id, LARGEST_FILE)
+    async def fetch(call: Call) -> bytes:
+        return await connection.wire.content(file_id, call)
 
     text = (await connection(fetch)).decode("utf-8", "surrogateescape")
     return redact(text).encode("utf-8", "surrogateescape")  # it is kept on disk as it came

@@ -7,11 +7,48 @@ when the user said so, and only once the task is played. What would change a sco
 is refused, never ignored.
 """
 
-from sketchmark.tasks.lmms_eval.adopting import adopt
-from sketchmark.tasks.lmms_eval.aggregating import influences, submission, totals
-from sketchmark.tasks.lmms_eval.playing import documents, score
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
 
-__all__ = ["adopt", "documents", "influences", "score", "submission", "totals"]
+from sketchmark.task_files.code import CodeNames
+from sketchmark.tasks.lmms_eval import aggregating, playing
+from sketchmark.tasks.lmms_eval.adopting import adopt
+from sketchmark.tasks.lmms_eval.opened import AdoptedFile, not_adopted
+
+__all__ = ["AdoptedFile", "AdoptedNames", "adopt", "documents", "influences", "score", "submission", "totals"]
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "lmms_eval.documents": playing.documents,
+        "lmms_eval.score": playing.score,
+        "lmms_eval.influences": aggregating.influences,
+        "lmms_eval.totals": aggregating.totals,
+        "lmms_eval.submission": aggregating.submission,
+    }
+)
+
+
+class AdoptedNames(CodeNames):
+    """The names in an adopted task: those of this package stand for functions of its file."""
+
+    def __init__(self, file: AdoptedFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def find(self, dotted: str) -> Any:
+        if function := _FUNCTIONS.get(dotted):
+            return partial(function, self._file)
+        return super().find(dotted)
+
+
+def documents(*_: Any, task_file: str, **__: Any) -> NoReturn:
+    """Refuse what a task of our own shape names; an adopted one has `AdoptedNames`."""
+    raise not_adopted(task_file)
+
+
+score = influences = totals = submission = documents
 
 ALIASES = {
     "documents": "sketchmark.tasks.lmms_eval:documents",

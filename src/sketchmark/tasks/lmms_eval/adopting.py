@@ -22,7 +22,6 @@ from sketchmark.tasks.lmms_eval.config import (
     worded_otherwise,
 )
 from sketchmark.tasks.lmms_eval.examples import ANY, FIRST
-from sketchmark.tasks.lmms_eval.opened import trust
 from sketchmark.tasks.lmms_eval.provided.filters import FILTERS
 from sketchmark.tasks.lmms_eval.templates import is_plain
 
@@ -47,7 +46,6 @@ def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
             f"task file {path} runs Python of its own ({', '.join(code[:4])})",
             "add --trust-code if you trust it: it can do anything you can",
         )
-    trust(path)
     here = {"task_file": str(path)}
     names = [str(metric["metric"]) for metric in metrics(config) if metric.get("aggregation") != "bypass"]
     errors = [str(metric["metric"]) for metric in metrics(config) if metric.get("higher_is_better") is False]

@@ -27,7 +27,7 @@ from sketchmark.errors import SketchmarkError, TotalsFailed
 from sketchmark.scores import Grading
 from sketchmark.task_files.functions import blamed
 from sketchmark.tasks.lmms_eval.config import Config, pipelines, reduced_by_function
-from sketchmark.tasks.lmms_eval.opened import Opened, opened
+from sketchmark.tasks.lmms_eval.opened import AdoptedFile, Opened
 from sketchmark.tasks.lmms_eval.playing import score
 
 LONGEST = 60.0
@@ -42,10 +42,10 @@ _BLOCKS = (200, 20)
 Rows = Sequence[Mapping[str, Any]]
 
 
-def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
+def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
     """Metrics with an aggregation of their own, over all rows that have a result; a metric may be of some documents
     only, and stays out where none of them was played. One that fails costs its own number."""
-    task = opened(Path(task_file))
+    task = file.opened(task_file)
     found: dict[str, Any] = {}
     failed = []
     for name, metric in _reduced(task):
@@ -61,13 +61,13 @@ def totals(rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
     return found
 
 
-def influences(rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
+def influences(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
     """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation works on all
     results only, or takes too long, samples have no value: the number stands without an interval. Nor have they where
     it gives no number or fails: a mean of what it was given is not what it says."""
     values = {str(row["sample"]): dict(row["values"]) for row in rows}
     try:
-        task = opened(Path(task_file))
+        task = file.opened(task_file)
     except SketchmarkError:  # its code cannot be run: the rows say so themselves
         return values
     reduced = _reduced(task)
@@ -79,14 +79,14 @@ def influences(rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[st
     return values
 
 
-def submission(episodes: Iterable[Episode], folder: Path, *, task_file: str) -> list[Path]:
+def submission(file: AdoptedFile, episodes: Iterable[Episode], folder: Path, *, task_file: str) -> list[Path]:
     """The files that the aggregations write for a benchmark's server."""
-    task = opened(Path(task_file))
+    task = file.opened(task_file)
     writers = [(name, metric) for name, metric in _reduced(task) if task.writes_files(metric)]
     if not writers:
         return []
     notes = [
-        score(episode.sample, episode, Grading(), task_file=task_file).notes["results"]
+        score(file, episode.sample, episode, Grading(), task_file=task_file).notes["results"]
         for episode in episodes
         if episode.failure is None or episode.failure.blames_model
     ]

@@ -15,47 +15,46 @@ from sketchmark.files.tables import data_path
 from sketchmark.picture import Picture
 from sketchmark.sounds import Sound
 from sketchmark.task_files.functions import blamed
+from sketchmark.task_files.importing import Notify
 from sketchmark.tasks.lmms_eval.config import Config, examples_given, examples_split, not_sent, pipelines
 from sketchmark.tasks.lmms_eval.document_digest import digest
 from sketchmark.tasks.lmms_eval.heard import heard
 from sketchmark.tasks.lmms_eval.task_code import Document, TaskCode
 from sketchmark.tasks.lmms_eval.visuals import shown
 from sketchmark.tasks.named_data import NamedData
-from sketchmark.terminal import tell
-
-_TRUSTED: set[Path] = set()
-"""Files that were adopted in this process. A YAML file of our own shape cannot name another one's code in passing."""
-
-_DATA: dict[Path, Path | None] = {}
-"""The `--data` that a file's documents are read with, as its run says: its scorers need it too, and are not told."""
-
-_OPENED: dict[tuple[Path, Path | None], Opened] = {}
 
 
-def trust(path: Path) -> None:
-    """From now on the file may be opened, and is opened anew: its author may have changed it since."""
-    _TRUSTED.add(path.resolve())
-    for known in [known for known in _OPENED if known[0] == path]:
-        del _OPENED[known]
+class AdoptedFile:
+    """A task file that the user named, with the `--data` of its run. Its tasks share it: scorers need the data too,
+    and are not given it."""
+
+    def __init__(self, path: Path, notify: Notify) -> None:
+        self.path = path
+        self._notify = notify
+        self._data: tuple[Path | None] | None = None
+        self._opened: dict[Path | None, Opened] = {}
+
+    def reopen(self) -> None:
+        """Read the file again at the next use: its author may have changed it."""
+        self._opened.clear()
+
+    def read_from(self, data: Path | None) -> None:
+        """Set where its documents are; None: beside the file, or on the hub."""
+        self._data = (data,)
+
+    def opened(self, path: str) -> Opened:
+        """`path` is the file that the task's functions are asked about: this one, or it is refused."""
+        if Path(path).resolve() != self.path.resolve():
+            raise not_adopted(path)
+        data = data_path(None) if self._data is None else self._data[0]
+        if data not in self._opened:
+            self._opened[data] = Opened(self.path, data, self._notify)
+        return self._opened[data]
 
 
-def opened(path: Path) -> Opened:
-    if path.resolve() not in _TRUSTED:
-        raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
-    known = (path, _DATA[path] if path in _DATA else data_path(None))
-    if known not in _OPENED:
-        _OPENED[known] = Opened(*known)
-    return _OPENED[known]
-
-
-def read_from(path: Path, data: Path | None) -> None:
-    """From now on the file's documents are read from there; None: from beside it, or from the hub."""
-    _DATA[path] = data
-
-
-def opened_with(path: Path, data: Path | None) -> Opened:
-    read_from(path, data)
-    return opened(path)
+def not_adopted(path: str) -> BadInput:
+    """A YAML file of our own shape may not use another file's code."""
+    return BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
 
 
 class _Total(NamedTuple):
@@ -70,8 +69,8 @@ class Opened(TaskCode):
     """What is asked of such a file: its documents, and of each its text, pictures, target and results. Documents are
     not read before one is asked for: an aggregation needs none."""
 
-    def __init__(self, path: Path, data: Path | None) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, data: Path | None, notify: Notify) -> None:
+        super().__init__(path, notify)
         self._place = data
         self._digests: dict[int, str] = {}
         self._results: dict[tuple[str, str], dict[str, Any]] = {}
@@ -79,9 +78,9 @@ class Opened(TaskCode):
         name = self.config.get("task", path.stem)
         if unsent := not_sent(self.config):
             told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
-            tell(f"{name}: of its generation_kwargs no model is told {told}", err=True)
+            notify(f"{name}: of its generation_kwargs no model is told {told}")
         if self.files:
-            tell(f"{name}: running {', '.join(self.files)} of {path.parent} (--trust-code)", err=True)
+            notify(f"{name}: running {', '.join(self.files)} of {path.parent} (--trust-code)")
         self.check()
 
     @cached_property

@@ -16,7 +16,7 @@ from sketchmark.tasks import generic_drawing
 from sketchmark.tasks.lmms_eval.config import Config, mapping, metrics, pipelines, specific, target_setting
 from sketchmark.tasks.lmms_eval.examples import Examples
 from sketchmark.tasks.lmms_eval.kept import written
-from sketchmark.tasks.lmms_eval.opened import Opened, opened, opened_with
+from sketchmark.tasks.lmms_eval.opened import AdoptedFile, Opened
 from sketchmark.tasks.lmms_eval.provided.metrics import anls, exact_match_hf_evaluate
 from sketchmark.tasks.lmms_eval.provided.reasoning import BEFORE_SCORING, strip_reasoning_tags
 from sketchmark.tasks.lmms_eval.templates import filled
@@ -24,10 +24,13 @@ from sketchmark.tasks.lmms_eval.templates import filled
 _OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
 
 
-def documents(*, seed: int, data: Path | None, task_file: str, model: str = "", frames: int = 8) -> Iterator[Sample]:
+def documents(
+    file: AdoptedFile, *, seed: int, data: Path | None, task_file: str, model: str = "", frames: int = 8
+) -> Iterator[Sample]:
     """The file says itself what its data is; it lies beside the file, under `data`, or on the hub. Of a video
     `frames` pictures are shown."""
-    task = opened_with(Path(task_file), data)
+    file.read_from(data)
+    task = file.opened(task_file)
     settings = specific(task.config, model)
     targets = target_setting(task.config, model)
     examples = Examples(task, settings, targets)
@@ -70,10 +73,10 @@ def _sample(
     )
 
 
-def score(sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
+def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
     """The file's own `process_results`, or its metrics against `doc_to_target`. Numbers are of the metrics that the
     file lists, as in lmms-eval; one with the aggregation `bypass` is not to have any."""
-    task = opened(Path(task_file))
+    task = file.opened(task_file)
     answer = _cut(task.config, episode.answer)
     asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
     if "process_results" in task.config:

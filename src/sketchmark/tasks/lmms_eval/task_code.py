@@ -13,6 +13,7 @@ from sketchmark.errors import BadInput
 from sketchmark.files.tables import datasets_library
 from sketchmark.task_files.foreign import read_config
 from sketchmark.task_files.functions import FUNCTION, Functions, blamed, functions_in
+from sketchmark.task_files.importing import Notify, unheard
 from sketchmark.tasks.lmms_eval.config import Config, features, functions, mapping, pipelines
 from sketchmark.tasks.lmms_eval.kept import read
 from sketchmark.tasks.lmms_eval.provided import MODULES
@@ -25,10 +26,10 @@ Document = Mapping[str, Any]
 class TaskCode:
     """Nothing is run before it is asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, notify: Notify = unheard) -> None:
         self.path, self.config = path, read_config(path)
         self.names = functions(self.config)
-        self._functions = Functions(self.names, path.parent, MODULES)
+        self._functions = Functions(self.names, path.parent, MODULES, notify)
         self._filters: dict[str, list[Filter]] | None = None
 
     @property
