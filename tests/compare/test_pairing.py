@@ -12,10 +12,12 @@ from sketchmark.runs.rows import DrawingNotes, ScoredSample
 from tests.compare.folders import rows, write_run
 
 
-def _item(value: float | None, *, scored: bool = True, right: bool | None = None, cluster: str = "") -> ScoredSample:
+def _item(
+    value: float | None, sample: str = "s", *, scored: bool = True, right: bool | None = None, cluster: str = ""
+) -> ScoredSample:
     return ScoredSample(
         index=0,
-        sample="s",
+        sample=sample,
         scored=scored,
         values={"m": value},
         groups={"cluster": cluster} if cluster else {},
@@ -50,8 +52,8 @@ def test_samples_of_one_side_alone_are_unpaired_whatever_their_score() -> None:
 
 
 def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> None:
-    before = {"x": _item(0.25, right=False, cluster="p"), "y": _item(0.0)}
-    after = {"y": _item(1.0), "x": _item(0.75, right=True, cluster="q")}
+    before = {"x": _item(0.25, right=False, cluster="p"), "y": _item(0.0, "y")}
+    after = {"y": _item(1.0, "y"), "x": _item(0.75, right=True, cluster="q")}
     found = pair(before, after, "m")
     assert found.pairs[0] == Pair(0.25, 0.75, "p", {"cluster": "p"}, True)
     assert (found.before, found.after, found.clusters) == ([0.25, 0.0], [0.75, 1.0], ["p", "y"])
