@@ -20,8 +20,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.stats import samples_needed
-from sketchmark.stats.sequence import MISSES, log_wealth
+from sketchmark.stats.power import MISSES, log_wealth, samples_needed
 
 BLOCK, MOST, MARGIN, AUDITS = 20, 1000, 0.1, 4000
 VALUES = np.array([-1.0, 0.0, 1.0])

@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import sketchmark
-from sketchmark.models.registry import load_model
-from sketchmark.serve import Faults, serving
+from sketchmark.models import load_model
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 
 
 def seconds(url: str, folder: Path, samples: int, concurrency: int) -> float:

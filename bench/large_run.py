@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 
 import sketchmark
-from sketchmark.files.lines import encode, seal
-from sketchmark.runs.store import RunFolder
+from sketchmark.files.jsonl import encode, seal
+from sketchmark.folder import RunFolder
 
 PLAYED = 40
 CELL = "maze.visual_cot"
@@ -26,8 +26,8 @@ from sketchmark.cli import root
 sys.argv[1] != "index" and root.main(sys.argv[1:], standalone_mode=False)
 if sys.argv[1] == "index":
     from pathlib import Path
-    from sketchmark.runs.index import RunIndex
-    from sketchmark.runs.store import RunFolder
+    from sketchmark.folder.index import RunIndex
+    from sketchmark.folder import RunFolder
     RunIndex(RunFolder(Path(sys.argv[2])), "run").refresh()
 used = resource.getrusage(resource.RUSAGE_SELF)
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # without the parent's

@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 
 FAULTS = "429:0.04,500:0.03,502:0.02,503:0.03,529:0.02,408:0.02,reset:0.04"
 TASK = Path(__file__).with_name("soak_task")

@@ -21,8 +21,8 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
-from sketchmark.files.lines import LineWriter, whole_lines
-from sketchmark.runs.store import RunFolder
+from sketchmark.files.jsonl import LineWriter, whole_lines
+from sketchmark.folder import RunFolder
 
 SAMPLES, COPIES = 250, 40
 

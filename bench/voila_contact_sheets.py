@@ -8,7 +8,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from sketchmark.worlds.voila import ACTIONS, NUMBERS, SUBJECTS, Scene, bank
+from sketchmark.worlds.voila import bank
+from sketchmark.worlds.voila.scenes import ACTIONS, NUMBERS, SUBJECTS, Scene
 
 MARGIN = 86
 HEADER = 22

@@ -13,8 +13,9 @@ from collections import Counter
 
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.worlds.voila import SCENES, bank, reader
+from sketchmark.media import Picture
+from sketchmark.worlds.voila import bank, reader
+from sketchmark.worlds.voila.scenes import SCENES
 
 TREATMENTS = {
     "as drawn": (1.0, None),

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.worlds import voila
 from sketchmark.worlds.voila import bank, reader
 from sketchmark.worlds.voila.make import SetOrder, make

@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 import sketchmark
-from sketchmark.runs.record import unpack_episode
+from sketchmark.folder.records import unpack_episode
 
 SIDE, GAP, BAND = 150, 14, 44
 INK, SOFT, ACCENT = (31, 41, 55), (107, 114, 128), (37, 99, 235)

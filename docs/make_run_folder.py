@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from sketchmark.models import reply_record
-from sketchmark.runs import format as run_format
-from sketchmark.runs import results_format
+from sketchmark.folder import format as run_format
+from sketchmark.folder import results_format
+from sketchmark.models import cache as reply_record
 
 PAGE = Path(__file__).with_name("run-folder.md")
 _TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -17,26 +17,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sketchmark.answers import (
+    choices,
+    numbers,
+    phrases,
+)
+from sketchmark.answers import (
+    phrases as open_answers,
+)
+from sketchmark.answers import (
+    reply as marked,
+)
+from sketchmark.answers import (
+    yes_no as yesno,
+)
+from sketchmark.answers.choices import options_of
+from sketchmark.benchmarks import mmsi as published
+from sketchmark.benchmarks.medical import medevalkit as extract
+from sketchmark.benchmarks.medical import medevalkit as judges
+from sketchmark.benchmarks.medical import medevalkit as open_end
+from sketchmark.benchmarks.medical import radiology as radiology_metrics
+from sketchmark.benchmarks.mmmu import official
+from sketchmark.benchmarks.voila import judge, rules
+from sketchmark.episode.protocol import split
 from sketchmark.errors import SketchmarkError
-from sketchmark.models.combined_prompt import split
+from sketchmark.files.yaml import load
+from sketchmark.folder import EPISODES, SCORES, RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.lmms_eval.shape import checked_config
+from sketchmark.media import Picture
 from sketchmark.models.failures import BadReply
-from sketchmark.models.openai_replies import read_chat, read_image
-from sketchmark.picture import Picture
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.replies_file import reply_sets
-from sketchmark.runs.store import EPISODES, SCORES, RunFolder
-from sketchmark.scoring import choices, marked, numbers, open_answers, phrases, tagged, yesno
-from sketchmark.scoring.listed import options_of
-from sketchmark.serve import batch_lines, bodies, chat_request
-from sketchmark.serve.wire_errors import WireError
-from sketchmark.task_files.foreign import checked_config
-from sketchmark.task_files.yaml_text import load
-from sketchmark.tasks.medical import radiology_metrics
-from sketchmark.tasks.medical.medevalkit import extract, judges, open_end
-from sketchmark.tasks.mmmu import official
-from sketchmark.tasks.mmsi import published
-from sketchmark.tasks.voila import judge, rules
-from sketchmark.tasks.worlds import answers
+from sketchmark.models.providers.openai_wire import read_chat, read_image
+from sketchmark.results.score_file import reply_sets
+from sketchmark.serve import batches as batch_lines
+from sketchmark.serve import bodies
+from sketchmark.serve import chat as chat_request
+from sketchmark.serve.bodies import WireError
+from sketchmark.worlds import moves as answers
+from sketchmark.worlds import moves as tagged
 
 OPTIONS = ("left atrium", "right ventricle", "Yes", "3.5 cm")
 LETTERS = dict(zip("ABCD", OPTIONS, strict=True))
@@ -131,7 +149,7 @@ def _run_folder() -> Callable[[bytes], None]:
             path.write_bytes(data[1:] if data[:1] == bytes([number]) else content)
         run = RunFolder.open(folder)
         run.about(), run.results(), list(run.episodes(cell)), list(run.scores(cell)), run.scored(cell)
-        RunIndex(run, "a run").refresh()
+        RunView(run, "a run").refresh()
 
     return take
 
@@ -171,8 +189,14 @@ TARGETS: dict[str, Target] = {
     "tagged": Target(
         "readers",
         _reading(
-            *(lambda text, scoring=scoring: tagged.moves(text, scoring) for scoring in ("official", "lenient")),
-            *(lambda text, scoring=scoring: tagged.choice(text, scoring) for scoring in ("official", "lenient")),
+            *(
+                lambda text, scoring=scoring: tagged.tagged_moves(text, scoring)
+                for scoring in ("official", "lenient")
+            ),
+            *(
+                lambda text, scoring=scoring: tagged.tagged_choice(text, scoring)
+                for scoring in ("official", "lenient")
+            ),
             *(lambda text, scoring=scoring: published.letter(text, scoring) for scoring in ("official", "lenient")),
             tagged.echoes_template,
             answers.strict_choice,

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Sample
-from sketchmark.picture import Picture
-from sketchmark.worlds import maze, sliding
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.media import Picture
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 
 CELL = 40
 MIXED = "?"

@@ -13,8 +13,10 @@ import pytest
 from PIL import Image
 
 from sketchmark.cli import main
-from sketchmark.picture import Picture
-from sketchmark.worlds import jigsaw, maze, sliding
+from sketchmark.media import Picture
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 
 Say = Callable[..., tuple[int, str, str]]
 

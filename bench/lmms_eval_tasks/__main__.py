@@ -78,8 +78,8 @@ def _import_what_all_need() -> None:
 def _tasks(source: Path) -> Iterator[tuple[Path, Path]]:
     """(folder, its first task that generates)."""
     from sketchmark.errors import SketchmarkError
-    from sketchmark.task_files.foreign import is_group, read_config
-    from sketchmark.task_files.reading import yaml_files
+    from sketchmark.lmms_eval.shape import is_group, read_config
+    from sketchmark.tasks.files import yaml_files
 
     for folder in sorted(path for path in source.iterdir() if path.is_dir()):
         for file in sorted(yaml_files(folder), key=lambda file: (len(file.parts), len(file.name), file)):

@@ -13,9 +13,8 @@ from jinja2 import Environment, meta
 from bench.lmms_eval_tasks.documents import Document, Inventor, plain
 from bench.lmms_eval_tasks.guesses import is_sound
 from sketchmark.errors import BadInput
-from sketchmark.tasks.lmms_eval.config import mapping, reduced_by_function, specific, target_setting
-from sketchmark.tasks.lmms_eval.task_code import TaskCode
-from sketchmark.tasks.lmms_eval.templates import filled
+from sketchmark.lmms_eval.functions import TaskCode, filled
+from sketchmark.lmms_eval.shape import mapping, reduced_by_function, specific, target_setting
 
 _WHERE = "a made-up document"
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from PIL import Image
 
-from sketchmark.tasks.lmms_eval.heard import AudioDecoder
+from sketchmark.lmms_eval.data import AudioDecoder
 
 RATE = 16_000
 """Of a sound, in a second."""

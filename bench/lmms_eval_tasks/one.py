@@ -16,13 +16,12 @@ from bench.lmms_eval_tasks.known_rows import known_rows
 from bench.lmms_eval_tasks.saving import save
 from bench.lmms_eval_tasks.surroundings import other_sets, surround
 from sketchmark.catalog import Catalog
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import SketchmarkError
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.task_files.foreign import read_config
-from sketchmark.tasks.lmms_eval.config import examples_given, examples_split, examples_wanted, metrics
-from sketchmark.tasks.lmms_eval.task_code import TaskCode
+from sketchmark.folder.results_format import CellResult
+from sketchmark.lmms_eval.functions import TaskCode
+from sketchmark.lmms_eval.shape import examples_given, examples_split, examples_wanted, metrics, read_config
 
 
 class Says(Model):
@@ -86,7 +85,7 @@ def try_task(folder: Path, task_file: Path, home: Path, told: Path) -> None:
     return tell(PLAYS, "", f"n={cell.n}, sounds={model.heard}: {', '.join(given)}")
 
 
-def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], folder: Path, home: Path) -> CellSummary:
+def _played(model: Says, attempt: Attempt, config: Mapping[str, Any], folder: Path, home: Path) -> CellResult:
     """Where `--data` is looked for stands the data set with its name, as `datasets` saves it."""
     save(_splits(attempt.rows(), config), home / "data")
     run = sketchmark.run(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.lmms_eval_tasks.guesses import is_sound
-from sketchmark.sounds import Sound
+from sketchmark.media.sound import Sound
 
 
 def save(splits: dict[str, list[dict[str, Any]]], folder: Path) -> None:

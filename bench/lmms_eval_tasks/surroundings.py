@@ -18,7 +18,7 @@ from bench.lmms_eval_tasks.documents import Document, Inventor
 from bench.lmms_eval_tasks.guesses import RATE, picture, sound
 from bench.lmms_eval_tasks.judges import AGREES, judge
 from bench.lmms_eval_tasks.resources import lay_out
-from sketchmark.sounds import Sound
+from sketchmark.media.sound import Sound
 
 
 def surround(home: Path, known: Mapping[str, Any]) -> None:

@@ -7,66 +7,67 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from sketchmark.answers.choices import read_choice as read_choice
+    from sketchmark.answers.numbers import read_number as read_number
+    from sketchmark.answers.yes_no import read_yes_no as read_yes_no
+    from sketchmark.api import run as run
+    from sketchmark.benchmarks import get_image_index_info as get_image_index_info
+    from sketchmark.comparison import compare as compare
+    from sketchmark.episode import Episode as Episode
+    from sketchmark.episode import Grading as Grading
+    from sketchmark.episode import Scores as Scores
+    from sketchmark.episode.desk import Desk as Desk
+    from sketchmark.episode.model import Model as Model
+    from sketchmark.episode.model import Options as Options
+    from sketchmark.episode.model import Reply as Reply
+    from sketchmark.episode.model import Usage as Usage
+    from sketchmark.episode.protocol import FilledPrompts as FilledPrompts
+    from sketchmark.episode.protocol import Protocol as Protocol
+    from sketchmark.episode.sample import Context as Context
+    from sketchmark.episode.sample import Part as Part
+    from sketchmark.episode.sample import Sample as Sample
+    from sketchmark.errors import CallFailed as CallFailed
+    from sketchmark.errors import SketchmarkError as SketchmarkError
+    from sketchmark.folder import RunFolder as RunFolder
+    from sketchmark.media import Picture as Picture
+    from sketchmark.media.sound import Sound as Sound
+    from sketchmark.notebook import Run as Run
+    from sketchmark.tasks import Task as Task
+
+
 __version__ = "0.1.0"
 
 _PLACES = {
     "run": "sketchmark.api",
     "compare": "sketchmark.comparison",
-    "Desk": "sketchmark.desk",
+    "Desk": "sketchmark.episode.desk",
     "Episode": "sketchmark.episode",
     "CallFailed": "sketchmark.errors",
     "SketchmarkError": "sketchmark.errors",
-    "Model": "sketchmark.models.base",
-    "Options": "sketchmark.models.base",
-    "Reply": "sketchmark.models.base",
-    "Usage": "sketchmark.models.base",
+    "Model": "sketchmark.episode.model",
+    "Options": "sketchmark.episode.model",
+    "Reply": "sketchmark.episode.model",
+    "Usage": "sketchmark.episode.model",
     "Run": "sketchmark.notebook",
-    "Context": "sketchmark.parts",
-    "Part": "sketchmark.parts",
-    "Picture": "sketchmark.picture",
-    "Sample": "sketchmark.parts",
-    "Protocol": "sketchmark.protocols",
-    "RunFolder": "sketchmark.runs.store",
-    "read_choice": "sketchmark.scoring.choices",
-    "read_number": "sketchmark.scoring.numbers",
-    "read_yes_no": "sketchmark.scoring.yesno",
-    "Sound": "sketchmark.sounds",
-    "Grading": "sketchmark.scores",
-    "Scores": "sketchmark.scores",
-    "Task": "sketchmark.task",
-    "FilledPrompts": "sketchmark.task_files.prompts",
-    "get_image_index_info": "sketchmark.tasks.image_index",
+    "Context": "sketchmark.episode.sample",
+    "Part": "sketchmark.episode.sample",
+    "Picture": "sketchmark.media",
+    "Sample": "sketchmark.episode.sample",
+    "Protocol": "sketchmark.episode.protocol",
+    "RunFolder": "sketchmark.folder",
+    "read_choice": "sketchmark.answers.choices",
+    "read_number": "sketchmark.answers.numbers",
+    "read_yes_no": "sketchmark.answers.yes_no",
+    "Sound": "sketchmark.media.sound",
+    "Grading": "sketchmark.episode",
+    "Scores": "sketchmark.episode",
+    "Task": "sketchmark.tasks",
+    "FilledPrompts": "sketchmark.episode.protocol",
+    "get_image_index_info": "sketchmark.benchmarks",
 }
 
 __all__ = [*sorted(_PLACES), "__version__"]
-
-if TYPE_CHECKING:
-    from sketchmark.api import run as run
-    from sketchmark.comparison import compare as compare
-    from sketchmark.desk import Desk as Desk
-    from sketchmark.episode import Episode as Episode
-    from sketchmark.errors import CallFailed as CallFailed
-    from sketchmark.errors import SketchmarkError as SketchmarkError
-    from sketchmark.models.base import Model as Model
-    from sketchmark.models.base import Options as Options
-    from sketchmark.models.base import Reply as Reply
-    from sketchmark.models.base import Usage as Usage
-    from sketchmark.notebook import Run as Run
-    from sketchmark.parts import Context as Context
-    from sketchmark.parts import Part as Part
-    from sketchmark.parts import Sample as Sample
-    from sketchmark.picture import Picture as Picture
-    from sketchmark.protocols import Protocol as Protocol
-    from sketchmark.runs.store import RunFolder as RunFolder
-    from sketchmark.scores import Grading as Grading
-    from sketchmark.scores import Scores as Scores
-    from sketchmark.scoring.choices import read_choice as read_choice
-    from sketchmark.scoring.numbers import read_number as read_number
-    from sketchmark.scoring.yesno import read_yes_no as read_yes_no
-    from sketchmark.sounds import Sound as Sound
-    from sketchmark.task import Task as Task
-    from sketchmark.task_files.prompts import FilledPrompts as FilledPrompts
-    from sketchmark.tasks.image_index import get_image_index_info as get_image_index_info
 
 
 def __getattr__(name: str) -> Any:

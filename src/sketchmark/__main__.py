@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from sketchmark.cli import main
 
 main()

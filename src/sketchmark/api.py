@@ -1,20 +1,19 @@
 """The one way to start a run: `sketchmark.run(...)` in Python, and behind every command that plays.
 
-`sketchmark.runs.prepare` checks and plays it; the report is added here.
+`sketchmark.runs` checks and plays it; the report is added here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sketchmark.episode.model import Model
 from sketchmark.errors import RunStopped
-from sketchmark.models.base import Model
+from sketchmark.folder import RunFolder
 from sketchmark.notebook import Run
 from sketchmark.report import write_report
-from sketchmark.request import Arguments, Folder, Limit, Name, Names, Prices
-from sketchmark.runs.growing import Grow
-from sketchmark.runs.prepare import PreparedRun, prepare
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs import Grow, PreparedRun, prepare
+from sketchmark.settings import Arguments, Folder, Limit, Name, Names, Prices
 
 
 def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:

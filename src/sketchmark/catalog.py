@@ -16,13 +16,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, is_questions, task_name
+from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.models.base import Model
-from sketchmark.models.registry import Registry, meant_by, suggestion
-from sketchmark.task import Task, TaskOptions
-from sketchmark.task_files.checking import checked
-from sketchmark.task_files.code import CodeNames, IncludedFiles
-from sketchmark.task_files.foreign import (
+from sketchmark.files.yaml import checked
+from sketchmark.lmms_eval.shape import (
     is_group,
     is_lmms_eval,
     may_be_a_task,
@@ -32,19 +30,21 @@ from sketchmark.task_files.foreign import (
     read_config,
     wants_a_group_score,
 )
-from sketchmark.task_files.importing import Notify, unheard
-from sketchmark.task_files.included import Unread, in_words, task_files_in
-from sketchmark.task_files.reading import MODES, yaml_files
-from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import generic_drawing
-from sketchmark.tasks.questions.files import SOURCE, SUFFIXES, is_questions, task_name
+from sketchmark.models import Registry, meant_by, suggestion
+from sketchmark.tasks import Task, TaskOptions
+from sketchmark.tasks import files as generic_drawing
+from sketchmark.tasks.files import MODES, Unread, built_in_files, in_words, task_files_in, yaml_files
+from sketchmark.tasks.imports import Notify, unheard
+from sketchmark.tasks.names import CodeNames, IncludedFiles
+from sketchmark.tasks.schema import TaskFile
 
 if TYPE_CHECKING:
-    from sketchmark.tasks.lmms_eval import AdoptedFile
+    from sketchmark.lmms_eval.documents import AdoptedFile
+
 
 Found = TypeVar("Found")
 
-_QUESTIONS = Path(__file__).parent / "tasks" / "questions" / "_questions.yaml"
+_QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.yaml"
 """How a file of questions is played and scored."""
 
 _MOST_GROUPS = 20
@@ -73,8 +73,8 @@ class Catalog:
         self._without_score: list[str] = []
         self._code = IncludedFiles(notify)
         self._adopted: dict[Path, AdoptedFile] = {}
-        self._files = {path.stem.lower(): path for path in yaml_files(Path(__file__).parent / "tasks")}
-        for point in metadata.entry_points(group="sketchmark.tasks"):
+        self._files = {path.stem.lower(): path for path in built_in_files()}
+        for point in metadata.entry_points(group="sketchmark.benchmarks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         for path in include:
             self._include(path)
@@ -234,7 +234,8 @@ class Catalog:
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
-            from sketchmark.tasks.lmms_eval import AdoptedFile, AdoptedNames, adopt
+            from sketchmark.lmms_eval import AdoptedNames, adopt
+            from sketchmark.lmms_eval.documents import AdoptedFile
 
             config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
             file = self._adopted.setdefault(path, AdoptedFile(path, self._notify))
@@ -292,7 +293,7 @@ def in_our_words(path: Path) -> Mapping[str, Any]:
     config = read_config(path)
     if not any("lmms_eval_specific_kwargs" in place for place in (config, *config.get("modes", {}).values())):
         return config
-    from sketchmark.tasks.lmms_eval.interleaved import translated
+    from sketchmark.lmms_eval import translated
 
     where = f"task file {path}"
     return translated(config, checked(config, TaskFile, where), where)

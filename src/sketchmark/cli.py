@@ -1,38 +1,108 @@
-"""The command line. Each command is one module in `sketchmark.commands`, imported only when it is used."""
+"""Ctrl-C and SIGTERM end a command in order: what is under way is given up, files are closed, one line says how to
+resume. The second signal ends the process at once, whatever a thread is still busy with.
+
+The command line. Each command is one module in `sketchmark.commands`, imported only when it is used.
+"""
 
 from __future__ import annotations
 
 import errno
 import importlib
 import io
-import pkgutil
+import signal
 import sys
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sketchmark import __version__, commands
-from sketchmark.commands._signals import Signals, ending_in_order
+from sketchmark import __version__
+from sketchmark.commands import COMMANDS
 from sketchmark.errors import SketchmarkError
 from sketchmark.terminal import show_progress, tell, tell_all, tell_of_the_rest
 
+if TYPE_CHECKING:
+    import asyncio
+
+
+class Signals:
+    """Which signal came first, if one did."""
+
+    first: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + (self.first or signal.SIGINT)
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.first = number
+        for each in (signal.SIGINT, signal.SIGTERM):  # the system's own way takes no notice of what Python is at
+            signal.signal(each, signal.SIG_DFL)
+        loop = _running_loop()
+        if loop is None:
+            raise KeyboardInterrupt
+        loop.call_soon_threadsafe(_cancel_all)
+
+
+@contextmanager
+def ending_in_order(signals: Signals) -> Iterator[None]:
+    """For the length of a command; a thread other than the main one cannot hear signals and leaves them alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    for number in heard:  # a shell that starts a job in the background may have had it ignore Ctrl-C
+        signal.signal(number, signals)
+    try:
+        yield
+    except BaseException as error:
+        if signals.first is not None and type(error).__name__ == "CancelledError":
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        if signals.first is None:  # otherwise the process is about to end, and a second signal ends it at once
+            for number, handler in heard.items():
+                signal.signal(number, handler)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    if "asyncio" not in sys.modules:  # most commands need none, and importing it takes its time
+        return None
+    import asyncio
+
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _cancel_all() -> None:
+    import asyncio
+
+    for task in asyncio.all_tasks():
+        task.cancel()
+
 
 class LazyGroup(click.Group):
-    """Finds commands by module name, so that `--help` stays quick and adding a command touches one file."""
+    """Imports a command only when it is used, so that `--help` stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(
-            module.name.replace("_", "-")
-            for module in pkgutil.iter_modules(commands.__path__)
-            if not module.name.startswith("_")
-        )
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"sketchmark.commands.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        module = importlib.import_module(f"sketchmark.commands.{COMMANDS[cmd_name].module}")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.about) for name, entry in COMMANDS.items()])
 
 
 @click.group(

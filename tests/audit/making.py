@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import sketchmark
-from sketchmark.audit import Finding, TaskAudit, audit
+from sketchmark.audit import audit
+from sketchmark.audit.contrasts import Finding, TaskAudit
 
 SMALL = "rows=4,cols=4,min_steps=2,max_steps=5"
 

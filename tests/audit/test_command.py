@@ -11,12 +11,11 @@ from click import Option, UsageError
 from click.testing import CliRunner, Result
 
 from sketchmark.cli import root
-from sketchmark.commands import audit as audit_command
+from sketchmark.commands import compare as audit_command
 from sketchmark.commands import run as run_command
 from sketchmark.errors import BadInput, CannotPlay
-from sketchmark.runs.growing import More
-from sketchmark.runs.prepare import prepare
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.runs import More, prepare
 from tests.audit.making import SMALL
 
 
@@ -216,10 +215,10 @@ def test_a_run_and_a_model_at_once_are_refused(tmp_path: Path) -> None:
 
 
 def test_whatever_a_run_can_be_told_an_audit_can() -> None:
-    told = {param.name for param in audit_command.command.params}
-    options = {param.name for param in run_command.command.params if isinstance(param, Option)}
+    told = {param.name for param in audit_command.audit_command.params}
+    options = {param.name for param in run_command.run_command.params if isinstance(param, Option)}
     assert options - told == {"mode", "canvas", "shard", "log_samples"}
-    assert not any(param.required for param in audit_command.command.params)
+    assert not any(param.required for param in audit_command.audit_command.params)
 
 
 def test_a_dry_run_counts_the_calls_of_every_cell(tmp_path: Path) -> None:

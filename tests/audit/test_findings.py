@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.audit import as_json, audit
-from sketchmark.audit.auditing import gain_sequence
-from sketchmark.audit.contrasts import Contrast, contrasts
-from sketchmark.audit.measuring import Look, difference
-from sketchmark.audit.terminal import WIDTH, lines
-from sketchmark.canvas import CANVASES
+from sketchmark.audit import Look, audit, difference, gain_sequence
+from sketchmark.audit.contrasts import WIDTH, Contrast, as_json, contrasts, lines
+from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
+from sketchmark.folder import RunFolder
 from sketchmark.report import write_report
-from sketchmark.runs.gains import Pair, Pairs
-from sketchmark.runs.store import RunFolder
+from sketchmark.results.summary import Pair, Pairs
 from tests.audit.making import SMALL, finding, only_task, played
 
 DRAWN = next(one for one in contrasts() if one.name == "lost by drawing")
@@ -88,7 +85,7 @@ def test_every_canvas_is_held_against_something() -> None:
 
 
 def test_a_canvas_that_nobody_named_joins_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.audit.contrasts.CANVASES", (*CANVASES, "mirror"))
+    monkeypatch.setattr("sketchmark.episode.desk.CANVASES", (*CANVASES, "mirror"))
     added = list(contrasts())[-1]
     assert isinstance(added, Contrast)
     assert (added.before, added.after) == ("mirror", "own")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.commands.compare import command
+from sketchmark.commands.compare import compare_command
 from sketchmark.comparison import compare
 from sketchmark.comparison.formats import FORMATS, to_csv, to_latex, to_markdown
-from sketchmark.comparison.terminal import to_terminal
+from sketchmark.comparison.tables import to_terminal
 from tests.compare.folders import row, rows, write_run
 
 NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]
@@ -60,7 +60,7 @@ def test_the_output_can_go_to_a_file(run: Path, tmp_path: Path) -> None:
 
 
 def test_every_format_of_the_command_can_be_made(run: Path) -> None:
-    (option,) = (one for one in command.params if one.name == "form")
+    (option,) = (one for one in compare_command.params if one.name == "form")
     assert list(option.type.choices) == list(FORMATS)  # type: ignore[attr-defined]
     found = compare([run])
     for make in FORMATS.values():

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.comparison import as_json, compare
+from sketchmark.comparison import compare
+from sketchmark.comparison.findings import as_json
 from sketchmark.comparison.formats import to_csv, to_json, to_markdown
-from sketchmark.comparison.terminal import to_terminal
+from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.stats import holm, mcnemar_exact
+from sketchmark.stats.differences import holm, mcnemar_exact
 from tests.compare.folders import row, rows, write_run
 
 DIRECT = [0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]

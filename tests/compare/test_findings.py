@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.comparison import Breakdown, CanvasTable, TableRow, compare
+from sketchmark.comparison import compare
+from sketchmark.comparison.findings import Breakdown, CanvasTable, TableRow
 from tests.compare.folders import row, rows, write_run
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sketchmark.cli import main
-from sketchmark.comparison.board_formats import BOARD_COLUMNS, BOARD_FORMATS
+from sketchmark.comparison.formats import BOARD_COLUMNS, BOARD_FORMATS
 from sketchmark.comparison.leaderboard import Prices, is_shelf, leaderboard
 from sketchmark.errors import BadInput
 from tests.compare.folders import row, rows, write_run

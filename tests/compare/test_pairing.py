@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sketchmark.comparison import compare
-from sketchmark.comparison.terminal import to_terminal
-from sketchmark.runs.gains import Pair, pair
-from sketchmark.runs.rows import DrawingNotes, ScoredSample
+from sketchmark.comparison.tables import to_terminal
+from sketchmark.folder.records import DrawingNotes, ScoredSample
+from sketchmark.results.summary import Pair, pair
 from tests.compare.folders import rows, write_run
 
 

@@ -12,10 +12,10 @@ import pytest
 import sketchmark
 from sketchmark.comparison import compare
 from sketchmark.comparison.formats import to_csv, to_markdown
-from sketchmark.comparison.terminal import to_terminal
+from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput
+from sketchmark.folder import RunFolder
 from sketchmark.report import write_report
-from sketchmark.runs.store import RunFolder
 from tests.compare.folders import row, write_run
 from tests.uni_mmmu.published import maze_rows, write_parquet
 

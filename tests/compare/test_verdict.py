@@ -14,12 +14,12 @@ import pytest
 import sketchmark
 from sketchmark.comparison import Comparison, compare
 from sketchmark.comparison.formats import to_csv, to_json, to_markdown
-from sketchmark.comparison.terminal import to_terminal
-from sketchmark.report.headline import headline
-from sketchmark.runs import summary
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.store import RunFolder
-from sketchmark.stats import paired_difference, verdict
+from sketchmark.comparison.tables import to_terminal
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.report import headline
+from sketchmark.results import live as summary
+from sketchmark.stats.differences import paired_difference, verdict
 from tests.compare.folders import rows, write_run
 
 _SAID = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
@@ -100,7 +100,7 @@ def test_so_do_the_folder_the_report_and_the_viewer_of_a_real_run(tmp_path: Path
     assert [(row.p_holm, row.verdict) for row in rows] == [
         (stored[row.task, row.after.mode].p_holm, stored[row.task, row.after.mode].verdict) for row in rows
     ]
-    index = RunIndex(folder, "run")
+    index = RunView(folder, "run")
     index.refresh()
     assert summary.gains(index) == folder.results().gains
     page = html.unescape((folder.path / "report.html").read_text("utf-8"))

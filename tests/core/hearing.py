@@ -7,10 +7,10 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
-from sketchmark.sounds import Sound
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 from tests.core.helpers import colour
 
 CODECS = {"flac": "flac", "mp3": "libmp3lame", "ogg": "libopus", "m4a": "aac", "aac": "aac"}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from PIL import Image
 
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
-from sketchmark.runs.format import EpisodeLine
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import EpisodeLine
+from sketchmark.media import Picture
 
 
 def colour(name: str, size: tuple[int, int] = (16, 16)) -> Picture:

@@ -16,7 +16,7 @@ import msgspec
 import yaml
 
 from sketchmark.cli import main
-from sketchmark.runs.format import RunAbout
+from sketchmark.folder.format import RunRecord
 
 EVIL = (
     "[/INST][bold]b[/bold][link=http://evil.example]l[/link]:bomb:"  # markup and emoji
@@ -82,7 +82,7 @@ def make(folder: Path) -> None:
     about = run.about()
     about.cells["maze.direct"].headline = about.cells["maze.visual_cot"].headline = "maze_text_exact"
     run.run_file.write_bytes(msgspec.json.encode(msgspec.structs.replace(about, started=EVIL, machine={EVIL: EVIL})))
-    assert msgspec.json.decode(run.run_file.read_bytes(), type=RunAbout).started == EVIL
+    assert msgspec.json.decode(run.run_file.read_bytes(), type=RunRecord).started == EVIL
     (folder / "broken").mkdir()
     (folder / "broken" / "run.json").write_text(json.dumps({"format": EVIL}))
     (folder / "voila.csv").write_text(f"Question,{EVIL}\n{EVIL},{EVIL}\n", "utf-8", newline="")

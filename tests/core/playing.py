@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Sample
-from sketchmark.picture import Picture
-from sketchmark.protocols import Protocol
-from sketchmark.request import Request
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.protocol import FilledPrompts, Protocol
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
-from sketchmark.task import Task, TaskOptions
-from sketchmark.task_files.prompts import FilledPrompts
+from sketchmark.settings import Request
+from sketchmark.tasks import Task, TaskOptions
 from tests.core.helpers import Recorder, colour
 
 SHADES = ("navy", "teal", "olive", "purple", "maroon")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.players.sketcher import Sketcher
-from sketchmark.parts import Context
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.models.players import Sketcher
 
 
 class Slow(Model):

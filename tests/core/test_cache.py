@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.cached import Cached, CallCache, call_key
-from sketchmark.parts import Context, of
+from sketchmark.models.cache import Cached, CallCache, call_key
 from tests.core.helpers import Recorder, colour
 
 
@@ -78,7 +78,7 @@ class DiesAt(Model):
 
     def __init__(self, calls: int) -> None:
         super().__init__("dies")
-        from sketchmark.models.registry import load_model
+        from sketchmark.models import load_model
 
         self.inner, self.left, self.made = load_model("player/solver"), calls, 0
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark import canvas
 from sketchmark.catalog import Catalog
+from sketchmark.episode import desk as canvas
+from sketchmark.episode.model import Abilities, Reply
 from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.models.base import Abilities, Reply
-from sketchmark.picture import Picture
-from sketchmark.request import Request
+from sketchmark.folder.index import cells_of
+from sketchmark.media import Picture
 from sketchmark.runs.checks import check
+from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.play import play
-from sketchmark.runs.scored import cells_of
+from sketchmark.settings import Request
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered
 

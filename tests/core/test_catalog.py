@@ -6,13 +6,13 @@ import pytest
 from PIL import Image
 
 from sketchmark.catalog import Catalog, Pick
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.key_values import parse_arguments
-from sketchmark.models.base import Options
-from sketchmark.models.cached import call_key
-from sketchmark.parts import of
-from sketchmark.task import TaskOptions
-from sketchmark.task_files.foreign import read_config
+from sketchmark.lmms_eval.shape import read_config
+from sketchmark.models.cache import call_key
+from sketchmark.settings import parse_arguments
+from sketchmark.tasks import TaskOptions
 
 TASK = """
 about: a task of my own
@@ -167,7 +167,7 @@ def test_installed_plug_ins_are_found_by_entry_point(tmp_path: Path, monkeypatch
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[sketchmark.models]\nparrot = plugged:Parrot\n\n[sketchmark.tasks]\nplugged = plugged:TASKS\n"
+        "[sketchmark.models]\nparrot = plugged:Parrot\n\n[sketchmark.benchmarks]\nplugged = plugged:TASKS\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalog = Catalog()

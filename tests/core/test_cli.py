@@ -155,7 +155,7 @@ def test_a_run_writes_hardly_more_than_it_keeps(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_share_a_run_folder(tmp_path: Path) -> None:
-    from sketchmark.runs.lock import RunLock
+    from sketchmark.folder.lock import RunLock
 
     lock = RunLock(tmp_path / "out")
     done = sketchmark("run", "--model", "player/solver", "--tasks", "maze", "--output_path", "out", cwd=tmp_path)

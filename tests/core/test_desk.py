@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark import canvas
-from sketchmark.desk import Desk
 from sketchmark.episode import Episode
+from sketchmark.episode import desk as canvas
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Sample, of
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Sample, of
 from tests.core.helpers import Recorder, colour
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from sketchmark import canvas
-from sketchmark.desk import Desk
 from sketchmark.episode import Episode
+from sketchmark.episode import desk as canvas
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.model import Finish, Model, Options, Reply
+from sketchmark.episode.sample import Part, Sample, of
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Finish, Model, Options, Reply
-from sketchmark.parts import Part, Sample, of
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import Stager, Talker, acts, numbered
 

@@ -13,11 +13,11 @@ import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison import compare
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
-from sketchmark.models.by_code import ByCode, DrawsByCode
+from sketchmark.folder import RunFolder
+from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.report.card import card
+from sketchmark.runs import prepare
 from sketchmark.runs.estimate import estimate
-from sketchmark.runs.prepare import prepare
-from sketchmark.runs.store import RunFolder
 from tests.core.playing import Talker
 from tests.svg.players import Careless, Says
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.models.registry import load_model
-from sketchmark.runs.record import said
-from sketchmark.runs.stopping import ALIKE_IN_A_ROW
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import said
+from sketchmark.models import load_model
+from sketchmark.runs.runner import ALIKE_IN_A_ROW
 from sketchmark.serve import serving
 from tests.core.helpers import episodes
 from tests.models.broken_server import free_port
@@ -24,7 +24,7 @@ RESUMES = "sketchmark: interrupted; what was finished is kept, the same command 
 PLUG_IN = '''
 import asyncio, signal, threading, time
 from sketchmark import Model
-from sketchmark.models.players.solver import Solver
+from sketchmark.models.players import Solver
 
 class Last(Model):
     """Answers like the solver until it has answered three times, and then hangs: on the event loop, or in a thread

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark import extras
+from sketchmark import errors as extras
 from sketchmark.errors import MissingExtra
 from sketchmark.files import tables
 

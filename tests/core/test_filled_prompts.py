@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.episode.protocol import FilledPrompts
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from sketchmark.parts import Sample
-from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import colour
 
 RED, BLUE = colour("red"), colour("blue")

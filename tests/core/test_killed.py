@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 
-from sketchmark.files.plain import plain
-from sketchmark.runs.format import EpisodeLine
+from sketchmark.files.jsonl import plain
+from sketchmark.folder.format import EpisodeLine
 from tests.core.helpers import episodes
 
 KILLS = 20

@@ -140,20 +140,20 @@ def test_the_top_level_holds_the_map_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("stats/power.py", "from sketchmark.models.base import Model"),
+        ("stats/power.py", "from sketchmark.episode.model import Model"),
         ("stats/power.py", "from sketchmark.worlds import maze"),
         ("stats/power.py", "from sketchmark import worlds"),
-        ("stats/power.py", "import sketchmark.runs.store"),
+        ("stats/power.py", "import sketchmark.folder"),
         ("stats/power.py", "from ..runs import store"),
         ("stats/power.py", "from .. import runs"),
         ("stats/power.py", "from sketchmark import Model"),
-        ("report/page.py", "def lazily() -> None:\n    from sketchmark.view import app"),
-        ("parts.py", "if TYPE_CHECKING:\n    from sketchmark.models.base import Reply"),
-        ("tasks/mmsi/data.py", "from sketchmark.tasks.voila.data import samples"),
-        ("tasks/mmsi/data.py", "from sketchmark.tasks import voila"),
-        ("tasks/mmsi/data.py", "from ..voila import data"),
-        ("tasks/worlds/data.py", "from sketchmark.tasks.uni_mmmu import data"),
-        ("tasks/mmmu/data.py", "from sketchmark.tasks.medical.totals import total"),
+        ("report/__init__.py", "def lazily() -> None:\n    from sketchmark.view import app"),
+        ("episode/sample.py", "if TYPE_CHECKING:\n    from sketchmark.episode.model import Reply"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks.voila import samples"),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks import voila"),
+        ("benchmarks/mmsi/__init__.py", "from ..voila import data"),
+        ("tasks/worlds/data.py", "from sketchmark.benchmarks.uni_mmmu import data"),
+        ("benchmarks/mmmu/__init__.py", "from sketchmark.benchmarks.medical.totals import total"),
     ],
 )
 def test_a_planted_import_against_the_map_is_found(path: str, source: str) -> None:
@@ -164,11 +164,14 @@ def test_a_planted_import_against_the_map_is_found(path: str, source: str) -> No
     ("path", "source"),
     [
         ("runs/runner.py", "from sketchmark import __version__"),
-        ("runs/runner.py", "from sketchmark.runs.store import RunFolder"),
+        ("runs/runner.py", "from sketchmark.folder import RunFolder"),
         ("stats/power.py", "from .paired import pairs\nimport numpy"),
-        ("tasks/mmsi/data.py", "from sketchmark.scoring import choices\nfrom sketchmark.tasks.mmsi import scoring"),
-        ("tasks/mmsi/data.py", "from sketchmark.tasks.image_index import get_image_index_info"),
-        ("tasks/uni_mmmu/data.py", "from sketchmark.tasks.worlds import data"),
+        (
+            "benchmarks/mmsi/__init__.py",
+            "from sketchmark.answers import choices\nfrom sketchmark.benchmarks.mmsi import scoring",
+        ),
+        ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks import get_image_index_info"),
+        ("benchmarks/uni_mmmu/puzzles.py", "from sketchmark.worlds import data"),
     ],
 )
 def test_an_import_along_the_map_is_allowed(path: str, source: str) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import RunConflict
-from sketchmark.runs.lock import RunLock
+from sketchmark.folder.lock import RunLock
 
-HOLD = "import sys; from pathlib import Path; from sketchmark.runs.lock import RunLock; "
+HOLD = "import sys; from pathlib import Path; from sketchmark.folder.lock import RunLock; "
 HOLD += "lock = RunLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
 
 
@@ -57,9 +57,9 @@ def test_one_process_does_not_run_twice_in_a_folder_either(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "used",
     [
-        "import sketchmark.runs.store, sketchmark.comparison, sketchmark.commands.compare",
-        "import sketchmark.api, sketchmark.report, sketchmark.view.app",
-        "import sys; from pathlib import Path; from sketchmark.runs.lock import RunLock;"
+        "import sketchmark.folder, sketchmark.comparison, sketchmark.commands.compare",
+        "import sketchmark.api, sketchmark.report, sketchmark.view",
+        "import sys; from pathlib import Path; from sketchmark.folder.lock import RunLock;"
         "import warnings; warnings.simplefilter('ignore'); RunLock(Path(sys.argv[1])).release()",
     ],
 )

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode import Scores
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
-from sketchmark.models.base import Options
-from sketchmark.parts import Sample
-from sketchmark.scores import Scores
-from sketchmark.task import Task, TaskOptions, for_model
-from sketchmark.task_files.code import CodeNames
-from sketchmark.task_files.reading import merged
-from sketchmark.tasks.worlds import maze_scoring
+from sketchmark.tasks import Task, TaskOptions, for_model
+from sketchmark.tasks.files import merged
+from sketchmark.tasks.names import CodeNames
+from sketchmark.worlds import maze as maze_scoring
 from tests.core.playing import protocol, task
 
 LEVELS = ("block", "default", "set", "provider", "model", "free")
@@ -203,7 +203,7 @@ def scored(value: float, factor: float = 1) -> Scores:
 def test_code_is_found_inside_the_tasks_first_and_then_anywhere_and_otherwise_named() -> None:
     find = CodeNames().find
     assert find("worlds.maze_scoring:Scores") is Scores
-    assert find("worlds.scoring:maze") is find("sketchmark.tasks.worlds.scoring:maze") is maze_scoring.score
+    assert find("worlds.scoring:maze") is find("sketchmark.worlds.scoring:maze") is maze_scoring.score
     assert find("itertools:count") is itertools.count
     for missing in ("itertools:nothing", "no.such.module:name"):
         with pytest.raises(UnknownName, match="cannot find"):

@@ -18,15 +18,15 @@ from jupyter_client.manager import KernelManager
 from PIL import Image
 
 import sketchmark
-from sketchmark.commands._results_table import print_results
-from sketchmark.commands.run import command
-from sketchmark.models.base import Model, Options, Reply
+from sketchmark.commands.run import run_command
+from sketchmark.commands.tables import print_results
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.folder.lock import note_ending
+from sketchmark.media import Picture
 from sketchmark.notebook import Run
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
-from sketchmark.runs.ending import note_ending
-from sketchmark.runs.failed import failed
-from sketchmark.runs.prepare import prepare
+from sketchmark.results.rescore import failed
+from sketchmark.runs import prepare
 from tests.core.hearing import tone
 from tests.view import hostile
 from tests.view.making import Maker, fail, heard, play, sample
@@ -240,7 +240,7 @@ ONLY_THERE = {"dry_run", "log_samples", "log_samples_suffix", "run_file", "verbo
 
 def out_of_range() -> Iterator[Any]:
     """Whatever the command line refuses by a range or a choice."""
-    for option in [option for option in command.params if option.name not in ONLY_THERE]:
+    for option in [option for option in run_command.params if option.name not in ONLY_THERE]:
         kind = option.type
         if isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
             yield pytest.param(option.name, kind.min if kind.min_open else kind.min - 1, id=option.name)
@@ -256,7 +256,7 @@ def test_python_refuses_what_the_command_line_refuses(name: str, value: Any, tmp
 
 
 def test_python_takes_every_option_of_the_command_line() -> None:
-    options = {option.name for option in command.params} - ONLY_THERE
+    options = {option.name for option in run_command.params} - ONLY_THERE
     assert options == set(prepare.__annotations__) - {"return"}
 
 

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
+from sketchmark.episode.sample import Part, Sample, of
 from sketchmark.errors import BadPicture
-from sketchmark.parts import Part, Sample, of
-from sketchmark.picture import MAX_PIXELS, Picture
-from sketchmark.pixels import Recent
+from sketchmark.media import MAX_PIXELS, Picture
+from sketchmark.media.pixels import Recent
 from tests.core.helpers import colour
 
 

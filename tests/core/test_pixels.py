@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchmark import pixels
+from sketchmark.benchmarks.voila.judge import Inquiry
 from sketchmark.errors import BadPicture
+from sketchmark.files.archives import table_picture
 from sketchmark.files.tables import as_picture
-from sketchmark.models.encoding import Encoder
-from sketchmark.picture import Picture
-from sketchmark.runs.store import RunFolder
-from sketchmark.tasks.published_files import table_picture
-from sketchmark.tasks.voila.judge import Inquiry
-from sketchmark.view.pictures import original
+from sketchmark.folder import RunFolder
+from sketchmark.media import Picture, pixels
+from sketchmark.models.http_bodies import Encoder
+from sketchmark.view.media import original
 
 Values = list[list[int]] | list[list[float]]
 ANY = frozenset({"png", "jpeg", "webp", "gif"})

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sketchmark.catalog import Catalog
+from sketchmark.episode.model import Abilities, Options
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
-from sketchmark.models.base import Abilities, Options
-from sketchmark.request import Request
+from sketchmark.folder.format import CellRecord, ModeRecord
 from sketchmark.runs.checks import check, plan
-from sketchmark.runs.format import CellAbout, PlayAbout
 from sketchmark.runs.plan import Cell
+from sketchmark.settings import Request
 from tests.core.helpers import Recorder
 from tests.core.playing import PROMPTS, Talker, cell, task
 
@@ -213,13 +213,13 @@ def test_all_that_shapes_an_episode_is_described_and_two_cells_that_differ_in_it
         str(replace(base, request=Request("m", "t", seed=1)).describe(Recorder())),
     ]
     assert len(set(described)) == len(described)
-    assert base.describe(Recorder()) == CellAbout(
+    assert base.describe(Recorder()) == CellRecord(
         task="toy",
         mode="mode",
         canvas="own",
         steps="truth",
         on_draw_failure="fail",
         source={"use": "tests.core.playing:items", "seed": 0},
-        play=PlayAbout(**base.mode.describe()),
+        play=ModeRecord(**base.mode.describe()),
         model={"name": "recorder", "class": "Recorder"},
     )

@@ -9,9 +9,9 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.request import Request
 from sketchmark.runs.checks import plan
-from sketchmark.runs.play import play
+from sketchmark.runs.episodes import play
+from sketchmark.settings import Request
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ import time
 import pytest
 
 from sketchmark.episode import Episode, Failure, Turn
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context, Part, Sample
+from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.play import play
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import Talker, acts, cell
 

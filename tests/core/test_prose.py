@@ -39,7 +39,7 @@ def test_a_planted_tic_is_found(name: str, text: str, cure: str) -> None:
         ("a.py", "play = told(beside)"),
         ("a.py", 'key = "beside"'),
         ("a.py", 'pattern = re.compile(r"he (stands|lies)")'),
-        ("a.py", "# `play` calls PreparedRun.play, play() and runs/play.py; the model is player/solver"),
+        ("a.py", "# `play` calls PreparedRun.play, play() and runs/episodes.py; the model is player/solver"),
         ("a.py", '"""Run it with --play, see _play.yaml."""'),
         ("a.md", "Text.\n```sh\nnobody told him\n```\n"),
         ("a.md", "See [the page](play/alone.md)."),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.desk import Desk
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.model import Options
+from sketchmark.episode.protocol import split
+from sketchmark.episode.sample import Part
 from sketchmark.errors import UnknownName
-from sketchmark.models.base import Options
-from sketchmark.models.combined_prompt import split
-from sketchmark.parts import Part
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import (
     CANDIDATES,

@@ -27,15 +27,15 @@ INNER = {
     "sketchmark.stats": "a library of its own (docs/statistics.md)",
     "sketchmark.serve": "a server of its own (docs/serve.md)",
     "sketchmark.worlds": "puzzles without a model (docs/voila.md)",
-    "sketchmark.tasks.image_index": "the rest of the image-index sentence (docs/medical.md)",
-    "sketchmark.models.calling": "what an adapter may build on (docs/add-a-model.md)",
-    "sketchmark.models.endpoint": "what an adapter may build on (docs/models.md)",
-    "sketchmark.task_files.schema": "prints the schema of task files (docs/add-a-task.md)",
-    "sketchmark.models.combined_prompt": "for models that stage drawing and answering themselves (docs/mmsi.md)",
+    "sketchmark.benchmarks": "the rest of the image-index sentence (docs/medical.md)",
+    "sketchmark.models.call": "what an adapter may build on (docs/add-a-model.md)",
+    "sketchmark.models.call": "what an adapter may build on (docs/models.md)",
+    "sketchmark.tasks.schema": "prints the schema of task files (docs/add-a-task.md)",
+    "sketchmark.episode.protocol": "for models that stage drawing and answering themselves (docs/mmsi.md)",
 }
 """Inner modules that a page names on purpose; they may change with a version, the face may not."""
 
-ENTRY_POINTS = {"sketchmark.models", "sketchmark.tasks"}
+ENTRY_POINTS = {"sketchmark.models", "sketchmark.benchmarks"}
 """Groups under which installed packages are found: names, not modules."""
 
 INSIDE = {"add-a-world.md"}
@@ -122,15 +122,15 @@ def _resolve(name: str) -> object:
 def test_the_pages_do_use_the_face() -> None:
     """Guards the search itself: if it found nothing, the tests above could not fail."""
     used = {name for page in PAGES for name in names_used(page.read_text("utf-8"))}
-    assert {"sketchmark.run", "sketchmark.Model", "sketchmark.Protocol", "sketchmark.stats.Pilot"} <= used
+    assert {"sketchmark.run", "sketchmark.Model", "sketchmark.Protocol", "sketchmark.stats.power.Pilot"} <= used
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("from sketchmark import (\n    Model,\n    Secret as S,\n)", ["sketchmark.Model", "sketchmark.Secret"]),
-        ("from sketchmark.runs.store import RunFolder", ["sketchmark.runs.store.RunFolder"]),
-        ("read it with `sketchmark.runs.store.RunFolder`.", ["sketchmark.runs.store.RunFolder"]),
+        ("from sketchmark.folder import RunFolder", ["sketchmark.folder.RunFolder"]),
+        ("read it with `sketchmark.folder.RunFolder`.", ["sketchmark.folder.RunFolder"]),
         ("import sketchmark.api as api", ["sketchmark.api"]),
         ("the command sketchmark. And /src/sketchmark.py", []),
     ],

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import sketchmark
+from sketchmark.folder import RunFolder
 from sketchmark.notebook import Run
-from sketchmark.runs.prepare import prepare
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs import prepare
 from tests.core.helpers import episodes
 from tests.core.slow_solver import Slow
 
@@ -178,8 +178,8 @@ def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monke
     async def main() -> None:
         sketchmark.run(Slow("slow"), "maze", limit=200, output_path=tmp_path / "run", concurrency=1)
 
-    monkeypatch.setattr("sketchmark.engines.loop.ThreadPoolExecutor", Late)
-    monkeypatch.setattr("sketchmark.engines.loop.wait", interrupted)
+    monkeypatch.setattr("sketchmark.engines.ThreadPoolExecutor", Late)
+    monkeypatch.setattr("sketchmark.engines.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
     assert len(episodes(tmp_path / "run", "maze.direct")) < 100

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, RunConflict, UnknownName
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.registry import load_model
-from sketchmark.parts import Context
-from sketchmark.runs.record import drawn_names
-from sketchmark.runs.results_format import Results
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import drawn_names
+from sketchmark.folder.results_format import Results
+from sketchmark.models import load_model
 from tests.core.helpers import Flaky, Recorder, episodes
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from sketchmark.answers import phrases as strict_answers
+from sketchmark.answers.choices import read_choice
+from sketchmark.benchmarks import mmsi
+from sketchmark.benchmarks.medical import scores as medical
+from sketchmark.benchmarks.mmmu import scores as mmmu
 from sketchmark.catalog import Catalog
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading
-from sketchmark.scoring.choices import read_choice
-from sketchmark.tasks import strict_answers
-from sketchmark.tasks.medical import scoring as medical
-from sketchmark.tasks.mmmu import scoring as mmmu
-from sketchmark.tasks.mmsi import scoring as mmsi
+from sketchmark.episode import Grading
+from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 
 PAINTERS = ["Monet", "Renoir", "Degas", "Manet", "Sisley", "Morisot", "Cassatt", "Seurat", "Signac", "Bazille"]

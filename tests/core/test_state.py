@@ -13,11 +13,11 @@ import sketchmark
 ROOT = Path(sketchmark.__file__).parent
 
 KNOWN = {
-    "models/secrets.py": {"global _spellings", "_known"},  # keys are known to the whole process
+    "secrets.py": {"global _spellings", "_known"},  # keys are known to the whole process
 }
 """Exceptions by file, each with its reason."""
 
-PRINTERS = ("terminal/", "commands/", "cli.py", "runs/progress.py", "runs/progress_in_notebook.py", "runs/calls.py")
+PRINTERS = ("terminal/", "commands/", "cli.py", "progress.py", "progress.py", "progress.py")
 """The terminal, progress displays and commands."""
 
 _PRINTING = {"tell", "tell_all", "tell_wrapped", "notice", "print"}

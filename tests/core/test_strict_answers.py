@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.answers import phrases as strict_answers
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks import strict_answers
 from tests.episodes import episode
 
 WAYS = {"options": ["North", "South"], "answer": "B"}

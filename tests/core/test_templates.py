@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.protocol import FilledPrompts
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from sketchmark.parts import Sample
-from sketchmark.task_files.prompts import FilledPrompts
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from PIL import Image
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.worlds import cards
 from sketchmark.worlds.cards import COLOURS, KINDS, Shape
 

@@ -10,16 +10,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sketchmark.cli import root
-from sketchmark.commands._doctor import in_lines
-from sketchmark.doctor import CHECKS, Examination, examine
+from sketchmark.commands.models import in_lines
+from sketchmark.doctor import CHECKS, examine
+from sketchmark.doctor.checks import Examination
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.openai import OpenAI
 from sketchmark.models.players.patient import Patient
-from sketchmark.models.prices import Price
-from sketchmark.parts import Context, of
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.models.wrappers import Price
 from sketchmark.serve import serving
-from sketchmark.serve.silent import FAULTS, Silent, parse_silent
+from sketchmark.serve.faults import FAULTS, Silent, parse_silent
 
 SIGNS = {
     "ignores_prompt": {

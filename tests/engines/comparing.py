@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.catalog import Catalog
-from sketchmark.files.plain import plain
-from sketchmark.runs.store import RunFolder
-from sketchmark.worlds.writing import picture_of
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
+from sketchmark.worlds.disk import picture_of
 from tests.core.helpers import episodes
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image
 
 from sketchmark import Context, Model, Options, Picture, Reply, Sample, Scores
-from sketchmark.models.players.sketcher import Sketcher
+from sketchmark.models.players import Sketcher
 
 
 def _picture(shade: int, side: int = 16) -> Picture:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import pytest
 
-from sketchmark.engines.local import play_all
+from sketchmark.engines import play_all
 
 
 class Jobs:

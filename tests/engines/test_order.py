@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sketchmark.engines.order import longest_first
+from sketchmark.engines import longest_first
 
 
 def _order(lengths: list[int | None], ahead: int) -> list[int | None]:

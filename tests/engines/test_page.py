@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from sketchmark.commands.run import command
+from sketchmark.commands.run import run_command
 
 PAGE = (Path(__file__).parents[2] / "docs/scale.md").read_text("utf-8")
 
@@ -38,4 +38,4 @@ def test_every_command_on_the_page_is_one_that_sketchmark_takes() -> None:
 def _parses(line: str) -> None:
     program, sub, *arguments = shlex.split(line)
     assert (program, sub) == ("sketchmark", "run")
-    command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))
+    run_command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))

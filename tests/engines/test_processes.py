@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.registry import load_model
-from sketchmark.parts import Context
-from sketchmark.runs.prepare import prepare
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
+from sketchmark.runs import prepare
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 
 INCLUDED = [PLUG_IN, ROWS]
@@ -51,7 +51,7 @@ def test_samples_that_were_read_travel_with_their_pictures_and_are_the_same_samp
 def test_a_worker_that_dies_costs_nothing_and_the_summary_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from sketchmark.commands._run import run_and_print
+    from sketchmark.commands.outcome import run_and_print
 
     deaths = tmp_path / "deaths"
     deaths.mkdir()
@@ -95,7 +95,7 @@ def test_a_judge_is_asked_by_the_run_itself(tmp_path: Path) -> None:
 
     judged = tmp_path / "judged.py"
     judged.write_text(
-        "from sketchmark import Options, Scores\nfrom sketchmark.parts import of\n"
+        "from sketchmark import Options, Scores\nfrom sketchmark.episode.sample import of\n"
         "async def ask(sample, episode, grading):\n"
         "    verdict = await grading.judge.say(of(episode.answer), Options())\n"
         "    return Scores({'right': float(verdict.text == 'yes')})\n"
@@ -208,7 +208,7 @@ def test_options_that_do_nothing_are_refused() -> None:
 MADE_HERE = """
 import os
 from sketchmark import Sample
-from sketchmark.parts import Draft, Drafts
+from sketchmark.episode.sample import Draft, Drafts
 
 def make(number):
     if str(os.getpid()) != os.environ["RUN_IS"]:
@@ -236,8 +236,8 @@ def test_a_sample_that_a_worker_cannot_make_is_made_here_and_sent(
 
 
 def test_limits_of_the_whole_run_are_shared_out(tmp_path: Path) -> None:
-    from sketchmark.runs.staff import _shared_out
-    from sketchmark.runs.travel import Recipe
+    from sketchmark.runs.engine import _shared_out
+    from sketchmark.runs.worker import Recipe
 
     recipe = Recipe({}, {"max_requests_per_minute": 100, "max_concurrent": 3})
     assert _shared_out(recipe, 8, 16) == 3

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sketchmark.commands.export import command
+from sketchmark.commands.outputs import export_command
 from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.export import FORMATS, export
-from sketchmark.picture import Picture
-from sketchmark.runs.record import drawn_names
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import drawn_names
+from sketchmark.media import Picture
 from tests.view import hostile
 from tests.view.making import HEADLINE, Maker, fail, play, sample
 
@@ -183,13 +183,13 @@ def test_a_model_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_the_command_prints_the_files_it_made(folder: RunFolder, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    result = CliRunner().invoke(command, [str(folder.path), "--to", "lmms-eval", "--out", str(out)])
+    result = CliRunner().invoke(export_command, [str(folder.path), "--to", "lmms-eval", "--out", str(out)])
     assert result.exit_code == 0
     assert all(Path(line).is_file() for line in result.output.splitlines()) and len(result.output.splitlines()) == 4
 
 
 def test_without_a_folder_named_the_export_lies_beside_the_run(tmp_path: Path) -> None:
     run = Maker(tmp_path / "run", cells=CELLS[:1]).fill(1).finish()
-    result = CliRunner().invoke(command, [str(run.path), "--to", "lmms_eval"])
+    result = CliRunner().invoke(export_command, [str(run.path), "--to", "lmms_eval"])
     assert result.exit_code == 0, result.output
     assert all(Path(line).is_relative_to(tmp_path / "run-lmms-eval") for line in result.output.splitlines())

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.catalog import Catalog
-from sketchmark.commands import show
+from sketchmark.commands import list as show
 from sketchmark.errors import BadInput
 from sketchmark.export import export
-from sketchmark.files.names import file_name, file_names
-from sketchmark.runs.format import ModelAbout
-from sketchmark.runs.store import RunFolder
-from sketchmark.runs.submissions import write_submissions
+from sketchmark.files import file_name, file_names
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import ModelAbout
+from sketchmark.results.aggregate import write_submissions
 from tests.view.making import Maker, play, sample
 
 NAMES = {
@@ -104,7 +104,7 @@ def test_a_picture_that_is_shown_is_saved_in_the_folder_that_was_named(tmp_path:
     )
     before, out = files(tmp_path), tmp_path / "deep" / "er" / "out"
     asked = ["climbing", "--include", str(tmp_path / "task"), "--trust-code", "--save", str(out)]
-    result = CliRunner().invoke(show.command, asked, catch_exceptions=False)
+    result = CliRunner().invoke(show.show_command, asked, catch_exceptions=False)
     assert result.exit_code == 0
     (made,) = (path for path in files(tmp_path) - before if path.suffix != ".pyc")
     assert made.parent == out

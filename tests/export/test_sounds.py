@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from sketchmark.export import export
-from sketchmark.runs.store import RunFolder
-from sketchmark.sounds import Sound
+from sketchmark.folder import RunFolder
+from sketchmark.media.sound import Sound
 from tests.core.hearing import tone
 from tests.view.making import Maker, heard, play, sample
 

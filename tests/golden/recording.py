@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sketchmark.models.base import Abilities, Model, Options, Reply
-from sketchmark.parts import Context, Sample
-from sketchmark.picture import Picture
+from sketchmark.episode.model import Abilities, Model, Options, Reply
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.media import Picture
 
 
 class Recorder(Model):

@@ -13,7 +13,7 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.models.by_code import ByCode, DrawsByCode
+from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.models.players import make
 from tests.golden.recording import Recorder, transcript
 from tests.mmsi import published as mmsi

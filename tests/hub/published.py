@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sketchmark.tasks.mmmu.subjects import SUBJECTS
-from sketchmark.tasks.voila.data import generated
+from sketchmark.benchmarks.mmmu import SUBJECTS
+from sketchmark.benchmarks.voila import generated
 from tests.hub.loopback import Hub
 from tests.medical import fixtures
 from tests.mmsi import published as mmsi

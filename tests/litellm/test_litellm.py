@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.serve import serving
 from tests.serve.models import Mirror, Painter, painted
 

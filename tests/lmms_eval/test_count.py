@@ -18,7 +18,7 @@ from bench.lmms_eval_tasks.guesses import sound
 from bench.lmms_eval_tasks.known_rows import known_rows
 from bench.lmms_eval_tasks.saving import save
 
-from sketchmark.tasks.lmms_eval.heard import heard
+from sketchmark.lmms_eval.data import decode_sounds
 
 
 def tried(folders: list[str], *, seconds: int) -> dict[str, Finding]:
@@ -80,7 +80,7 @@ def test_known_rows_come_in_turns() -> None:
 
 def test_made_up_sounds_are_read_back_as_a_run_gives_them_to_code(tmp_path: Path) -> None:
     save({"test": [{"audio": sound(), "text": "x"}] * 2}, tmp_path / "data")
-    read = heard(datasets.load_from_disk(str(tmp_path / "data"))["test"])[0]["audio"]
+    read = decode_sounds(datasets.load_from_disk(str(tmp_path / "data"))["test"])[0]["audio"]
     assert type(read) is type(sound()) and read["sampling_rate"] == sound()["sampling_rate"]
     assert np.allclose(read["array"], sound()["array"], atol=1e-3)
 

@@ -9,14 +9,14 @@ import pytest
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.task_files.foreign import read_config
+from sketchmark.folder.results_format import CellResult
+from sketchmark.lmms_eval.shape import read_config
 from tests.lmms_eval.test_own_tasks import Eye
 
 ASKED = "Look. Is it dark or light?\nAnswer with one word."
 
 
-def play(folder: Path, task: str, mode: str, out: Path) -> tuple[Eye, CellSummary]:
+def play(folder: Path, task: str, mode: str, out: Path) -> tuple[Eye, CellResult]:
     eye = Eye()
     run = sketchmark.run(eye, task, mode=mode, include=(folder,), trust_code=True, output_path=out)
     [cell] = run.results.tasks.values()

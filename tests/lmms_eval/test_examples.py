@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from sketchmark.catalog import Catalog
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
-from sketchmark.task_files.foreign import read_config
+from sketchmark.lmms_eval.shape import read_config
 from tests.lmms_eval.test_own_tasks import Eye, run
 
 SUMS: dict[str, Any] = {

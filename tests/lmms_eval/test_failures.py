@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
 from tests.lmms_eval.test_own_tasks import Eye, run
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import sketchmark
 from sketchmark.errors import CannotPlay
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.tasks.lmms_eval.heard import heard
+from sketchmark.folder.results_format import CellResult
+from sketchmark.lmms_eval.data import decode_sounds
 from tests.core.hearing import Deaf, Ear, encoded, tone
 
 TASK = """
@@ -60,7 +60,7 @@ def tones(tmp_path: Path, visual: str, *, rate: int | None = None, more: str = "
     return mine
 
 
-def played(mine: Path, model: sketchmark.Model, mode: str = "direct") -> CellSummary:
+def played(mine: Path, model: sketchmark.Model, mode: str = "direct") -> CellResult:
     asked: dict[str, Any] = {"include": (mine,), "trust_code": True, "data": mine.parent / "test.parquet"}
     ran = sketchmark.run(model, "tones", mode=mode, output_path=mine.parent / "out", no_cache=True, **asked)
     return ran.results.tasks[f"tones.{mode}"]
@@ -90,7 +90,7 @@ def test_process_docs_works_on_documents_with_sounds(tmp_path: Path) -> None:
 
 def test_a_document_without_a_sound_stays_without_and_a_file_keeps_its_name() -> None:
     rows = datasets.Dataset.from_list([{"audio": None}, {"audio": {"bytes": tone().data, "path": "a.wav"}}])
-    silent, named = heard(rows.cast_column("audio", datasets.Audio()))
+    silent, named = decode_sounds(rows.cast_column("audio", datasets.Audio()))
     assert silent["audio"] is None and named["audio"]["path"] == "a.wav"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.cli import main
-from sketchmark.task import Mode
+from sketchmark.tasks import Mode
 
 FILE = """
 source: {use: "worlds.data:mazes", rows: 6, cols: 6, min_steps: 3, max_steps: 12}

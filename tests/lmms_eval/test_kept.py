@@ -10,10 +10,10 @@ import numpy
 import pytest
 
 import sketchmark
-from sketchmark.files.lines import encode
-from sketchmark.runs.store import RunFolder
-from sketchmark.task_files.functions import Functions
-from sketchmark.tasks.lmms_eval.kept import read, written
+from sketchmark.files.jsonl import encode
+from sketchmark.folder import RunFolder
+from sketchmark.lmms_eval.functions import read, written
+from sketchmark.tasks.imports import Functions
 from tests.lmms_eval.test_totals import Guesses
 
 

@@ -19,8 +19,8 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput, DataMissing, SketchmarkError
 from sketchmark.files import tables
-from sketchmark.picture import Picture
-from sketchmark.task_files.foreign import read_config
+from sketchmark.lmms_eval.shape import read_config
+from sketchmark.media import Picture
 from tests.core.helpers import colour
 
 PLAIN = "doc_to_text: question\ndoc_to_target: answer\ntest_split: test\nmetric_list: [{metric: exact_match}]\n"

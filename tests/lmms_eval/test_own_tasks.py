@@ -11,12 +11,12 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
-from sketchmark.commands._results_table import print_results
+from sketchmark.commands.tables import print_results
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.runs.store import RunFolder
-from sketchmark.task import TaskOptions
+from sketchmark.folder import RunFolder
+from sketchmark.tasks import TaskOptions
 
 
 class Eye(Model):

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from sketchmark.tasks.lmms_eval.provided import MODULES, filters, log, metrics, reasoning
-from sketchmark.tasks.lmms_eval.provided.files import generate_submission_file
+from sketchmark.lmms_eval import filters
+from sketchmark.lmms_eval import filters as reasoning
+from sketchmark.lmms_eval import stand_ins as log
+from sketchmark.lmms_eval import stand_ins as metrics
+from sketchmark.lmms_eval.stand_ins import MODULES, generate_submission_file
 
 DOC = {"choices": ["a red cat", "Dog", "bird"], "question": "Which?\nA. a red cat\nB. Dog\nC. bird"}
 REPLIES = ["(B)", "The answer is: C", "a red cat", "dog", " B. Dog!", "#### 42", "x #### 1 #### 2,3", "", "neither"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 
 FILE = """
 task: sums

@@ -13,21 +13,20 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.commands._results_table import print_results
-from sketchmark.comparison.board_tables import board_tables
-from sketchmark.comparison.comparing import compare
-from sketchmark.comparison.leaderboard import leaderboard
-from sketchmark.comparison.wording import span
+from sketchmark.commands.tables import print_results
+from sketchmark.comparison import compare
+from sketchmark.comparison.findings import span
+from sketchmark.comparison.leaderboard import board_tables, leaderboard
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
 from sketchmark.export import export
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.notebook.tables import as_text
-from sketchmark.parts import Context
+from sketchmark.folder import RunFolder
+from sketchmark.lmms_eval import scores as aggregating
+from sketchmark.notebook import as_text
 from sketchmark.report import write_report
 from sketchmark.report.card import card
-from sketchmark.runs.store import RunFolder
-from sketchmark.task_files.functions import Functions
-from sketchmark.tasks.lmms_eval import aggregating
+from sketchmark.tasks.imports import Functions
 
 FILE = """
 task: sums

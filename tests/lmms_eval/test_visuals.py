@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadInput
-from sketchmark.picture import Picture
-from sketchmark.sounds import Sound
-from sketchmark.tasks.lmms_eval.visuals import shown
+from sketchmark.lmms_eval.data import to_media
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 from tests.core.helpers import colour
 
 
@@ -34,7 +34,7 @@ def levels(found: object, frames: int, root: Path | None = None) -> list[int]:
 
 
 def images(found: object, frames: int = 8, root: Path | None = None) -> list[Image.Image]:
-    return [one.image() for one in shown(found, "document 0", root, frames) if isinstance(one, Picture)]
+    return [one.image() for one in to_media(found, "document 0", root, frames) if isinstance(one, Picture)]
 
 
 def test_of_a_video_frames_at_even_distances_are_shown(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_sound_comes_as_numbers_as_bytes_or_as_a_path(tmp_path: Path) -> None:
     sound = Sound.from_samples(np.array(numbers), 16000)
     (tmp_path / "a.WAV").write_bytes(sound.data)
     given = [{"array": numbers, "sampling_rate": 16000}, {"bytes": sound.data, "path": "x"}, str(tmp_path / "a.WAV")]
-    assert list(shown(given, "document 0", None, 8)) == [sound] * 3
+    assert list(to_media(given, "document 0", None, 8)) == [sound] * 3
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_sound_comes_as_numbers_as_bytes_or_as_a_path(tmp_path: Path) -> None:
 )
 def test_numbers_that_are_no_sound_are_named(sound: object) -> None:
     with pytest.raises(BadInput, match="document 0: "):
-        list(shown(sound, "document 0", None, 8))
+        list(to_media(sound, "document 0", None, 8))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PIL import Image
 
-from sketchmark.parts import Context, Part, of
-from sketchmark.picture import Picture
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
 
 
 def painted(colour: str, size: tuple[int, int] = (40, 30)) -> Picture:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sketchmark.errors import CallFailed
-from sketchmark.models.batching import Batcher
+from sketchmark.models.providers.hf import Batcher
 
 pytestmark = pytest.mark.local
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Options
-from sketchmark.models.emu3 import Emu3
-from sketchmark.parts import of
+from sketchmark.models.providers.emu3 import Emu3
 from tests.local.contexts import BLUE, RED
 
 pytestmark = pytest.mark.local

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from sketchmark.desk import Desk
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.model import Abilities, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Abilities, Options
-from sketchmark.models.brush import Brush
-from sketchmark.models.janus import Janus
-from sketchmark.parts import of
+from sketchmark.models.providers.janus import Janus
+from sketchmark.models.providers.weights import Brush
 from tests.local.contexts import BLUE, GREEN, MIXED, RED
 
 pytestmark = pytest.mark.local

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import torch
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Options
-from sketchmark.models.transformers_chat import TransformersChat
-from sketchmark.parts import of
+from sketchmark.episode.model import Options
+from sketchmark.models.providers.hf import TransformersChat
+from sketchmark.episode.sample import of
 
 torch.set_num_threads(1)
 SHORT = Options(max_new_tokens=2)
@@ -72,7 +72,7 @@ def test_a_batch_that_runs_out_is_halved_and_a_call_that_runs_out_alone_fails_al
 def test_what_is_out_of_memory_is_told_from_other_errors() -> None:
     import torch
 
-    from sketchmark.models.weights import _hint, out_of_memory
+    from sketchmark.models.providers.weights import _hint, out_of_memory
 
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**50, dtype=torch.float64)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
-from sketchmark.models.base import Options, Reply
-from sketchmark.models.transformers_chat import TransformersChat
-from sketchmark.parts import Context, Part, of
+from sketchmark.models.providers.hf import TransformersChat
 from tests.local import tiny
 from tests.local.contexts import BLUE, MIXED, RED
 

@@ -1,4 +1,4 @@
-"""BLEU and METEOR are written by hand (scoring/bleu.py says why); nltk 3.9.1 is what they have to agree with."""
+"""BLEU and METEOR are written by hand (answers/text_metrics.py says why); nltk 3.9.1 is what they have to agree with."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.bleu_score import sentence_bleu
 from nltk.translate.meteor_score import align_words, single_meteor_score
 
-from sketchmark.scoring.bleu import bleu
-from sketchmark.scoring.meteor import align, meteor, stem
+from sketchmark.answers.text_metrics import align, bleu, meteor, stem
 
 # Few different words, so that repeats, crossings and shared stems are common; the empty token is MedEvalKit's.
 WORDS = (
@@ -109,7 +108,7 @@ def test_the_stems_that_only_nltk_joins(pair: Sequence[str]) -> None:
 def test_reports_are_scored_where_nltk_is_not_installed() -> None:
     program = (
         "import sys; sys.modules['nltk'] = None\n"
-        "from sketchmark.tasks.medical.radiology_metrics import report_scores\n"
+        "from sketchmark.benchmarks.medical.radiology import report_scores\n"
         "print(*report_scores('Lungs clear.', 'Lung is clear.'))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -120,7 +119,7 @@ def test_reports_are_scored_where_nltk_is_not_installed() -> None:
 
 def test_with_nltk_and_wordnet_on_disk_meteor_knows_synonyms(tmp_path: Path) -> None:
     program = (
-        "from sketchmark.tasks.medical.radiology_metrics import report_scores\n"
+        "from sketchmark.benchmarks.medical.radiology import report_scores\n"
         "print(report_scores('A tumor.', 'A neoplasm.')['meteor'])"
     )
     tiny_wordnet(tmp_path / "corpora" / "wordnet", ("tumor", "neoplasm"))

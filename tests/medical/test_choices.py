@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.answers.choices import read_choice, read_choices
 from sketchmark.errors import BadInput
-from sketchmark.scoring.choices import read_choice, read_choices
 
 CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
 

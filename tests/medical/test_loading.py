@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from sketchmark.catalog import Catalog
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files import tables
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.tasks.published_files import Files, literal
+from sketchmark.files.archives import Files, literal
+from sketchmark.media import Picture
 from tests.medical import fixtures
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.scoring.marked import boxed, tagged
-from sketchmark.tasks.medical.medevalkit.extract import box_or_tag, parse_response
-from sketchmark.tasks.medical.medevalkit.judges import judge_choice, judge_closed, judge_yes_no
+from sketchmark.answers.reply import boxed, tagged
+from sketchmark.benchmarks.medical.medevalkit import (
+    box_or_tag,
+    judge_choice,
+    judge_closed,
+    judge_yes_no,
+    parse_response,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ from typing import Literal
 import pytest
 from pytest import approx
 
+from sketchmark.answers.phrases import open_scores
+from sketchmark.answers.yes_no import read_yes_no
+from sketchmark.benchmarks import Graded, Scoring
+from sketchmark.benchmarks.medical.medevalkit import Code, VqaSet, fork_key, fork_records, grade_vqa, prepared
+from sketchmark.benchmarks.medical.totals import choice_totals, radrestruct_totals, vqa_totals
 from sketchmark.errors import BadInput
-from sketchmark.scoring.graded import Graded, Scoring
-from sketchmark.scoring.open_answers import open_scores
-from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.tasks.medical.medevalkit import Code
-from sketchmark.tasks.medical.medevalkit.replies import fork_key, fork_records
-from sketchmark.tasks.medical.medevalkit.vqa import VqaSet, grade_vqa, prepared
-from sketchmark.tasks.medical.set_totals import choice_totals, radrestruct_totals, vqa_totals
 
 SETS: tuple[VqaSet, ...] = ("vqa_rad", "path_vqa", "slake")
 OPEN_ANSWERS = (("pneumothorax", "pneumothorax"), ("right lobe", "the right lobe"))

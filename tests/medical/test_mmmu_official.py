@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from sketchmark.tasks.mmmu.official import (
+from sketchmark.benchmarks.mmmu.official import (
     find_numbers,
     normalise,
     open_is_right,

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from sketchmark.scoring.graded import Graded
-from sketchmark.tasks.mmmu.subjects import DOMAINS, MEDICAL, SUBJECTS, subject_of
-from sketchmark.tasks.mmmu.totals import medevalkit_totals, official_totals
+from sketchmark.benchmarks import Graded
+from sketchmark.benchmarks.mmmu import DOMAINS, MEDICAL, SUBJECTS, subject_of
+from sketchmark.benchmarks.mmmu.scores import medevalkit_totals, official_totals
 
 
 def graded(subject: str, *verdicts: bool) -> list[Graded]:

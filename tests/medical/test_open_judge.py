@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import Context
-from sketchmark.tasks.medical.open_judge import judge_open, judge_prompt, read_verdict
+from sketchmark.benchmarks.medical.scores import judge_open, judge_prompt, read_verdict
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.models.cache import with_cache
 
 TEXT = (
     "\nYour task is to determine whether the user's answer is correct based on the provided questions and standard "

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.tasks.image_index import (
+from sketchmark.benchmarks import (
+    Kind,
+    Language,
     add_image_index_to_prompt,
     add_image_index_to_report_prompt,
     get_image_index_info,
 )
-from sketchmark.tasks.instructions import Kind, Language
-from sketchmark.tasks.medical.prompts import Protocol, question_prompt, report_prompt
-from sketchmark.tasks.mmmu.prompts import (
+from sketchmark.benchmarks.medical import Protocol, question_prompt, report_prompt
+from sketchmark.benchmarks.mmmu import (
     PRO_INSTRUCTIONS,
     ProMode,
     ProSetting,

@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.benchmarks.medical.medevalkit import box_or_tag, judge_choice
+from sketchmark.benchmarks.medical.scores import checked_scoring, grade
+from sketchmark.benchmarks.medical.totals import settle
+from sketchmark.benchmarks.mmmu.official import parse_choice_medevalkit
+from sketchmark.benchmarks.mmmu.scores import sample_of
 from sketchmark.cli import root as cli
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.runs.score_file import score_files
-from sketchmark.runs.store import RunFolder
-from sketchmark.tasks.medical.medevalkit.extract import box_or_tag
-from sketchmark.tasks.medical.medevalkit.judges import judge_choice
-from sketchmark.tasks.medical.scoring import checked_scoring, grade
-from sketchmark.tasks.medical.totals import settle
-from sketchmark.tasks.mmmu.official import parse_choice_medevalkit
-from sketchmark.tasks.mmmu.replies import sample_of
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import CellResult
+from sketchmark.results.score_file import score_files
 from tests.medical import fixtures
 from tests.medical.test_runs import Scripted, play, score_as
 
@@ -60,7 +59,7 @@ def _published_outputs(folder: Path) -> Path:
     return folder
 
 
-def _scored(predictions: Path, scoring: str, task: str = "mmmu", **more: Any) -> dict[str, CellSummary]:
+def _scored(predictions: Path, scoring: str, task: str = "mmmu", **more: Any) -> dict[str, CellResult]:
     return score_files(task, predictions, scoring, **more).tasks
 
 
@@ -221,7 +220,7 @@ def test_white_space_stops_slakes_program_at_an_open_question(reply: str, scorin
     assert (graded.right, graded.stopped) == (False, stops)
 
 
-async def _twice(tmp_path: Path, task: str, data: Path, *said: str) -> CellSummary:
+async def _twice(tmp_path: Path, task: str, data: Path, *said: str) -> CellResult:
     folder = RunFolder(tmp_path / "run")
     await asyncio.to_thread(play, Scripted(*said), task, data, folder.path)
     return (await score_as(folder, ["code-fork", "strict"]))[f"{task}.direct"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from sketchmark.scoring.final_answer import FIRST_SLOT, UNREAD, Parsed, Said, plain, said
-from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer, same_answer
-from sketchmark.scoring.yesno import read_yes_no
+from sketchmark.answers.phrases import closed_is_right, open_scores, read_answer, same_answer
+from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, plain, said
+from sketchmark.answers.yes_no import read_yes_no
 
 
 @pytest.mark.parametrize(

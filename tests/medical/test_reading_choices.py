@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.answers.choices import read_choice, read_choices
+from sketchmark.answers.reply import UNREAD, Parsed
 from sketchmark.errors import BadInput
-from sketchmark.scoring.choices import read_choice, read_choices
-from sketchmark.scoring.final_answer import UNREAD, Parsed
 
 CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
 SIDES = ["left", "right", "bilateral", "left and right"]

@@ -13,19 +13,20 @@ from click.testing import CliRunner
 from pytest import approx
 
 from sketchmark.api import run
-from sketchmark.cli import root as cli
-from sketchmark.errors import MissingExtra, UnknownName
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.tasks.medical.radiology_metrics import (
+from sketchmark.benchmarks.medical.radiology import (
+    ADAPTERS,
     TEXT_METRICS,
     meteor_name,
+    model_scores,
     reference_report,
     report_scores,
     report_totals,
     write_report_files,
 )
-from sketchmark.tasks.medical.radiology_models import ADAPTERS, model_scores
+from sketchmark.cli import root as cli
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.errors import MissingExtra, UnknownName
 from tests.medical import fixtures
 
 REFERENCE = reference_report(

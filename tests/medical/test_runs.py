@@ -15,18 +15,18 @@ from click.testing import CliRunner
 from sketchmark.api import run
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root as cli
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
-from sketchmark.request import Request
-from sketchmark.runs import submissions as submission
-from sketchmark.runs.aggregate import aggregate
+from sketchmark.episode import Grading
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import CellResult
+from sketchmark.media import Picture
+from sketchmark.results import aggregate as submission
+from sketchmark.results.aggregate import aggregate
+from sketchmark.results.rescore import rescore
 from sketchmark.runs.checks import plan
-from sketchmark.runs.options import RunOptions
-from sketchmark.runs.rescore import rescore
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading
+from sketchmark.runs.runner import RunOptions
+from sketchmark.settings import Request
 from tests.medical import fixtures
 
 
@@ -83,7 +83,7 @@ def play(model: Model, task: str, data: Path, out: Path, *, mode: str = "direct"
     return run(model, task, mode=mode, data=data, output_path=out, concurrency=1, **request).folder
 
 
-async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellSummary]:
+async def score_as(folder: RunFolder, scorings: list[str], judge: Model | None = None) -> dict[str, CellResult]:
     catalog, about = Catalog(), folder.about()
     tasks = {name: catalog.task(about.cells[name].task) for name in folder.cells}
     await rescore(folder, tasks, scorings, Grading(judge=judge))
@@ -313,7 +313,7 @@ def test_a_run_without_submission_files_says_so(tmp_path: Path) -> None:
 
 
 async def _played(model: Model, task: str, data: Path, out: Path, **request: Any) -> None:
-    from sketchmark.runs.progress import Silent
+    from sketchmark.progress import Silent
     from sketchmark.runs.runner import run_plan
 
     asked = Request(model=model.name, tasks=task, modes=("direct",), data=data, **request)

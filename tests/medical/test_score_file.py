@@ -10,14 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.cli import root as cli
-from sketchmark.episode import Episode
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Reply
-from sketchmark.parts import Sample
-from sketchmark.runs.progress import NOBODY
-from sketchmark.runs.replies_file import Matched
-from sketchmark.runs.score_file import _summary, score_files
-from sketchmark.scores import Grading, Scores
+from sketchmark.progress import NOBODY
+from sketchmark.results.score_file import Matched, _summary, score_files
 from tests.medical import fixtures
 from tests.runs.making import make_episode, make_samples, make_task
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks import Scoring
+from sketchmark.benchmarks.medical.scores import checked_scoring, grade, score
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed, UnknownName
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
-from sketchmark.scoring.graded import Scoring
-from sketchmark.tasks.medical.scoring import checked_scoring, grade, score
 from tests.episodes import Judge, episode
 
 SHOWN = ["A. left", "B. right", "C. both sides"]

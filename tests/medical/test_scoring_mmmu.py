@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks.mmmu.scores import score, totals
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import UnknownName
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.mmmu.scoring import score, totals
 from tests.episodes import episode
 
 OPTIONS = ["Right Atrium", "Left Atrium", "Right Ventricle", "Left Ventricle"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.medical.scoring import score_report
+from sketchmark.benchmarks.medical.scores import score_report
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 
 

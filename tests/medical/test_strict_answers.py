@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from pytest import approx
 
-from sketchmark.scoring.numbers import number
-from sketchmark.scoring.open_answers import closed_is_right, open_scores, read_answer
-from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.tasks.mmmu.open_answers import open_verdict
+from sketchmark.answers.numbers import number
+from sketchmark.answers.phrases import closed_is_right, open_scores, read_answer
+from sketchmark.answers.yes_no import read_yes_no
+from sketchmark.benchmarks.mmmu.scores import open_verdict
 
 
 @pytest.mark.parametrize(

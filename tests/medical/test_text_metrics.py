@@ -5,11 +5,8 @@ import math
 import pytest
 from pytest import approx
 
-from sketchmark.scoring.bleu import bleu
-from sketchmark.scoring.meteor import meteor, wordnet
-from sketchmark.scoring.text_metrics import Overlap, cider, rouge, token_overlap, words
-from sketchmark.tasks.medical.medevalkit import Code
-from sketchmark.tasks.medical.medevalkit.open_end import METRICS, UpstreamStops, open_metrics
+from sketchmark.answers.text_metrics import Overlap, bleu, cider, meteor, rouge, token_overlap, wordnet, words
+from sketchmark.benchmarks.medical.medevalkit import METRICS, Code, UpstreamStops, open_metrics
 
 SPEC_TABLE = [
     ("right lobe", "right lobe", 1, 1, 1, 1, 1, 1, 1, 1, 1),

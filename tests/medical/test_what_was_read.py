@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.benchmarks.medical.medevalkit import chosen, judge_choice
+from sketchmark.benchmarks.medical.scores import score
+from sketchmark.benchmarks.mmmu.scores import score as score_mmmu
 from sketchmark.cli import root as cli
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading
-from sketchmark.tasks.medical.medevalkit.judges import chosen, judge_choice
-from sketchmark.tasks.medical.scoring import score
-from sketchmark.tasks.mmmu.scoring import score as score_mmmu
+from sketchmark.episode import Grading
+from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 from tests.medical import fixtures
 

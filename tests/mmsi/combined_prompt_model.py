@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sketchmark.models import combined_prompt
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
+from sketchmark.episode import protocol as combined_prompt
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from tests.mmsi.published import scene
 
 

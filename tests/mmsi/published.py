@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from PIL import Image, ImageDraw
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 
 OPTIONS = "Options: A: Left, while moving backward, B: Forward to the left, C: To the right, D: Straight on"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark.episode.protocol import join, split
 from sketchmark.errors import CannotPlay
-from sketchmark.models.combined_prompt import join, split
-from sketchmark.runs.record import drawn_names
+from sketchmark.folder.records import drawn_names
 from tests.mmsi.combined_prompt_model import OnePrompt
 from tests.mmsi.published import row, scene, write
 

@@ -10,15 +10,15 @@ import yaml
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark.answers.choices import options_of
+from sketchmark.benchmarks.mmsi import category_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, DataMissing
-from sketchmark.models.base import Model, Options, Reply
 from sketchmark.models.players import make
-from sketchmark.parts import Context
-from sketchmark.runs.leaks import _holds
-from sketchmark.scoring.listed import options_of
-from sketchmark.tasks.mmsi.data import category_of
+from sketchmark.runs.checks import _holds
 from tests.golden.recording import Recorder
 from tests.mmsi.published import five_files, row, scene, write
 

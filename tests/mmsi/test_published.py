@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.tasks.mmsi.published import letter
+from sketchmark.benchmarks.mmsi import letter
 
 
 @pytest.mark.parametrize(

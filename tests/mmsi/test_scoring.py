@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.benchmarks.mmsi import accuracy
 from sketchmark.catalog import Catalog
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading
-from sketchmark.tasks.mmsi.scoring import accuracy
+from sketchmark.episode import Grading
+from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 from tests.mmsi.published import OPTIONS
 

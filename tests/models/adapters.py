@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models import bagel
-from sketchmark.models.anthropic import Anthropic
-from sketchmark.models.azure import Azure
-from sketchmark.models.base import Model, Options
-from sketchmark.models.batch import BatchRequest, JobFiles, connect, run_job
-from sketchmark.models.batch.files import State
-from sketchmark.models.batch.lines import digest
-from sketchmark.models.gemini import Gemini
-from sketchmark.models.openai import OpenAI
-from sketchmark.parts import of
+from sketchmark.models.providers import bagel
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.batch import connect, run_job
+from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, State, digest
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import KEY
 
 TRIES = 2

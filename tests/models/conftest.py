@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.models import calling
+from sketchmark.models import call as calling
 from tests.models.broken_server import make_certificate
 from tests.models.fake_server import KEY, FarEnd, running
 

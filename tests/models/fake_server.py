@@ -22,8 +22,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sketchmark.picture import Picture
-from sketchmark.sounds import is_sound
+from sketchmark.media import Picture
+from sketchmark.media.sound import is_sound
 from tests.models import wire_checks
 
 KEY = "sk-planted-7f3a9c1e5b2d8046"

@@ -18,14 +18,14 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
-from sketchmark.models import bagel
-from sketchmark.models.azure import Azure
-from sketchmark.models.base import Options
-from sketchmark.models.batch import connect
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
 from sketchmark.models.call import Call
-from sketchmark.models.openai import OpenAI
-from sketchmark.parts import Context, Part, of
-from sketchmark.picture import Picture
+from sketchmark.models.providers import bagel
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.batch import connect
+from sketchmark.models.providers.openai import OpenAI
 from tests.core.hearing import tone
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
 
@@ -345,7 +345,7 @@ async def test_azures_native_history_is_the_same_items(far: Recorder) -> None:
 
 
 async def test_azure_with_the_token_of_whoever_is_signed_in(far: Recorder) -> None:
-    from sketchmark.models.openai_wire import to_azure
+    from sketchmark.models.providers.openai_wire import to_azure
 
     async def token() -> str:
         return "entra-token"

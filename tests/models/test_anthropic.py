@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import CannotPlay
-from sketchmark.models.anthropic import Anthropic
-from sketchmark.models.base import Options
-from sketchmark.parts import Context, Part, of
+from sketchmark.models.providers.anthropic import Anthropic
 from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, picture
 
 EIGHT = [picture(shade) for shade in range(8)]

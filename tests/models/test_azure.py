@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed, CannotPlay
-from sketchmark.models.azure import Azure
-from sketchmark.models.base import Options
-from sketchmark.parts import of
+from sketchmark.models.providers.azure import Azure
 from tests.models.fake_server import DRAWN, KEY, FarEnd, picture
 
 PICTURES = [picture(shade) for shade in range(3)]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CannotPlay
-from sketchmark.models.bagel import make
-from sketchmark.models.base import Model, Options
-from sketchmark.parts import Context, Part, of
+from sketchmark.models.providers.bagel import make
 from tests.models.fake_server import DRAWN, FarEnd, picture
 
 EIGHT = [picture(shade) for shade in range(8)]

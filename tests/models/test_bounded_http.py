@@ -12,18 +12,18 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models import calling
-from sketchmark.models.anthropic import Anthropic
-from sketchmark.models.azure import Azure
-from sketchmark.models.bagel import make
-from sketchmark.models.base import Model, Options
-from sketchmark.models.batch import connect
+from sketchmark.models import call as calling
 from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
-from sketchmark.models.gemini import Gemini
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.tally import Counted, Tally
-from sketchmark.parts import of
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.bagel import make
+from sketchmark.models.providers.batch import connect
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.models.wrappers import CallCount, CountedModel
 from tests.models.fake_server import KEY, FarEnd, Fault, chat_answer, running
 
 Maker = Callable[[str], Model]
@@ -118,8 +118,8 @@ async def test_a_long_error_is_not_read_to_its_end_either(far: FarEnd) -> None:
 
 
 async def test_the_results_of_a_batch_have_a_limit(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sketchmark.models import openai_wire
-    from sketchmark.models.batch import job
+    from sketchmark.models.providers import batch as job
+    from sketchmark.models.providers import openai_wire
 
     monkeypatch.setattr(openai_wire, "LARGEST_FILE", 2_000_000)
     far.answer = StreamingResponse(Long())
@@ -130,7 +130,7 @@ async def test_the_results_of_a_batch_have_a_limit(far: FarEnd, monkeypatch: pyt
 
 
 async def test_the_results_of_a_batch_are_kept_without_the_key_that_a_server_put_in(far: FarEnd) -> None:
-    from sketchmark.models.batch import job
+    from sketchmark.models.providers import batch as job
 
     far.answer = Response(b'{"custom_id": "1", "echo": "' + KEY.encode() + b'"}\n\xff')
     connection = connect("openai/m", {"base_url": f"{far.url}/v1"})
@@ -184,7 +184,7 @@ async def test_the_attempts_of_a_call_are_counted_by_the_model_around_it(
 ) -> None:
     monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
     far.bagel, far.faults = name == "bagel", [Fault(500), Fault(500)]
-    model, tally = ADAPTERS[name](far.url), Tally()
-    await Counted(model, tally).say(of("Hm?"), Options())
+    model, tally = ADAPTERS[name](far.url), CallCount()
+    await CountedModel(model, tally).say(of("Hm?"), Options())
     assert (tally.retries, tally.answered, tally.silent) == (2, 1, 0) and "planned 500" in tally.error
     await model.close()

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput, MissingExtra
-from sketchmark.models.base import Finish, Model, Options, Reply, Usage
-from sketchmark.models.by_code import ByCode, DrawsByCode
-from sketchmark.models.registry import load_model
-from sketchmark.parts import Context, of
+from sketchmark.models import load_model
+from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from tests.core.helpers import colour
 
 NAMES = 'xmlns="http://www.w3.org/2000/svg"'
@@ -112,9 +112,9 @@ async def test_entities_never_reach_the_renderer_for_the_document_begins_at_its_
 
 
 async def test_a_drawing_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sketchmark.svg import render
+    from sketchmark.media.svg import render
 
-    monkeypatch.setattr("sketchmark.models.by_code.render", lambda text, **more: render(text, seconds=1, **more))
+    monkeypatch.setattr("sketchmark.media.svg.render", lambda text, **more: render(text, seconds=1, **more))
     reply = await drawn(Writer(SLOW))
     assert reply.picture is None and "stopped" in reply.trouble
 
@@ -190,7 +190,7 @@ async def test_an_empty_reply_is_not_put_before_it() -> None:
     ],
 )
 def test_the_document_that_ends_last_counts(text: str, found: str) -> None:
-    from sketchmark.models.svg_in_text import svg_in
+    from sketchmark.models.code_drawing import svg_in
 
     assert svg_in(text) == found
 
@@ -214,7 +214,7 @@ def test_what_could_change_a_drawing_is_in_the_identity_and_what_draws_pixels_is
 
 
 def test_other_words_for_the_model_are_another_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sketchmark.models import by_code
+    from sketchmark.models import code_drawing as by_code
 
     before = load_model("player/solver", {"draw_with": "svg"}).identity()
     words = {**by_code._prompts(), "again": "Try {reason}"}
@@ -227,7 +227,7 @@ def test_it_can_what_the_model_can_and_draw(monkeypatch: pytest.MonkeyPatch) -> 
     plain, coded = load_model("anthropic/m"), load_model("anthropic/m", {"draw_with": "svg"})
     assert (plain.abilities.draw, plain.abilities.draws_code) == (False, False)
     assert (coded.abilities.draw, coded.abilities.draws_code, coded.abilities.max_pictures) == (True, True, 100)
-    from sketchmark.runs.staff import key_variables
+    from sketchmark.runs.engine import key_variables
 
     assert key_variables(coded) == key_variables(plain) == ("ANTHROPIC_API_KEY",)
 

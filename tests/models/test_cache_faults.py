@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Options, Reply
-from sketchmark.models.cached import Cached, CallCache, default_cache, with_cache
-from sketchmark.parts import of
+from sketchmark.models.cache import Cached, CallCache, default_cache, with_cache
 from tests.runs.making import Speaker, colour
 
 FULL = """
 import asyncio, resource, sys
 from pathlib import Path
-from sketchmark.models.base import Options
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import of
+from sketchmark.episode.model import Options
+from sketchmark.models.cache import with_cache
+from sketchmark.episode.sample import of
 from tests.runs.making import Speaker
 
 async def main():

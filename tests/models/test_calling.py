@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models import calling, failures
-from sketchmark.models.base import Options
-from sketchmark.models.call import Call
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.pacing import Pace
-from sketchmark.parts import of
+from sketchmark.models import call as calling
+from sketchmark.models import failures
+from sketchmark.models.call import Call, Pace
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import FarEnd, Fault, resetting_proxy
 
 

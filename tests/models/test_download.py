@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import PlainTextResponse, RedirectResponse, StreamingResponse
 
 from sketchmark.models.call import Call
-from sketchmark.models.download import download, is_public
 from sketchmark.models.failures import BadReply, NoConnection
+from sketchmark.models.http import download, is_public
 from tests.models.fake_server import DRAWN, FarEnd, answering_proxy, running
 
 
@@ -83,7 +83,7 @@ async def test_a_picture_is_fetched_from_the_place_that_was_looked_at(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (places.pop() if places else "127.0.0.1", port))]
 
     monkeypatch.setattr("asyncio.BaseEventLoop.getaddrinfo", look_up)
-    monkeypatch.setattr("sketchmark.models.download.is_public", lambda address: True)
+    monkeypatch.setattr("sketchmark.models.http.is_public", lambda address: True)
     port = far.url.rpartition(":")[2]
     with pytest.raises(NoConnection):
         await download(f"http://rebound.example:{port}/pictures/drawn.png", None, Call(), timeout=5)

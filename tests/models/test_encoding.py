@@ -9,14 +9,14 @@ import threading
 import pytest
 from PIL import Image
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadPicture
-from sketchmark.models.base import Options
-from sketchmark.models.encoding import Encoder, picture_from_base64, picture_from_bytes
+from sketchmark.media import Picture
 from sketchmark.models.failures import BadReply
-from sketchmark.models.gemini import Gemini
-from sketchmark.models.openai import OpenAI
-from sketchmark.parts import of
-from sketchmark.picture import Picture
+from sketchmark.models.http_bodies import Encoder, picture_from_base64, picture_from_bytes
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import (
     DRAWN,
     FarEnd,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.models.base import Options
-from sketchmark.models.gemini import _FINISHES, Gemini
-from sketchmark.parts import Context, Part, of
+from sketchmark.models.providers.gemini import _FINISHES, Gemini
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, gemini_answer, in_base64, picture
 
 EIGHT = [picture(shade) for shade in range(8)]

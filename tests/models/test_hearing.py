@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from sketchmark.catalog import Catalog
-from sketchmark.models.base import Options
-from sketchmark.models.gemini import Gemini
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
+from sketchmark.media.sound import Sound
 from sketchmark.models.layout import without_sounds
-from sketchmark.models.openai import OpenAI
-from sketchmark.parts import of
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
 from sketchmark.serve import serving
-from sketchmark.sounds import Sound
 from tests.core.hearing import Deaf, Ear, encoded, tone
 from tests.models.fake_server import DRAWN, FarEnd, in_base64, picture
 

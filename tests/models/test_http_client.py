@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.azure import Azure
-from sketchmark.models.base import Options
+from sketchmark.media import Picture
 from sketchmark.models.http_bodies import DataUrl, FormFile, form_body, json_body
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.secrets import redact
-from sketchmark.parts import of
-from sketchmark.picture import Picture
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.secrets import redact
 from tests.models.fake_server import KEY, FarEnd, answering_proxy, chat_answer, in_base64, picture
 
 

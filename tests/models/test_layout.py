@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.models.layout import as_prompt, messages, newest_pictures, without_empty_texts
-from sketchmark.parts import Context, Part, of
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sketchmark.models import combined_prompt
-from sketchmark.models.openai_replies import read_chat
+from sketchmark.episode import protocol as combined_prompt
+from sketchmark.models.providers.openai_wire import read_chat
 
 READERS: dict[str, Callable[[str], object]] = {
     "chat": lambda text: read_chat({"choices": [{"message": {"content": text}}]}),

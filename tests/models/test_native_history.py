@@ -14,16 +14,16 @@ import pytest
 from PIL import Image
 from starlette.responses import Response
 
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Options, Reply
-from sketchmark.models.cached import CallCache
-from sketchmark.models.gemini import Gemini
-from sketchmark.models.native import LONGEST
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.registry import load_model
-from sketchmark.parts import Context, Part, of
-from sketchmark.picture import Picture
-from sketchmark.runs.prepare import prepare
+from sketchmark.media import Picture
+from sketchmark.models import load_model
+from sketchmark.models.cache import CallCache
+from sketchmark.models.layout import LONGEST
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.runs import prepare
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
 
 

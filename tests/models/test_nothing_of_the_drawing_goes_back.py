@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
+from sketchmark.episode.desk import CANVASES
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CannotPlay
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.wrapped import Wrapped
-from sketchmark.parts import Context, Part
-from sketchmark.picture import Picture
-from sketchmark.request import Request
+from sketchmark.folder.index import cells_of
+from sketchmark.media import Picture
+from sketchmark.models.wrappers import Wrapped
 from sketchmark.runs.checks import plan
-from sketchmark.runs.play import play
-from sketchmark.runs.scored import cells_of
+from sketchmark.runs.episodes import play
+from sketchmark.settings import Request
 from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
 
 STEPS = 3

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from starlette.responses import HTMLResponse
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CallFailed, CannotPlay
-from sketchmark.models.base import Options
-from sketchmark.models.openai import OpenAI
-from sketchmark.parts import Context, Part, of
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, chat_answer, in_base64, picture, picture_block
 
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from sketchmark.models.base import Options
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.pacing import Pace
-from sketchmark.parts import of
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
+from sketchmark.models.call import Pace
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import FarEnd
 
 

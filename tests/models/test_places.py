@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from sketchmark.models import pacing
-from sketchmark.models.pacing import Pace, Place
+from sketchmark.models import call as pacing
+from sketchmark.models.call import Pace, Slot
 
 
 async def _through(pace: Pace) -> None:
@@ -118,7 +118,7 @@ async def test_places_are_given_in_the_order_of_asking_and_nobody_overtakes() ->
 async def test_nobody_is_let_in_while_more_are_running_than_the_lowered_limit_allows() -> None:
     pace = Pace(4)
     callers = await _callers(pace, 6)
-    pace.slow_down(Place(0))
+    pace.slow_down(Slot(0))
     await callers[0].finish()
     await callers[1].finish()
     await _settle()
@@ -132,7 +132,7 @@ async def test_nobody_is_let_in_while_more_are_running_than_the_lowered_limit_al
 
 async def test_a_limit_that_grows_lets_the_next_one_in_at_once() -> None:
     pace = Pace(2)
-    pace.slow_down(Place(0))
+    pace.slow_down(Slot(0))
     first, second = await _callers(pace, 2)
     assert not second.inside
     pace.succeeded()
@@ -145,7 +145,7 @@ async def test_a_limit_that_grows_lets_the_next_one_in_at_once() -> None:
 async def test_the_limit_grows_by_one_after_as_many_successes_as_it_allows_calls() -> None:
     pace = Pace(16)
     for epoch in range(2):
-        pace.slow_down(Place(epoch))
+        pace.slow_down(Slot(epoch))
     assert pace.limit == 4
     for _ in range(4):
         pace.succeeded()

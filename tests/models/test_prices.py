@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.episode.model import Usage
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Usage
-from sketchmark.models.prices import Price, price_of
+from sketchmark.models.wrappers import Price, price_of
 
 TABLE = "openai/gpt-4o: {input: 2.5, output: 10}\nopenai/gpt-image-2: {picture: 0.04}\n"
 

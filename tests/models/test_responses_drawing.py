@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.models.base import Options
-from sketchmark.models.openai import OpenAI
 from sketchmark.models.players import make
-from sketchmark.parts import Context, Part, of
-from sketchmark.runs.prepare import prepare
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.runs import prepare
 from sketchmark.serve import serving
 from tests.models.fake_server import DRAWN, KEY, in_base64, picture
 

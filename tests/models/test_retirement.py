@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.models.openai import OpenAI
+from sketchmark.models.providers.openai import OpenAI
 from sketchmark.report.card import card
-from sketchmark.runs.warnings import retiring
+from sketchmark.runs.checks import retiring
 from tests.models.fake_server import running
 
 

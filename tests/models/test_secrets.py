@@ -14,16 +14,16 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models.anthropic import Anthropic
-from sketchmark.models.azure import Azure
-from sketchmark.models.base import Model, Options
 from sketchmark.models.failures import BadReply
-from sketchmark.models.gemini import Gemini
-from sketchmark.models.http_client import Answer, read_object
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.secrets import find_key, redact, remember, without_credentials
-from sketchmark.parts import of
+from sketchmark.models.http import Answer, read_object
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.secrets import find_key, redact, remember, without_credentials
 from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
 
 

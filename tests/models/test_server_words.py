@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.models.server_words import told, words_in
+from sketchmark.models.diagnosis import told, words_in
 
 
 @pytest.mark.parametrize(

@@ -18,18 +18,18 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.files.plain import plain
-from sketchmark.models import calling
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.cached import call_key
-from sketchmark.models.registry import load_model
-from sketchmark.models.servers import Server, Servers
-from sketchmark.models.several import Several
-from sketchmark.parts import Context, Part
-from sketchmark.runs.staff import key_variables
-from sketchmark.runs.store import RunFolder
-from sketchmark.serve import Faults, serving
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
+from sketchmark.models import call as calling
+from sketchmark.models import load_model
+from sketchmark.models.cache import call_key
+from sketchmark.models.replicas import Server, Servers, Several
+from sketchmark.runs.engine import key_variables
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 
 GONE = "http://127.0.0.1:9/v1"
 """Nobody listens on the discard port."""

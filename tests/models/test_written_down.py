@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Reply
 from sketchmark.errors import BadInput
+from sketchmark.models import load_model
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.base import Reply
-from sketchmark.models.registry import load_model
-from sketchmark.models.secrets import to_write_down
+from sketchmark.secrets import to_write_down
 
 PLAIN = "ordinaryword"
 NAMES = [

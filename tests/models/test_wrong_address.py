@@ -14,18 +14,17 @@ from typing import Any
 import pytest
 import uvicorn
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
-from sketchmark.models import calling
-from sketchmark.models.anthropic import Anthropic
-from sketchmark.models.base import Model, Options
-from sketchmark.models.call import Call
+from sketchmark.models import call as calling
+from sketchmark.models import load_model
+from sketchmark.models.call import Call, Pace
+from sketchmark.models.diagnosis import words_in
 from sketchmark.models.failures import NoConnection, PageInstead
-from sketchmark.models.openai import OpenAI
-from sketchmark.models.pacing import Pace
-from sketchmark.models.registry import load_model
-from sketchmark.models.server_words import words_in
-from sketchmark.models.tally import Counted, Tally
-from sketchmark.parts import of
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.serve import serving
 from tests.models.adapters import failure
 from tests.models.broken_server import Broken, answer, broken, free_port
@@ -132,9 +131,9 @@ async def test_every_refusal_names_who_was_asked_without_what_is_secret_in_the_a
 
 async def test_a_time_out_too(authorities: None) -> None:
     with broken({"said": Broken(answer(200, b" ", missing=99), "trickle")}) as far:
-        tally = Tally()
+        tally = CallCount()
         url = f"http://ada:{HIDDEN}@127.0.0.1:{far.port}/said?ticket={HIDDEN}"
-        error = await _failure(Counted(OpenAI("m", base_url=url, max_retries=0, timeout=0.2), tally))
+        error = await _failure(CountedModel(OpenAI("m", base_url=url, max_retries=0, timeout=0.2), tally))
     words = f"timeout: no answer from http://127.0.0.1:{far.port}/said/chat/completions within 0.2 s"
     assert str(error) == f"openai/m: {words}" and tally.error == str(error)
 
@@ -198,9 +197,9 @@ def test_words_are_found_in_what_has_no_end_too() -> None:
 async def test_a_server_that_starts_late_is_waited_for(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is started once a try has failed: none of them stops the run, and every call is answered."""
     monkeypatch.setattr(calling, "FIRST_WAIT", 0.2)
-    port, tally = free_port(), Tally()
+    port, tally = free_port(), CallCount()
     model = OpenAI("player/random", base_url=f"http://127.0.0.1:{port}/v1")
-    asked = [asyncio.ensure_future(Counted(model, tally).say(of("Hm?"), Options())) for _ in range(4)]
+    asked = [asyncio.ensure_future(CountedModel(model, tally).say(of("Hm?"), Options())) for _ in range(4)]
     while not tally.silent:
         await asyncio.sleep(0.01)
     assert tally.error == f"connection: no connection to http://127.0.0.1:{port}: nothing listens there"

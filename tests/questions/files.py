@@ -11,9 +11,9 @@ from typing import Any
 from PIL import Image
 
 from sketchmark.catalog import Catalog
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Sample
-from sketchmark.picture import Picture
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.media import Picture
 
 Row = Mapping[str, Any]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks.questions import task_name
 from sketchmark.errors import BadInput
-from sketchmark.picture import Picture
-from sketchmark.runs.store import is_cell_name
-from sketchmark.tasks.questions.files import task_name
+from sketchmark.folder import is_cell_name
+from sketchmark.media import Picture
 from tests.questions.files import jsonl, picture, samples, table
 
 pyarrow = pytest.importorskip("pyarrow")

@@ -6,8 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from sketchmark.tasks.questions.columns import COLUMNS
-from sketchmark.tasks.questions.truths import TYPES
+from sketchmark.benchmarks.questions import COLUMNS
+from sketchmark.benchmarks.questions.samples import TYPES
 from tests.core.test_cli import sketchmark
 
 ROOT = Path(__file__).parents[2]

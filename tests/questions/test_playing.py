@@ -15,7 +15,7 @@ import pytest
 
 import sketchmark
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 from tests.core.test_cli import sketchmark as command
 from tests.episodes import episode
 from tests.questions.files import Knowing, jsonl, picture, samples
@@ -196,8 +196,8 @@ def test_judged_answers_are_scored_by_a_judge_and_not_without(tmp_path: Path) ->
 
 
 def test_a_number_is_right_within_its_tolerance(tmp_path: Path) -> None:
-    from sketchmark.scores import Grading
-    from sketchmark.tasks.strict_answers import number
+    from sketchmark.answers.phrases import number
+    from sketchmark.episode import Grading
 
     (sample,) = samples(jsonl(tmp_path / "q.jsonl", {"question": "How long?", "answer": 10, "tolerance": "5%"}))
 

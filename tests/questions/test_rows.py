@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
-from sketchmark.parts import Sample
 from tests.questions.files import jsonl, picture, samples
 
 

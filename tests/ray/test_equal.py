@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import SketchmarkError
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.registry import load_model
-from sketchmark.parts import Context
-from sketchmark.runs.prepare import prepare
+from sketchmark.models import load_model
+from sketchmark.runs import prepare
 from sketchmark.serve import serving
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, ids
 from tests.ray.cluster import on_ray
@@ -34,9 +34,8 @@ def test_episodes_scores_and_numbers_are_those_of_the_local_engine(cluster: Any,
 def test_calls_that_are_made_on_the_cluster_are_seen_here(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sketchmark.runs import prepare as preparing
-    from sketchmark.runs.calls import Calls
-    from sketchmark.runs.progress import Silent
+    from sketchmark import runs as preparing
+    from sketchmark.progress import Calls, Silent
 
     class Onlooker(Silent):
         looks_on = True
@@ -137,7 +136,7 @@ def test_a_run_is_resumed_by_whichever_engine(cluster: Any, tmp_path: Path) -> N
 def test_another_version_on_the_workers_is_one_line(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sketchmark.runs import travel
+    from sketchmark.runs import worker as travel
 
     pack = travel.pack_recipe
 

@@ -12,76 +12,127 @@ from tempfile import NamedTemporaryFile
 
 from PIL import Image
 
-from sketchmark.doctor import saying as doctor_saying
-from sketchmark.files.plain import well_formed
-from sketchmark.models import (
-    combined_prompt,
-    failures,
-    openai_replies,
-    secrets,
-    server_words,
-    svg_in_text,
-    wrong_address,
-)
-from sketchmark.models.base import Options, Reply
-from sketchmark.models.batch import lines as batch_lines
-from sketchmark.models.players import chance, patient
-from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Sample, of
-from sketchmark.picture import Picture
-from sketchmark.protocols import says_done
-from sketchmark.runs import estimate, leaks, store
-from sketchmark.scores import Grading
-from sketchmark.scoring import (
-    alignment,
+from sketchmark import folder as store
+from sketchmark import secrets
+from sketchmark import terminal as telling
+from sketchmark.answers import (
     choices,
-    final_answer,
-    findings,
-    judging,
-    listed,
-    marked,
-    meteor,
     numbers,
-    open_answers,
     phrases,
-    tagged,
-    thinking,
-    yesno,
 )
-from sketchmark.scoring import text_metrics as metrics
+from sketchmark.answers import (
+    choices as listed,
+)
+from sketchmark.answers import (
+    judge as alignment,
+)
+from sketchmark.answers import (
+    judge as judging,
+)
+from sketchmark.answers import judge as same_meaning
+from sketchmark.answers import (
+    phrases as open_answers,
+)
+from sketchmark.answers import (
+    reply as final_answer,
+)
+from sketchmark.answers import (
+    reply as marked,
+)
+from sketchmark.answers import (
+    reply as thinking,
+)
+from sketchmark.answers import (
+    text_metrics as meteor,
+)
+from sketchmark.answers import text_metrics as metrics
+from sketchmark.answers import (
+    yes_no as findings,
+)
+from sketchmark.answers import (
+    yes_no as yesno,
+)
+from sketchmark.benchmarks import mmmu as mmmu_prompts
+from sketchmark.benchmarks import mmsi as mmsi_data
+from sketchmark.benchmarks import mmsi as mmsi_published
+from sketchmark.benchmarks import questions as cells
+from sketchmark.benchmarks import questions as columns
+from sketchmark.benchmarks import questions as questions_files
+from sketchmark.benchmarks import uni_mmmu as values
+from sketchmark.benchmarks import uni_mmmu as verdicts
+from sketchmark.benchmarks import unig2u as g2u_published
+from sketchmark.benchmarks.medical import medevalkit as judges
+from sketchmark.benchmarks.medical import medevalkit as vqa
+from sketchmark.benchmarks.medical import scores as open_judge
+from sketchmark.benchmarks.medical import sets as choice_sets
+from sketchmark.benchmarks.mmmu import official
+from sketchmark.benchmarks.mmmu import scores as mmmu_open
+from sketchmark.benchmarks.questions import samples as questions_pictures
+from sketchmark.benchmarks.questions import samples as truths
+from sketchmark.benchmarks.uni_mmmu import (
+    code as code_scores,
+)
+from sketchmark.benchmarks.uni_mmmu import (
+    geometry,
+    science,
+)
+from sketchmark.benchmarks.uni_mmmu import (
+    geometry as geometry_data,
+)
+from sketchmark.benchmarks.uni_mmmu import (
+    geometry as quantities,
+)
+from sketchmark.benchmarks.unig2u import scores as g2u_choices
+from sketchmark.benchmarks.unig2u import scores as g2u_planning
+from sketchmark.benchmarks.voila import judge, rules
+from sketchmark.benchmarks.voila import judge as judge_scores
+from sketchmark.doctor import checks as doctor_saying
+from sketchmark.episode import Grading
+from sketchmark.episode import protocol as combined_prompt
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.protocol import FilledPrompts, says_done
+from sketchmark.episode.sample import Sample, of
+from sketchmark.files import archives as published_files
+from sketchmark.files import yaml as yaml_text
+from sketchmark.files.jsonl import well_formed
+from sketchmark.files.yaml import checked
+from sketchmark.lmms_eval import filters as lmms_filters
+from sketchmark.lmms_eval import filters as reasoning
+from sketchmark.lmms_eval import functions as templates
+from sketchmark.lmms_eval import scores as lmms_playing
+from sketchmark.lmms_eval import stand_ins as provided_metrics
+from sketchmark.media import Picture
+from sketchmark.media import svg as checking
+from sketchmark.media import svg as showing
+from sketchmark.models import (
+    code_drawing as svg_in_text,
+)
+from sketchmark.models import (
+    diagnosis as server_words,
+)
+from sketchmark.models import (
+    diagnosis as wrong_address,
+)
+from sketchmark.models import (
+    failures,
+)
+from sketchmark.models import players as chance
+from sketchmark.models.players import Solver, patient
+from sketchmark.models.providers import batch_files as batch_lines
+from sketchmark.models.providers import openai_wire as openai_replies
+from sketchmark.runs import checks as leaks
+from sketchmark.runs import estimate
 from sketchmark.serve import bodies, chat
 from sketchmark.serve import pictures as served_pictures
-from sketchmark.serve.chat_request import ChatRequest
-from sketchmark.svg import checking, showing
-from sketchmark.task_files import yaml_text
-from sketchmark.task_files.checking import checked
-from sketchmark.task_files.prompts import FilledPrompts
-from sketchmark.task_files.schema import TaskFile
-from sketchmark.tasks import published_files, same_meaning
-from sketchmark.tasks.lmms_eval import playing as lmms_playing
-from sketchmark.tasks.lmms_eval import templates
-from sketchmark.tasks.lmms_eval.provided import filters as lmms_filters
-from sketchmark.tasks.lmms_eval.provided import metrics as provided_metrics
-from sketchmark.tasks.lmms_eval.provided import reasoning
-from sketchmark.tasks.medical import choice_sets, open_judge
-from sketchmark.tasks.medical.medevalkit import judges, vqa
-from sketchmark.tasks.mmmu import official
-from sketchmark.tasks.mmmu import open_answers as mmmu_open
-from sketchmark.tasks.mmmu import prompts as mmmu_prompts
-from sketchmark.tasks.mmsi import data as mmsi_data
-from sketchmark.tasks.mmsi import published as mmsi_published
-from sketchmark.tasks.questions import cells, columns, truths
-from sketchmark.tasks.questions import files as questions_files
-from sketchmark.tasks.questions import pictures as questions_pictures
-from sketchmark.tasks.uni_mmmu import code_scores, geometry, geometry_data, quantities, science, values, verdicts
-from sketchmark.tasks.unig2u import choices as g2u_choices
-from sketchmark.tasks.unig2u import planning as g2u_planning
-from sketchmark.tasks.unig2u import published as g2u_published
-from sketchmark.tasks.voila import judge, judge_scores, rules
-from sketchmark.tasks.worlds import answers as world_answers
-from sketchmark.terminal import tables, telling
-from sketchmark.worlds import jigsaw_world, playing
-from sketchmark.worlds.voila import checker, statement
+from sketchmark.serve.chat import ChatRequest
+from sketchmark.tasks.schema import TaskFile
+from sketchmark.terminal import tables
+from sketchmark.worlds import jigsaw as jigsaw_world
+from sketchmark.worlds import moves as tagged
+from sketchmark.worlds import moves as world_answers
+from sketchmark.worlds import play as playing
+from sketchmark.worlds.voila import scenes as statement
+from sketchmark.worlds.voila import sets as checker
 from tests.episodes import episode
 
 Read = Callable[[str], object]
@@ -139,10 +190,10 @@ PARSERS: Mapping[str, Read] = {
     "scoring.yesno": yesno.read_yes_no,
     "scoring.findings": lambda text: yesno.read_yes_no(text, "Is there a heart in the left lung?"),
     "scoring.findings: question": lambda text: findings.read_finding("There is no heart. The heart is large.", text),
-    "scoring.tagged: moves": lambda text: tagged.moves(text, "official"),
-    "scoring.tagged: moves, lenient": lambda text: tagged.moves(text, "lenient"),
-    "scoring.tagged: choice": lambda text: tagged.choice(text, "official"),
-    "scoring.tagged: choice, lenient": lambda text: tagged.choice(text, "lenient"),
+    "scoring.tagged: moves": lambda text: tagged.tagged_moves(text, "official"),
+    "scoring.tagged: moves, lenient": lambda text: tagged.tagged_moves(text, "lenient"),
+    "scoring.tagged: choice": lambda text: tagged.tagged_choice(text, "official"),
+    "scoring.tagged: choice, lenient": lambda text: tagged.tagged_choice(text, "lenient"),
     "scoring.tagged: echo": tagged.echoes_template,
     "scoring.text_metrics: words": metrics.words,
     "scoring.text_metrics: cider": lambda text: metrics.cider(["a b", "c d"], [text, text]),

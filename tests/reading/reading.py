@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading
-from sketchmark.scoring.choices import read_choice
-from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.tasks.mmmu.open_answers import open_verdict
-from sketchmark.tasks.mmsi.scoring import accuracy
+from sketchmark.answers.choices import read_choice
+from sketchmark.answers.yes_no import read_yes_no
+from sketchmark.benchmarks.mmmu.scores import open_verdict
+from sketchmark.benchmarks.mmsi import accuracy
+from sketchmark.episode import Grading
+from sketchmark.episode.sample import Sample
 from tests.episodes import episode
 from tests.reading.cases import Case
 

@@ -20,7 +20,7 @@ import pytest
 
 import sketchmark
 from sketchmark.errors import SketchmarkError
-from sketchmark.serve.wire_errors import WireError
+from sketchmark.serve.bodies import WireError
 from tests.reading.parsers import PARSERS, WITHOUT, Read
 
 LENGTH = 4_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.scoring.choices import read_choice
-from sketchmark.scoring.yesno import read_yes_no
-from sketchmark.tasks.mmmu.open_answers import open_verdict
+from sketchmark.answers.choices import read_choice
+from sketchmark.answers.yes_no import read_yes_no
+from sketchmark.benchmarks.mmmu.scores import open_verdict
 
 CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
 TEN = dict.fromkeys("ABCDEFGHIJ", "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.scoring.choices import read_choice
-from sketchmark.scoring.numbers import read_number
-from sketchmark.scoring.phrases import answers_with
+from sketchmark.answers.choices import read_choice
+from sketchmark.answers.numbers import read_number
+from sketchmark.answers.phrases import answers_with
 
 TURNS = ("clockwise", "counterclockwise")
 HEART = ("heart", "lung")

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from sketchmark.scoring import choices, listed, tagged
-from sketchmark.scoring.final_answer import Said
-from sketchmark.scoring.mentions import Words
-from sketchmark.scoring.reader import Reader
-from sketchmark.tasks.medical import choice_sets
-from sketchmark.tasks.mmmu import official
-from sketchmark.tasks.mmsi.data import category_of
-from sketchmark.tasks.voila import judge
+from sketchmark.answers import choices
+from sketchmark.answers import choices as listed
+from sketchmark.answers.mentions import Words
+from sketchmark.answers.reader import Reader
+from sketchmark.answers.reply import Said
+from sketchmark.benchmarks.medical import sets as choice_sets
+from sketchmark.benchmarks.mmmu import official
+from sketchmark.benchmarks.mmsi import category_of
+from sketchmark.benchmarks.voila import judge
+from sketchmark.worlds import moves as tagged
 
 
 def _texts(*pieces: str) -> Iterator[str]:
@@ -33,7 +35,7 @@ def _patterns(tag: str, opening: str, closing: str) -> re.Pattern[str]:
     ("ends", "pattern"),
     [
         (tagged._MOVES, _patterns("ANSWER_JSON", r"\[", r"\]")),
-        (tagged._CHOICE, _patterns("FINAL_ANSWER_JSON", r"\{", r"\}")),
+        (tagged._CHOICE_TAG, _patterns("FINAL_ANSWER_JSON", r"\{", r"\}")),
         (tagged._CHOICE_LENIENT, _patterns(r"FINAL_ANSWER[_\s]+JSON", r"\{", r"\}")),
         (tagged._ANY_LIST, re.compile(r"(\[.*?\])", re.DOTALL)),
     ],

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
-from sketchmark.request import Asked, command
-from sketchmark.runs.store import RunFolder
+from sketchmark.settings import Asked, command
 from tests.core.test_cli import sketchmark as cli
 from tests.questions.files import jsonl
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sketchmark.commands.report import command
-from sketchmark.comparison import Side, TableRow
-from sketchmark.report import gallery, write_report
-from sketchmark.report.charts import bars
-from sketchmark.report.headline import headline
-from sketchmark.report.numbers import bracket, percent, points
-from sketchmark.runs.results_format import Mean
-from sketchmark.runs.store import RunFolder
-from sketchmark.stats import Difference, interval
+from sketchmark.commands.outputs import report_command
+from sketchmark.comparison.findings import Side, TableRow
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import Mean
+from sketchmark.markup import bracket, percent, points
+from sketchmark.plots import bars
+from sketchmark.report import gallery, headline, write_report
+from sketchmark.stats.differences import Difference
+from sketchmark.stats.intervals import interval
 from tests.core.hearing import tone
 from tests.core.helpers import colour
 from tests.view import hostile
@@ -224,7 +224,7 @@ def test_a_report_read_in_the_dark_is_printed_on_white(folder: RunFolder) -> Non
 
 def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> None:
     (folder.path / "report.html").unlink(missing_ok=True)
-    result = CliRunner().invoke(command, [str(folder.path)])
+    result = CliRunner().invoke(report_command, [str(folder.path)])
     assert result.exit_code == 0 and Path(result.output.strip()) == folder.path / "report.html"
     assert (folder.path / "report.html").exists()
 

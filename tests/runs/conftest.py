@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 
 
 @pytest.fixture(scope="session")

@@ -14,23 +14,20 @@ import yaml
 from PIL import Image
 
 from sketchmark.catalog import Catalog
-from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import LineWriter
-from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context, Sample
-from sketchmark.picture import Picture
-from sketchmark.request import Request
-from sketchmark.runs.calls import Calls
+from sketchmark.episode import Episode, Failure, Grading, Scorer, Scores, Turn
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.files import write_json
+from sketchmark.files.jsonl import LineWriter
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord, ScoreRow
+from sketchmark.media import Picture
+from sketchmark.progress import Calls, Watcher
 from sketchmark.runs.checks import plan
-from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout, ScoreRow
-from sketchmark.runs.options import RunOptions
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.progress import Watcher
-from sketchmark.runs.runner import run_plan
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scorer, Scores
-from sketchmark.task import Task
+from sketchmark.runs.runner import RunOptions, run_plan
+from sketchmark.settings import Request
+from sketchmark.tasks import Task
 
 SHELF: dict[str, list[Sample]] = {}
 SCORERS: dict[str, Scorer] = {}
@@ -208,7 +205,7 @@ def make_folder(path: Path, scores: Mapping[str, Sequence[ScoreRow]], **cells: M
     for name, rows in scores.items():
         task, mode = name.split(".")[:2]
         about: dict[str, Any] = {"headline": "right", **cells.get(name.replace(".", "_"), {})}
-        described[name] = CellAbout(task, mode, **about)
+        described[name] = CellRecord(task, mode, **about)
         write_lines(folder.scores_file(name), rows)
-    write_json(folder.run_file, RunAbout(FORMAT, model=ModelAbout("speaker"), cells=described))
+    write_json(folder.run_file, RunRecord(FORMAT, model=ModelAbout("speaker"), cells=described))
     return folder

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.episode import Episode
-from sketchmark.files.plain import plain
-from sketchmark.parts import Sample
-from sketchmark.runs.aggregate import aggregate
-from sketchmark.runs.rescore import fill_scores
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
-from sketchmark.task import Task
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
+from sketchmark.results.aggregate import aggregate
+from sketchmark.results.rescore import fill_scores
+from sketchmark.tasks import Task
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 CELL = "shades.direct"

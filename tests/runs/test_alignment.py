@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.models.base import Reply
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading
-from sketchmark.tasks.worlds import maze_scoring
-from sketchmark.worlds import maze as mazes
+from sketchmark.episode import Grading
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Sample
+from sketchmark.folder import RunFolder
+from sketchmark.media import Picture
+from sketchmark.worlds import maze as maze_scoring
+from sketchmark.worlds.maze import board as mazes
 from tests.core.helpers import colour
 from tests.core.test_cli import sketchmark as command
 from tests.runs.making import make_episode

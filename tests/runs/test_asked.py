@@ -9,11 +9,11 @@ import pytest
 
 from sketchmark.comparison import compare
 from sketchmark.errors import RunConflict
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
 from sketchmark.report import write_report
-from sketchmark.runs import summary
-from sketchmark.runs.index import RunIndex
+from sketchmark.results import live as summary
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.store import RunFolder
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_samples, make_task, run
 
 DIRECT, DRAWN = "shades.direct", "shades.visual_cot"
@@ -52,14 +52,14 @@ async def test_a_smaller_limit_sums_up_what_it_asks_for_and_a_later_run_without_
 
 async def test_every_reader_follows(tmp_path: Path) -> None:
     folder = await run(tmp_path, _cells(), _speaker())
-    live = RunIndex(folder, "run")
+    live = RunView(folder, "run")
     live.refresh()
     seen = live.version
     await run(tmp_path, _cells(limit=3), _speaker())
     live.refresh()
     assert live.version > seen, "a browser is told that something changed"
     assert [len(cell.order()) for cell in live.cells.values()] == [3, 3] and live.state(0) == "finished"
-    assert [summary.of_cell(cell).n for cell in live.cells.values()] == [3, 3]
+    assert [summary.live_result(cell).n for cell in live.cells.values()] == [3, 3]
     assert [row.difference.n for row in compare([tmp_path]).rows] == [3]
     assert [row.sample for row in folder.scores(DIRECT)] == list(folder.scored(DIRECT)) == ["s0", "s1", "s2"]
     assert [number for number, _ in folder.played(DIRECT)] == [0, 1, 2]

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.commands._results_table import print_results
-from sketchmark.episode import Episode
-from sketchmark.parts import Sample
-from sketchmark.runs.baselines import warned
-from sketchmark.runs.results_format import Baseline, CellSummary, Results
-from sketchmark.scores import Grading, Scores
+from sketchmark.commands.tables import print_results
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.folder.results_format import Baseline, CellResult, Results
+from sketchmark.results.baselines import warned
 from tests.mmsi import published as mmsi
 from tests.runs.making import Speaker, make_config, make_samples, planned, run
 
@@ -29,7 +28,7 @@ def seconds(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     return Scores({"right": float(abs(said - sample.target["answer"]) <= 1)})
 
 
-def _mmsi(path: Path, answers: str) -> CellSummary:
+def _mmsi(path: Path, answers: str) -> CellResult:
     rows = [mmsi.row(place, "MSR", answer=answer) for place, answer in enumerate(answers)]
     data = mmsi.write(path / "data" / "mmsi.parquet", rows)
     folder = sketchmark.run("player/random", "mmsi_bench", data=data, output_path=path / "run", no_cache=True).folder
@@ -81,7 +80,7 @@ async def test_a_scorer_that_breaks_on_a_guess_costs_the_baseline_alone(tmp_path
 
 
 async def test_of_very_many_samples_a_part_is_taken_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.runs.baselines.MOST_SCORED", 10)
+    monkeypatch.setattr("sketchmark.results.baselines.MOST_SCORED", 10)
     config = make_config(make_samples(9), guesses=["yes", "no"])
     folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
     found = folder.results().tasks["shades.direct"].baselines["right"]
@@ -111,7 +110,7 @@ def test_drawn_and_direct_have_the_same_and_worlds_without_options_none(tmp_path
 )
 def test_a_warning_needs_much_and_surely(majority: float, n: int, replies: int, expected: bool) -> None:
     found = Baseline(constant=0.2, random=0.25, majority=majority, reply="Car: 1.0", replies=replies, n=n)
-    cell = CellSummary(task="vsp", mode="direct", headline="acc", n=n, episodes=n, baselines={"acc": found}, **EMPTY)  # type: ignore[arg-type]
+    cell = CellResult(task="vsp", mode="direct", headline="acc", n=n, episodes=n, baselines={"acc": found}, **EMPTY)  # type: ignore[arg-type]
     lines = list(warned({"vsp.direct": cell, "vsp.visual_cot": cell}))
     assert bool(lines) == expected and len(lines) <= 1, "once, not for every mode"
     if lines:

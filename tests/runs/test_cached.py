@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Finish, Options, Reply
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput, CallFailed
-from sketchmark.models.base import Finish, Options, Reply
-from sketchmark.models.cached import Cached, CallCache, call_key, default_cache, with_cache
-from sketchmark.parts import Context, of
+from sketchmark.models.cache import Cached, CallCache, call_key, default_cache, with_cache
 from tests.runs.making import Speaker, colour, cost
 
 

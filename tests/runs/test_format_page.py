@@ -41,6 +41,6 @@ def test_every_field_says_what_it_means(maker: ModuleType) -> None:
 
 
 def test_the_page_names_the_format_that_is_written(maker: ModuleType) -> None:
-    from sketchmark.runs.format import FORMAT
+    from sketchmark.folder.format import FORMAT
 
     assert f"`format: {FORMAT}` is written" in maker.PAGE.read_text("utf-8").replace("\n", " ")

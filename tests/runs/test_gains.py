@@ -8,13 +8,13 @@ from random import Random
 import pytest
 
 from sketchmark.comparison import compare
-from sketchmark.files.atomic import write_json
-from sketchmark.runs import summary
-from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.gains import gains, pair
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.results_format import Results
-from sketchmark.runs.store import RunFolder
+from sketchmark.files import write_json
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import ScoreRow
+from sketchmark.folder.index import RunView
+from sketchmark.folder.results_format import Results
+from sketchmark.results import live as summary
+from sketchmark.results.summary import gains, pair
 from tests.runs.making import make_folder, make_row
 
 
@@ -38,7 +38,7 @@ def test_all_who_tell_of_a_gain_tell_the_same(tmp_path: Path, clusters: bool, sh
     folder = make_folder(tmp_path / "run", scores)
     (gain,) = gains(folder.about().cells, folder.scored)
     write_json(folder.path / "results.json", Results(tasks={}, gains=[gain]))
-    index = RunIndex(folder, "run")
+    index = RunView(folder, "run")
     index.refresh()
     (row,) = compare([folder.path]).rows
     found = row.difference
@@ -56,7 +56,7 @@ def test_two_tasks_are_paired_each_in_its_own_score(tmp_path: Path) -> None:
         {"a.direct": [make_row("s0", 0.0)], "b.direct": [make_row("s0", values={"other": 1.0, "right": 0.0})]},
         b_direct={"headline": "other"},
     )
-    index = RunIndex(RunFolder(tmp_path), "run")
+    index = RunView(RunFolder(tmp_path), "run")
     index.refresh()
     found = summary.paired(index.cells["a.direct"], index.cells["b.direct"], [])
     assert (found.gain, found.metric, found.n) == (1.0, "other", 1)

@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sketchmark.episode import Episode, Failure
+from sketchmark.episode import Episode, Failure, Grading, Scorer, Scores
+from sketchmark.episode.model import Finish, Options, Reply
+from sketchmark.episode.sample import Sample, of
 from sketchmark.errors import CallFailed
-from sketchmark.files.lines import encode
-from sketchmark.files.plain import plain
-from sketchmark.models.base import Finish, Options, Reply
-from sketchmark.parts import Sample, of
-from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.grading import grade, usage_of
-from sketchmark.scores import Grading, Scorer, Scores
-from sketchmark.task import Task
+from sketchmark.files.jsonl import encode, plain
+from sketchmark.folder.format import ScoreRow
+from sketchmark.results import grade, usage_of
+from sketchmark.tasks import Task
 from tests.runs.making import Speaker, cost, make_episode, make_sample, make_task, right
 
 STRICT = Grading()

@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.cli import root
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import CannotPlay
-from sketchmark.parts import Sample
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import media_names
+from sketchmark.media.sound import Sound
 from sketchmark.runs.checks import check
 from sketchmark.runs.estimate import estimate
-from sketchmark.runs.record import media_names
-from sketchmark.runs.store import RunFolder
-from sketchmark.runs.travel import (
+from sketchmark.runs.worker import (
     Pictures,
     episode_in,
     pack_job,
@@ -23,7 +24,6 @@ from sketchmark.runs.travel import (
     unpack_job,
     unpack_outcome,
 )
-from sketchmark.sounds import Sound
 from tests.core.hearing import Deaf, Ear, tone
 from tests.runs.making import make_cell, make_sample, make_task, run
 

@@ -10,14 +10,13 @@ from click.testing import CliRunner
 
 import sketchmark
 from sketchmark.cli import root
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context
-from sketchmark.runs.cost_limit import cut_short
+from sketchmark.folder import RunFolder
+from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate
-from sketchmark.runs.options import Budget
-from sketchmark.runs.prepare import PreparedRun, prepare
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs.runner import Budget, stopped_by_cost
 from tests.uni_mmmu import published_rest
 
 PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
@@ -85,17 +84,17 @@ def test_scores_that_are_filled_in_later_keep_to_the_limit_too(files: dict[str, 
     run.play()
     assert judge.asked == 2 and run.options.budget.spent == 10.0
     folder = RunFolder(run.path)
-    assert cut_short(folder, run.cells, run.options), "all is played, and verdicts are missing"
+    assert stopped_by_cost(folder, run.cells, run.options), "all is played, and verdicts are missing"
     rest = _prepared(judge, files, max_cost=10)
     rest.play()
-    assert rest.options.budget.used_up and not cut_short(folder, rest.cells, rest.options)
+    assert rest.options.budget.used_up and not stopped_by_cost(folder, rest.cells, rest.options)
 
 
 def test_verdicts_from_the_cache_cost_nothing_and_come_also_when_all_is_spent(
     files: dict[str, Any], tmp_path: Path
 ) -> None:
-    from sketchmark.models.cached import with_cache
-    from sketchmark.models.metered import Metered
+    from sketchmark.models.cache import with_cache
+    from sketchmark.models.wrappers import Metered
 
     judge, budget = Judge(), Budget(5.0, judge_price=lambda usage: 5.0)
     kept = with_cache(Metered(judge, budget.charge_judge, lambda: budget.used_up), tmp_path / "kept")

@@ -14,8 +14,7 @@ import msgspec
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.files.lines import LineReader, LineWriter, encode, is_intact, seal, whole_lines
-from sketchmark.files.tail import Tail
+from sketchmark.files.jsonl import LineReader, LineWriter, Tail, encode, is_intact, seal, whole_lines
 from tests.runs.making import write_lines
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.models.base import Options, Reply, Usage
-from sketchmark.models.tally import Tally
-from sketchmark.parts import Context
-from sketchmark.runs import prepare, progress
-from sketchmark.runs.calls import Calls
-from sketchmark.runs.progress import Brief, Live, Plain, told_of_calls
+from sketchmark import progress
+from sketchmark import runs as prepare
+from sketchmark.episode.model import Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.models.wrappers import CallCount
+from sketchmark.progress import Brief, Calls, Live, Plain, told_of_calls
 from sketchmark.terminal.console import Bars, bars, written_to
 from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
 
@@ -68,7 +68,7 @@ async def test_what_the_model_fails_itself_is_counted_apart_and_has_not_failed(t
 
 
 async def test_nobody_counts_for_someone_who_does_not_look() -> None:
-    async def never() -> Tally:
+    async def never() -> CallCount:
         raise AssertionError
 
     async with told_of_calls(Looker(), Calls(), never):
@@ -100,8 +100,8 @@ class _entered:
 
 def test_all_of_it_is_one_line_with_what_there_is() -> None:
     assert Calls(awaited=True).told() == "no call yet: samples are being read or made" and Calls().told() == ""
-    model = Tally(under_way=88, answered=1412, from_cache=3, tokens_in=1_000_000, tokens_out=234_567, retries=1)
-    judge = Tally(under_way=2, answered=9, tokens_in=10, tokens_out=1)
+    model = CallCount(under_way=88, answered=1412, from_cache=3, tokens_in=1_000_000, tokens_out=234_567, retries=1)
+    judge = CallCount(under_way=2, answered=9, tokens_in=10, tokens_out=1)
     calls = Calls(model, judge, lambda usage: usage["tokens_in"] / 1e6, None, Counter(no_picture=4))
     assert calls.told() == (
         "1,412 calls, 3 from the cache, 9 of the judge, 90 under way, 1 retry, 1.2M tokens, cost 1.0000, 4 no_picture"
@@ -110,21 +110,21 @@ def test_all_of_it_is_one_line_with_what_there_is() -> None:
 
 
 def test_the_error_is_told_for_as_long_as_nobody_answers_and_remembered_after() -> None:
-    calls = Calls(Tally(error="dead", silent=1))
+    calls = Calls(CallCount(error="dead", silent=1))
     assert calls.error == calls.last_error == "no answer yet: dead"
     calls.model.answered, calls.model.silent = 5, 7
     assert calls.error == "no answer to the last 7 tries: dead"
     calls.model.silent = 0
     assert (calls.error, calls.last_error) == ("", "last error: dead")
-    assert Calls(judge=Tally(error="dead", silent=1)).error == "the judge: no answer yet: dead"
+    assert Calls(judge=CallCount(error="dead", silent=1)).error == "the judge: no answer yet: dead"
 
 
 def test_a_log_says_at_once_that_nobody_answers_and_then_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
-    looking, calls = Plain(), Calls(Tally(under_way=4))
+    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
+    looking, calls = Plain(), Calls(CallCount(under_way=4))
     looking.calls(calls)
     assert capsys.readouterr().err == ""
     calls.model.error, calls.model.silent = NOBODY, 1
@@ -147,8 +147,8 @@ def test_calls_that_hang_are_told_before_their_time_limit_is_over(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
-    looking, calls = Plain(), Calls(Tally(under_way=4, answered=7))
+    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
+    looking, calls = Plain(), Calls(CallCount(under_way=4, answered=7))
     for _ in range(60):
         calls.look(now)
         looking.calls(calls)
@@ -164,10 +164,10 @@ def test_calls_that_hang_are_told_before_their_time_limit_is_over(
 
 
 async def test_the_clock_is_looked_at_with_the_calls() -> None:
-    looking, hanging = Onlooker(), Tally(under_way=1)
+    looking, hanging = Onlooker(), CallCount(under_way=1)
     looking.waits_for = "1 under way, no answer for"
 
-    async def players() -> Tally:
+    async def players() -> CallCount:
         return hanging
 
     async with asyncio.timeout(20), told_of_calls(looking, Calls(_since=time.monotonic() - 25), players):
@@ -178,7 +178,7 @@ def test_no_end_is_foretold_of_episodes_that_all_fail(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
     looking, screen = Plain(), Live()
     with screen:
         for each in (looking, screen):
@@ -200,7 +200,7 @@ def test_of_short_work_a_log_says_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("sketchmark.runs.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
     for seconds, said in ((1, ""), (6, "one strict: 1 episodes, 0 failed, 6.0 s\n")):
         looking = Brief()
         looking.begin("one strict", 9, 0)
@@ -223,7 +223,7 @@ def test_bars_and_lines_fit_80_columns_and_names_give_way() -> None:
     display = bars()
     display.add_task("unig2u_visual_puzzles_of_a_long_name.visual_cot.oracle", total=20_000, completed=12_345,
                      failed="1234 failed", rate="123.4/s")  # fmt: skip
-    display.say(Calls(Tally(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no answer yet: {'dead ' * 99}")
+    display.say(Calls(CallCount(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no answer yet: {'dead ' * 99}")
     lines = _rendered(display, 80)
     assert len(lines) == 4 and max(map(len, lines)) <= 80
     assert lines[0].startswith("123,456 calls, 1,000 from the cache, 1,000 under way, 1,234 retries")
@@ -235,7 +235,7 @@ def test_a_screen_shows_calls_above_the_bars() -> None:
     looking = Live()
     with looking:
         looking.begin("maze.direct", 3, 0)
-        looking.calls(Calls(Tally(answered=2, error="slow")))
+        looking.calls(Calls(CallCount(answered=2, error="slow")))
         lines = _rendered(looking._progress, 100)
     assert lines[0].startswith("2 calls, 0 under way") and lines[1].startswith("last error: slow")
     assert lines[2].startswith("maze.direct")

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode import Grading
+from sketchmark.episode.model import Model, Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict
-from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import is_intact, is_sealed
-from sketchmark.models.base import Model, Reply
+from sketchmark.files import write_json
+from sketchmark.files.jsonl import is_intact, is_sealed
+from sketchmark.folder import RunFolder
 from sketchmark.report import write_report
-from sketchmark.request import Shard
-from sketchmark.runs.merging import NotWhole, merge, new_folder
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading
+from sketchmark.runs.merge import NotWhole, merge, new_folder
+from sketchmark.settings import Shard
 from tests.runs.making import Speaker, lines_in, make_config, make_samples, make_task, planned, run
 
 

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.files.lines import is_intact, is_sealed
-from sketchmark.files.plain import plain
-from sketchmark.runs.store import RunFolder
-from sketchmark.view.run_list import RunList
+from sketchmark.files.jsonl import is_intact, is_sealed, plain
+from sketchmark.folder import RunFolder
+from sketchmark.view.runs import RunList
 from tests.runs.making import lines_in
 
 ASKED: dict[str, Any] = {"mode": "direct,visual_cot", "canvas": "own,other", "limit": 7, "no_cache": True}

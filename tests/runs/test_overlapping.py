@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, RunStopped
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
+from sketchmark.folder import RunFolder
+from sketchmark.progress import Plain
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.progress import Plain
-from sketchmark.runs.store import RunFolder
 from tests.runs.making import (
     Looker,
     Speaker,

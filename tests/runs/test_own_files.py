@@ -12,11 +12,11 @@ import pytest
 from sketchmark.cli import root
 from sketchmark.episode import Episode
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.files.atomic import write_atomic, write_json
-from sketchmark.runs.format import FORMAT
-from sketchmark.runs.lock import RunLock
-from sketchmark.runs.store import RunFolder
-from sketchmark.runs.submissions import write_submissions
+from sketchmark.files import write_atomic, write_json
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import FORMAT
+from sketchmark.folder.lock import RunLock
+from sketchmark.results.aggregate import write_submissions
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 OF_A_RUN: dict[str, Callable[[RunFolder], object]] = {

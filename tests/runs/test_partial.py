@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import sketchmark
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 
 CELL = "maze.visual_cot"
 
@@ -101,7 +101,7 @@ def test_a_run_of_one_mode_makes_the_results_of_the_other_again(tmp_path: Path) 
 
 
 def test_a_run_that_is_going_on_is_not_scored_by_another_process(tmp_path: Path) -> None:
-    from sketchmark.runs.lock import RunLock
+    from sketchmark.folder.lock import RunLock
 
     folder = _played(tmp_path / "run")
     lock = RunLock(folder.path)

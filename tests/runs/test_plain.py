@@ -11,20 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sketchmark.episode import Episode
-from sketchmark.files.lines import LineReader, encode, seal
-from sketchmark.files.pictures import PictureStore
-from sketchmark.files.plain import plain, well_formed
-from sketchmark.models.base import Reply
-from sketchmark.models.cached import with_cache
-from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.parts import Part, Sample
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Part, Sample
+from sketchmark.files.jsonl import LineReader, encode, plain, seal, well_formed
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.format import EpisodeLine, ScoreRow
+from sketchmark.folder.index import RunView
+from sketchmark.folder.records import pack_episode, unpack_sample
+from sketchmark.models.cache import ReplyRecord, with_cache
 from sketchmark.report import write_report
-from sketchmark.runs.format import EpisodeLine, ScoreRow
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.record import pack_episode, unpack_sample
-from sketchmark.runs.rescore import rescore
-from sketchmark.scores import Grading, Scores
+from sketchmark.results.rescore import rescore
 from tests.runs.making import Speaker, make_cell, make_sample, make_task, run
 
 
@@ -174,6 +171,6 @@ async def test_a_run_over_odd_data_replies_and_scores_comes_to_its_end_and_is_re
     await run(folder.path, cells, model)
     assert len(model.calls) == asked and folder.results_file.read_bytes() == before, "resumed and scored as before"
     assert "caf\\udce9" in write_report(folder).read_text("utf-8")
-    index = RunIndex(folder, "run")
+    index = RunView(folder, "run")
     index.refresh()
     assert json.dumps(plain(index.cells["shades.direct"].episode("s1 \\udcff")), ensure_ascii=False).encode()

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CannotPlay, UnknownName
-from sketchmark.files.plain import plain
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
+from sketchmark.files.jsonl import plain
 from sketchmark.runs.plan import Cell
 from tests.runs.making import (
     SHELF_ASKED,

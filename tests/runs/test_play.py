@@ -8,11 +8,11 @@ import time
 import pytest
 
 from sketchmark.episode import Failure
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
-from sketchmark.runs.play import play
+from sketchmark.media import Picture
+from sketchmark.runs.episodes import play
 from tests.runs.making import Speaker, colour, make_cell, make_sample, make_task
 
 SAMPLE, DONOR = make_sample("s0", "red", steps=2), make_sample("s1", "green", steps=2)

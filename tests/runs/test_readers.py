@@ -12,10 +12,10 @@ from starlette.testclient import TestClient
 import sketchmark
 from sketchmark.comparison import compare
 from sketchmark.export import export
-from sketchmark.files.plain import plain
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.store import RunFolder
-from sketchmark.view.app import make_app
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.view import make_app
 
 CELLS = [f"{task}.{mode}" for task in ("maze", "sliding") for mode in ("direct", "visual_cot", "visual_cot.blank")]
 GROUPS = {"maze": {"steps": 9, "size": "6x6"}, "sliding": {"moves": 1, "board": "3x3"}}
@@ -90,7 +90,7 @@ def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(played: Ru
     assert {cell: list(played.episodes(cell)) for cell in CELLS} == episodes
     assert {cell: list(played.scores(cell)) for cell in CELLS} == scores
     assert plain(compare([played.path])) == found
-    index = RunIndex(played, "run")
+    index = RunView(played, "run")
     index.refresh()
     assert index.cells["maze.direct"].order() == ["maze-0-000000", "maze-0-000001"]
     assert index.cells["maze.direct"].episode("maze-0-000001") == episodes["maze.direct"][1]
@@ -115,4 +115,4 @@ def test_a_damaged_line_is_named_by_its_file_whoever_reads_it(played: RunFolder,
     with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
         list(played.episodes("maze.direct") if kind == "episodes" else played.scores("maze.direct"))
     with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
-        RunIndex(played, "run").refresh()
+        RunView(played, "run").refresh()

@@ -10,14 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from sketchmark.cli import root as cli
-from sketchmark.episode import Episode
-from sketchmark.models.base import Reply
-from sketchmark.parts import Sample
-from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.readings import disagreements, held_against, in_words, sentences, told
-from sketchmark.runs.results_format import Against, CellSummary
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Sample
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import ScoreRow
+from sketchmark.folder.results_format import CellResult, ScoringDifference
+from sketchmark.results.scorings import disagreements, held_against, in_words, sentences, told
 from tests.runs.making import Speaker, make_config, make_row, make_samples, planned, run
 
 SILENT = object()
@@ -39,7 +38,7 @@ def _rows(scoring: str, *read: tuple[Any, float | None]) -> list[ScoreRow]:
     ]
 
 
-def _held(own: list[ScoreRow], other: list[ScoreRow]) -> Against:
+def _held(own: list[ScoreRow], other: list[ScoreRow]) -> ScoringDifference:
     return held_against(own, other, "right")
 
 
@@ -110,7 +109,7 @@ def test_an_answer_is_put_into_words() -> None:
 
 
 def _told(own: list[ScoreRow], other: list[ScoreRow]) -> str:
-    from sketchmark.runs.results import summarise
+    from sketchmark.results.summary import summarise
 
     cell, beside = summarise(own, None), summarise(other, None)
     cell.headline, cell.scoring = "right", "strict"
@@ -141,9 +140,9 @@ def test_the_difference_is_told_in_one_sentence() -> None:
 
 
 def test_of_a_score_that_is_no_mean_of_rows_only_the_counts_are_told() -> None:
-    cell = CellSummary(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
+    cell = CellResult(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
     cell.headline, cell.scoring = "cider", "strict"
-    beside = CellSummary(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
+    beside = CellResult(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
     beside.against = held_against(_rows("strict", ("A", 1.0)), _rows("b", (None, 1.0)), "cider")
     cell.scorings = {"b": beside}
     assert list(sentences({"x.direct": cell})) == [

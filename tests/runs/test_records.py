@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.files.pictures import PictureStore
-from sketchmark.files.plain import plain
-from sketchmark.models.base import Reply
-from sketchmark.parts import Part
-from sketchmark.picture import Picture
-from sketchmark.runs.record import media_names, pack_episode, unpack_episode
-from sketchmark.sounds import Sound
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Part
+from sketchmark.files.jsonl import plain
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.records import media_names, pack_episode, unpack_episode
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 from tests.runs.making import colour, cost, make_episode, make_sample
 
 

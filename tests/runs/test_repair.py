@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from sketchmark.cli import root
 from sketchmark.errors import CallFailed, SketchmarkError
-from sketchmark.files.lines import seal
-from sketchmark.runs.lock import RunLock
+from sketchmark.files.jsonl import seal
+from sketchmark.folder import RunFolder
+from sketchmark.folder.lock import RunLock
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.store import RunFolder
 from tests.runs.making import Speaker, colour, make_cell, make_sample, make_samples, make_task, run
 
 CELL = "shades.direct"

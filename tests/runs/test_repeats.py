@@ -11,30 +11,27 @@ import pytest
 from starlette.testclient import TestClient
 
 from sketchmark.catalog import Catalog
+from sketchmark.episode import Grading
+from sketchmark.episode.model import Options
+from sketchmark.episode.sample import of
 from sketchmark.export import export
-from sketchmark.files.atomic import write_json
-from sketchmark.models.base import Options
-from sketchmark.models.cached import Cached, CallCache, call_key
-from sketchmark.notebook.run import Run
-from sketchmark.parts import of
+from sketchmark.files import write_json
+from sketchmark.folder import RunFolder, refuse_partial_scores
+from sketchmark.folder.format import episode_key
+from sketchmark.folder.index import RunView
+from sketchmark.folder.records import pack_episode
+from sketchmark.folder.repair import repair
+from sketchmark.models.cache import Cached, CallCache, call_key
+from sketchmark.notebook import Run
 from sketchmark.report import write_report
-from sketchmark.runs.aggregate import aggregate
-from sketchmark.runs.choosing import choose
-from sketchmark.runs.complete import refuse_partial_scores
-from sketchmark.runs.failed import failed
-from sketchmark.runs.format import episode_key
-from sketchmark.runs.gains import pair
-from sketchmark.runs.grading import grade
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.merging import merge
-from sketchmark.runs.play import play
-from sketchmark.runs.record import pack_episode
-from sketchmark.runs.repair import repair
-from sketchmark.runs.rescore import fill_scores
-from sketchmark.runs.settling import settled
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading
-from sketchmark.view.app import make_app
+from sketchmark.results import grade
+from sketchmark.results.aggregate import aggregate
+from sketchmark.results.rescore import failed, fill_scores, settled
+from sketchmark.results.summary import pair
+from sketchmark.runs.episodes import play
+from sketchmark.runs.merge import merge
+from sketchmark.runs.merge_choice import choose
+from sketchmark.view import make_app
 from tests.runs.making import Speaker, make_cell, make_episode, make_row, make_sample, make_task, write_lines
 
 CELL = "maze.direct"
@@ -109,7 +106,7 @@ def test_the_newest_line_of_each_repeat_and_branch_counts(tmp_path: Path) -> Non
 
 
 def test_every_reader_keeps_repeats_apart(repeated: RunFolder, tmp_path: Path) -> None:
-    index = RunIndex.whole(repeated)
+    index = RunView.whole(repeated)
     cell = index.cells[CELL]
     assert cell.order() == list(cell.scored()) == list(repeated.scored(CELL)) == NAMES
     assert [cell.episode(name).key for name in NAMES] == NAMES

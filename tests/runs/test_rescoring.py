@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode import Episode
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, CallFailed, UnknownName
-from sketchmark.parts import Sample
-from sketchmark.runs.rescore import fill_scores, rescore
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
-from sketchmark.task import Task
+from sketchmark.folder import RunFolder
+from sketchmark.results.rescore import fill_scores, rescore
+from sketchmark.tasks import Task
 from tests.runs.making import (
     SCORERS,
     Speaker,

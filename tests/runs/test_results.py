@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from sketchmark.files.lines import LineReader, encode
-from sketchmark.files.plain import plain
-from sketchmark.runs.format import ScoreRow
-from sketchmark.runs.gains import gains
-from sketchmark.runs.results import summarise, summed_up
-from sketchmark.runs.results_format import Gain, Metric
-from sketchmark.runs.store import RunFolder
-from sketchmark.stats import interval, paired_difference
+from sketchmark.files.jsonl import LineReader, encode, plain
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import ScoreRow
+from sketchmark.folder.results_format import Gain, Metric
+from sketchmark.results.summary import cell_result, gains, summarise
+from sketchmark.stats.differences import paired_difference
+from sketchmark.stats.intervals import interval
 from tests.runs.making import make_folder, make_row, make_task
 
 
@@ -113,11 +112,11 @@ def _broken_totals(rows: Sequence[Any], scoring: str) -> dict[str, float]:
 def test_a_tasks_own_totals_are_of_scored_rows_or_say_why_there_are_none() -> None:
     task = make_task([], aggregate="tests.runs.test_results:_totals")
     rows = _rows([1.0, 0.0])
-    assert summed_up(rows, lambda: rows, task, "strict").aggregate == {"share": 0.5, "scoring": ord("s")}
+    assert cell_result(rows, lambda: rows, task, "strict").aggregate == {"share": 0.5, "scoring": ord("s")}
     nothing = [make_row("s0", None, scored=False, values={}, flags=["timeout"])]
-    empty = summed_up(nothing, lambda: nothing, task, "strict")
+    empty = cell_result(nothing, lambda: nothing, task, "strict")
     assert (empty.aggregate, empty.problem) == ({}, ""), "of nothing there is no total"
-    broken = summed_up(
+    broken = cell_result(
         rows, lambda: rows, make_task([], aggregate="tests.runs.test_results:_broken_totals"), "strict"
     )
     assert broken.aggregate == {} and broken.metrics["right"].mean == 0.5

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from sketchmark.commands._results_table import print_results
-from sketchmark.runs.results import summarise
-from sketchmark.runs.results_format import CellSummary, Results
+from sketchmark.commands.tables import print_results
+from sketchmark.folder.results_format import CellResult, Results
+from sketchmark.results.summary import summarise
 from tests.runs.making import make_row, make_task
 
 
-def _cell(*flags: list[str], scoring: str = "strict", values: tuple[float, ...] = ()) -> CellSummary:
+def _cell(*flags: list[str], scoring: str = "strict", values: tuple[float, ...] = ()) -> CellResult:
     rows = [
         make_row(f"s{number}", (values or (1.0,) * len(flags))[number], number, flags=of)
         for number, of in enumerate(flags)
@@ -23,7 +23,7 @@ def _cell(*flags: list[str], scoring: str = "strict", values: tuple[float, ...] 
 
 
 def _printed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int = 80, **cells: CellSummary
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int = 80, **cells: CellResult
 ) -> list[str]:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", str(width))

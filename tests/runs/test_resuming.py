@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Draft, Drafts, Sample
 from sketchmark.errors import CallFailed, RunConflict, RunStopped
-from sketchmark.models.base import Reply
-from sketchmark.parts import Draft, Drafts, Sample
-from sketchmark.request import Shard
-from sketchmark.runs.format import EpisodeLine
+from sketchmark.folder.format import EpisodeLine
 from sketchmark.runs.plan import Cell
+from sketchmark.settings import Shard
 from tests.runs.making import (
     SHELF,
     SHELF_ASKED,

@@ -10,16 +10,14 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode import Episode
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context, Sample
-from sketchmark.runs.lock import RunLock
-from sketchmark.runs.options import RunOptions
+from sketchmark.folder import RunFolder
+from sketchmark.folder.lock import RunLock
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import run_plan
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
+from sketchmark.runs.runner import RunOptions, run_plan
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
 
 NAME = "shades.direct"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 CELL = "shades.direct"

@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 
 import sketchmark
+from sketchmark.episode.model import Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped
-from sketchmark.models.base import Reply
-from sketchmark.picture import Picture
+from sketchmark.folder import RunFolder
+from sketchmark.media import Picture
 from sketchmark.report import write_report
-from sketchmark.request import Shard
 from sketchmark.runs.estimate import Estimate, estimate
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.store import RunFolder
+from sketchmark.settings import Shard
 from tests.runs.making import Looker, Speaker, make_config, make_samples, planned, run
 
 SAMPLES = make_samples(8)

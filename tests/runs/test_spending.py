@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sketchmark.models.base import Reply
-from sketchmark.models.cached import Cached, CallCache
-from sketchmark.runs.options import Budget
+from sketchmark.episode.model import Reply
+from sketchmark.models.cache import Cached, CallCache
 from sketchmark.runs.plan import Cell
+from sketchmark.runs.runner import Budget
 from tests.runs.making import Looker, Speaker, cost, make_cell, make_samples, make_task, run
 
 NAME = "shades.direct"

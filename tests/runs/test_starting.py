@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from sketchmark import __version__
+from sketchmark.episode.model import Reply
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
-from sketchmark.models.base import Reply
-from sketchmark.runs.format import ModelAbout
+from sketchmark.folder.format import ModelAbout
+from sketchmark.folder.results_format import Results
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.results_format import Results
 from tests.runs.making import Speaker, make_cell, make_samples, make_task, run
 
 NAME = "shades.direct"

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, RunStopped
-from sketchmark.files.plain import plain
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
 from sketchmark.runs import runner
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.stopping import ALIKE_IN_A_ROW, REFUSED_FROM_THE_FIRST
-from sketchmark.runs.store import RunFolder
+from sketchmark.runs.runner import ALIKE_IN_A_ROW, REFUSED_FROM_THE_FIRST
 from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
 
 NAME = "shades.direct"

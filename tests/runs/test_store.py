@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.files.atomic import replacing, write_atomic, write_json
-from sketchmark.files.pictures import PictureStore
-from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, RunAbout
-from sketchmark.runs.lock import RunLock
-from sketchmark.runs.record import pack_episode
-from sketchmark.runs.results import summarise
-from sketchmark.runs.results_format import Results
-from sketchmark.runs.store import RunFolder, differences
+from sketchmark.files import replacing, write_atomic, write_json
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder import RunFolder, differences
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
+from sketchmark.folder.lock import RunLock
+from sketchmark.folder.records import pack_episode
+from sketchmark.folder.results_format import Results
+from sketchmark.results.summary import summarise
 from tests.runs.making import colour, make_episode, make_row, make_sample, write_lines
 
 
@@ -39,8 +39,8 @@ def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
 
 
 def test_what_a_run_does_not_say_about_itself_has_a_plain_value(tmp_path: Path) -> None:
-    assert _folder(tmp_path).about() == RunAbout(FORMAT, cells={}, seed=0, model=ModelAbout(""))
-    full = RunAbout(FORMAT, cells={"a.b": CellAbout("a")}, seed=4, model=ModelAbout("m"))
+    assert _folder(tmp_path).about() == RunRecord(FORMAT, cells={}, seed=0, model=ModelAbout(""))
+    full = RunRecord(FORMAT, cells={"a.b": CellRecord("a")}, seed=4, model=ModelAbout("m"))
     write_json(tmp_path / "run.json", full)
     assert RunFolder(tmp_path).about() == full
 
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_it(
     path = tmp_path / "file"
     write_atomic(path, b"old")
     code = (
-        "import resource, sys; from pathlib import Path; from sketchmark.files.atomic import write_atomic;"
+        "import resource, sys; from pathlib import Path; from sketchmark.files import write_atomic;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); write_atomic(Path(sys.argv[1]), b'x' * 5000)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
@@ -211,7 +211,7 @@ def test_a_second_one_in_the_same_folder_is_told_so_until_the_first_is_done(tmp_
 def test_a_process_that_holds_the_folder_keeps_another_out(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from sketchmark.runs.lock import RunLock; RunLock(Path(sys.argv[1]))"
+        "import sys; from pathlib import Path; from sketchmark.folder.lock import RunLock; RunLock(Path(sys.argv[1]))"
     )
     refused = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     lock.release()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sketchmark.runs import summary
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.results import summarise
-from sketchmark.runs.store import RunFolder
-from sketchmark.stats import interval
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.results import live as summary
+from sketchmark.results.summary import summarise
+from sketchmark.stats.intervals import interval
 from tests.runs.making import make_folder, make_row, make_task
 
 
@@ -30,7 +30,7 @@ def _folder(path: Path) -> RunFolder:
 def test_groups_have_the_same_interval_in_results_and_report(tmp_path: Path) -> None:
     folder = _folder(tmp_path)
     found = summarise(folder.scored("quiz.visual_cot").values(), make_task([], breakdown=["kind"])).by["kind"]
-    (curve,) = summary.curves(RunIndex.whole(folder))
+    (curve,) = summary.curves(RunView.whole(folder))
     (line,) = curve.lines
     assert {point.value: (point.mean, point.ci95, point.n) for point in line.points} == {
         name: (group.metrics["right"].mean, group.metrics["right"].ci95, group.metrics["right"].n)
@@ -41,7 +41,7 @@ def test_groups_have_the_same_interval_in_results_and_report(tmp_path: Path) -> 
 
 def test_answers_by_their_drawings_heed_what_belongs_together(tmp_path: Path) -> None:
     folder = _folder(tmp_path)
-    table = summary.drawing_and_answer(RunIndex.whole(folder).cells["quiz.visual_cot"])
+    table = summary.drawing_and_answer(RunView.whole(folder).cells["quiz.visual_cot"])
     assert table is not None
     rows = [row for row in folder.scored("quiz.visual_cot").values() if row.drawing_right]
     found = interval([row.values["right"] or 0 for row in rows], [row.cluster for row in rows])

@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 
 from sketchmark.comparison import compare
-from sketchmark.episode import Episode
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput
 from sketchmark.export import export
-from sketchmark.parts import Sample
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
 from sketchmark.report import write_report
-from sketchmark.runs import summary
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.results import withheld
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
+from sketchmark.results import live as summary
+from sketchmark.results.summary import withheld
 from tests.runs.making import Speaker, make_cell, make_row, make_sample, make_task, right, run
 
 DRAWN = "shades.visual_cot"
@@ -55,8 +54,8 @@ async def _played(path: Path) -> tuple[RunFolder, Callable[[], Awaitable[None]]]
     return folder, mended
 
 
-def _index(folder: RunFolder) -> RunIndex:
-    index = RunIndex(folder, "run")
+def _index(folder: RunFolder) -> RunView:
+    index = RunView(folder, "run")
     index.refresh()
     return index
 
@@ -79,7 +78,7 @@ async def test_results_json_says_why_there_is_no_score_and_no_gain(tmp_path: Pat
 async def test_the_numbers_of_a_running_run_follow(tmp_path: Path) -> None:
     index = _index((await _played(tmp_path / "run"))[0])
     drawn = index.cells[DRAWN]
-    assert summary.of_cell(drawn).problem == WORDS and not summary.of_cell(drawn).metrics
+    assert summary.live_result(drawn).problem == WORDS and not summary.live_result(drawn).metrics
     assert summary.gains(index) == [] and summary.drawing_and_answer(drawn) is None
     difference = summary.paired(index.cells["shades.direct"], drawn, [])
     assert (difference.gain, difference.n) == (None, 0)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.episode import Episode, Turn
+from sketchmark.answers.judge import FIELDS, judged, question_parts, read_score
+from sketchmark.episode import Episode, Grading, Scores, Turn
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part, Sample
 from sketchmark.errors import JudgeFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Part, Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.scoring.alignment import FIELDS, judged, question_parts, read_score
+from sketchmark.media import Picture
 from tests.core.helpers import colour
 
 RED, BLUE = colour("red"), colour("blue")

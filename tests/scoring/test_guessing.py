@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sketchmark.parts import Sample
-from sketchmark.scoring.guessing import offered
+from sketchmark.answers.choices import offered
+from sketchmark.episode.sample import Sample
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark.answers.judge import Judged, ask, first_json_object, label
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, JudgeFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import Context
-from sketchmark.scoring.judging import Judged, ask, first_json_object, label
+from sketchmark.models.cache import with_cache
 from tests.episodes import flat
 
 OPTIONS = Options(max_new_tokens=7)

@@ -6,10 +6,10 @@ import json
 
 from PIL import Image
 
+from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Finish, Model, Options, Reply, Usage
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 
 
 def painted(colour: str, size: tuple[int, int] = (8, 8)) -> Picture:

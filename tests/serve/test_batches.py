@@ -9,8 +9,8 @@ from typing import Any
 import openai
 import pytest
 
+from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput
-from sketchmark.models.base import Model
 from sketchmark.serve import serving
 from sketchmark.serve.batches import Fate, parse_fates
 from tests.serve.models import Mirror, Moody

@@ -9,7 +9,7 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.serve import serving
 from sketchmark.serve.bodies import MAX_PICTURE_BYTES
 from tests.serve.models import Mirror, Moody, Painter, Speaker, painted

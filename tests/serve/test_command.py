@@ -14,7 +14,7 @@ import openai
 import pytest
 
 PARROT = """
-from sketchmark.models.base import Model, Reply
+from sketchmark.episode.model import Model, Reply
 
 class Parrot(Model):
     async def say(self, context, options):

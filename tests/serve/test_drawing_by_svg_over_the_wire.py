@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.models.registry import load_model
-from sketchmark.runs.store import RunFolder
-from sketchmark.serve import Faults, serving
+from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from tests.svg.players import Careless
 
 SAMPLES = 2

@@ -9,8 +9,8 @@ import openai
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.serve import Faults, serving
-from sketchmark.serve.faults import Dice
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Dice, Faults
 from tests.serve.models import Mirror, Speaker
 
 

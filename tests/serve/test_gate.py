@@ -7,10 +7,9 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
-from sketchmark.serve import serving
-from sketchmark.serve.gate import MAX_BODY
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.serve import MAX_BODY, serving
 from tests.serve.models import Speaker
 
 

@@ -13,9 +13,9 @@ import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison import compare
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
-from sketchmark.models.registry import load_model
+from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
 from sketchmark.report.card import card
-from sketchmark.runs.store import RunFolder
 from sketchmark.serve import serving
 
 STEPS = "rows=3,cols=3,min_steps=2,max_steps=4"

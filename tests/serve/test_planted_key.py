@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.models.registry import load_model
-from sketchmark.serve import Faults, serving
+from sketchmark.models import load_model
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from tests.serve.models import Speaker
 
 KEY = "sk-planted-0123456789-secret"

@@ -10,7 +10,7 @@ from typing import Any
 import openai
 import pytest
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.serve import serving
 from tests.serve.models import Mirror, Painter, Speaker, painted
 

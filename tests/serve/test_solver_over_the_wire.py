@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sketchmark.models.registry import load_model
-from sketchmark.serve import Faults, serving
+from sketchmark.models import load_model
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 
 SAMPLES = 3
 

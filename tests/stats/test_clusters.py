@@ -9,10 +9,18 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from sketchmark.stats import Interval, interval
-from sketchmark.stats.bootstrap import FEWEST, MOST, RESAMPLES, studentised
-from sketchmark.stats.clusters import Clusters
-from sketchmark.stats.intervals import effective_size, numbers, wilson
+from sketchmark.stats.intervals import (
+    FEWEST,
+    MOST,
+    RESAMPLES,
+    Clusters,
+    Interval,
+    effective_size,
+    interval,
+    numbers,
+    studentised,
+    wilson,
+)
 
 Z = float(scipy.stats.norm.ppf(0.975))
 

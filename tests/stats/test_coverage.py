@@ -10,11 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sketchmark.stats import interval
-from sketchmark.stats.clusters import Clusters, Floats
-from sketchmark.stats.distributions import normal_quantile
-from sketchmark.stats.intervals import wilson
-from sketchmark.stats.paired import effective_counts, tango
+from sketchmark.stats.differences import effective_counts, tango
+from sketchmark.stats.intervals import Clusters, Floats, interval, normal_quantile, wilson
 
 LOW, HIGH = 0.93, 0.97
 Z = normal_quantile(0.975)

@@ -3,7 +3,7 @@
 import pytest
 import scipy.stats
 
-from sketchmark.stats.distributions import beta_cdf, binomial_cdf, normal_quantile, t_quantile
+from sketchmark.stats.intervals import beta_cdf, binomial_cdf, normal_quantile, t_quantile
 
 
 @pytest.mark.parametrize("a", [0.5, 1.0, 3.5, 40.0, 5000.0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.stats import Interval, interval
-from sketchmark.stats.independent import apart, share_of
+from sketchmark.stats.differences import apart, share_of
+from sketchmark.stats.intervals import Interval, interval
 
 
 def test_newcombes_own_example() -> None:

@@ -11,8 +11,7 @@ import scipy.stats
 import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
-from sketchmark.stats import interval
-from sketchmark.stats.clusters import Clusters
+from sketchmark.stats.intervals import Clusters, interval
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 1), (1, 1), (0, 20), (20, 20), (3, 50), (41, 100), (7_000, 20_000)])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from sketchmark.stats import holm, mcnemar_exact, paired_difference, paired_permutation
-from sketchmark.stats.paired import tango
+from sketchmark.stats.differences import holm, mcnemar_exact, paired_difference, paired_permutation, tango
 
 
 @pytest.mark.parametrize(("helped", "hurt"), [(0, 0), (1, 0), (5, 5), (12, 3), (3, 12), (60, 35), (1_200, 1_000)])

@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from sketchmark.stats import Difference, holm, mcnemar_exact, paired_difference, paired_permutation
-from sketchmark.stats.bootstrap import studentised
-from sketchmark.stats.clusters import Clusters
-from sketchmark.stats.paired import EXACT_UP_TO, PERMUTATIONS, effective_counts, tango
+from sketchmark.stats.differences import (
+    EXACT_UP_TO,
+    PERMUTATIONS,
+    Difference,
+    effective_counts,
+    holm,
+    mcnemar_exact,
+    paired_difference,
+    paired_permutation,
+    tango,
+)
+from sketchmark.stats.intervals import Clusters, studentised
 
 Z = float(scipy.stats.norm.ppf(0.975))
 

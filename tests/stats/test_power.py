@@ -5,7 +5,8 @@ import pytest
 import scipy.stats
 
 from sketchmark.errors import BadInput
-from sketchmark.stats import Pilot, mcnemar_exact, paired_difference, samples_needed, smallest_gain
+from sketchmark.stats.differences import mcnemar_exact, paired_difference
+from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
 
 
 def mcnemar_power(n: int, gain: float, discordance: float, runs: int = 20_000) -> float:

@@ -9,7 +9,7 @@ import pytest
 from bench.audit_looks import simulate
 
 from sketchmark.errors import BadInput
-from sketchmark.stats.sequence import Sequence, log_wealth, sequence
+from sketchmark.stats.power import Sequence, log_wealth, sequence
 
 
 def test_wealth_is_what_the_bets_have_made_of_it() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from sketchmark.stats import trend
+from sketchmark.stats.differences import trend
 
 
 @pytest.mark.parametrize("size", [1, 4])

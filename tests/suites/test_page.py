@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from sketchmark.suites.schema import ModelEntry, RunFile, TaskEntry
+from sketchmark.suites.run_file import ModelEntry, RunFile, TaskEntry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/several-models.md").read_text("utf-8")

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.runs.prepare import prepare
-from sketchmark.suites import Suite, of_models, read_suite
-from sketchmark.suites.schema import OF_THE_COMMAND, ModelEntry, RunFile, TaskEntry
+from sketchmark.runs import prepare
+from sketchmark.suites.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
 
 WHOLE = """
 models:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sketchmark.models.base import Abilities, Model, Options, Reply
+from sketchmark.episode.model import Abilities, Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.models.players import make
-from sketchmark.parts import Context
 
 
 class Careless(Model):

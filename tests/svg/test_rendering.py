@@ -11,9 +11,8 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadPicture, MissingExtra
-from sketchmark.picture import Picture
-from sketchmark.svg import render
-from sketchmark.svg.rendering import _WORKER
+from sketchmark.media import Picture
+from sketchmark.media.svg import _WORKER, render
 
 NAMES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 RED = (231, 76, 60)

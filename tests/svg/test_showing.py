@@ -9,10 +9,9 @@ import pytest
 from PIL import Image
 
 from sketchmark.errors import BadPicture
-from sketchmark.picture import Picture
-from sketchmark.svg import render
-from sketchmark.svg.checking import MOST_SHOWN
-from sketchmark.worlds import sliding
+from sketchmark.media import Picture
+from sketchmark.media.svg import MOST_SHOWN, render
+from sketchmark.worlds.sliding import board as sliding
 
 BOARD = sliding.render(sliding.generate(3, 5))
 WIDTH, HEIGHT = BOARD.size
@@ -95,6 +94,6 @@ def test_a_number_that_stands_elsewhere_in_the_tag_is_let_alone() -> None:
 
 
 def test_many_large_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.svg.showing.LARGEST", 3 * len(BOARD.data))
+    monkeypatch.setattr("sketchmark.media.svg.LARGEST", 3 * len(BOARD.data))
     with pytest.raises(BadPicture, match="MB of pictures"):
         render(page(image('href="picture:1"') * 5), pictures=[BOARD])

@@ -14,10 +14,10 @@ from hypothesis import strategies as some
 
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
-from sketchmark.task import Task
-from sketchmark.task_files.foreign import read_config
-from sketchmark.task_files.reading import _BUILT_IN
-from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile
+from sketchmark.lmms_eval.shape import read_config
+from sketchmark.tasks import Task
+from sketchmark.tasks.files import _BUILT_IN
+from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile
 from tests.task_files.test_checking import GOOD, refused
 
 

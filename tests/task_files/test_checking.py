@@ -10,10 +10,9 @@ import pytest
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
-from sketchmark.task import Task
-from sketchmark.task_files import published
-from sketchmark.task_files.foreign import read_config
-from sketchmark.task_files.reading import yaml_files
+from sketchmark.lmms_eval.shape import read_config
+from sketchmark.tasks import Task, published
+from sketchmark.tasks.files import yaml_files
 
 GOOD = """
 source: {use: "maze", rows: 5, cols: 5, min_steps: 2, max_steps: 6}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.answers import phrases as strict_answers
 from sketchmark.catalog import Catalog
+from sketchmark.episode.protocol import Protocol
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.protocols import Protocol
-from sketchmark.task import Task
-from sketchmark.task_files.code import CodeNames, by_alias, named_in
-from sketchmark.tasks import strict_answers
-from sketchmark.worlds import maze_world
+from sketchmark.tasks import Task
+from sketchmark.tasks.names import CodeNames, by_alias, named_in
+from sketchmark.worlds import maze as maze_world
 from tests.task_files.test_checking import GOOD, refused
 
 
@@ -69,7 +69,7 @@ def test_all_that_our_own_files_name_is_there_for_a_strangers_file_too() -> None
     for name in names:
         found = CodeNames(anywhere=False).find(name)
         assert callable(found) or isinstance(found, Protocol)
-    assert CodeNames(anywhere=False).find("sketchmark.tasks.voila.data:generated")
+    assert CodeNames(anywhere=False).find("sketchmark.benchmarks.voila:generated")
 
 
 def test_an_included_file_called_like_the_sdk_does_not_replace_it(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_our_own_files_name_code_by_alias_only() -> None:
     ("written", "alias"),
     [
         ("mmsi.data:questions", "mmsi.questions"),
-        ("sketchmark.tasks.mmsi.data:questions", "mmsi.questions"),
+        ("sketchmark.benchmarks.mmsi:questions", "mmsi.questions"),
         ("questions.data:questions", "questions"),
         ("guarded_play:direct", "guarded.direct"),
         ("strict_answers:choice", "strict_answers:choice"),

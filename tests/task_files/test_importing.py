@@ -9,15 +9,13 @@ from types import ModuleType
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.task_files.functions import Functions
-from sketchmark.task_files.importing import Imports
-from sketchmark.task_files.spare import spare_imports
-from sketchmark.tasks.lmms_eval.provided import MODULES
+from sketchmark.lmms_eval.stand_ins import MODULES
+from sketchmark.tasks.imports import Functions, Imports, spare_imports
 
 PROVIDED = {
     "not_installed": "sketchmark.errors",
-    "not_installed.deep": "sketchmark.pixels",
-    "json": "sketchmark.parts",
+    "not_installed.deep": "sketchmark.media.pixels",
+    "json": "sketchmark.episode.sample",
 }
 
 
@@ -30,7 +28,7 @@ def run(folder: Path, code: str, provided: dict[str, str] | None = None) -> Modu
 def test_what_is_provided_stands_in_for_what_is_not_installed_and_for_nothing_else(tmp_path: Path) -> None:
     found = run(tmp_path, "import json, not_installed.deep\nfrom not_installed import BadInput\n", PROVIDED)
     assert vars(found)["json"] is sys.modules["json"], "an installed module is never replaced"
-    assert vars(found)["not_installed"].deep is sys.modules["sketchmark.pixels"]
+    assert vars(found)["not_installed"].deep is sys.modules["sketchmark.media.pixels"]
     assert vars(found)["BadInput"] is BadInput
 
 
@@ -96,7 +94,7 @@ def test_a_file_is_read_once_however_often_its_functions_are_asked_for(
         read.append(file)
         return spare_imports(file, wanted)
 
-    monkeypatch.setattr("sketchmark.task_files.importing.spare_imports", reads)
+    monkeypatch.setattr("sketchmark.tasks.imports.spare_imports", reads)
     functions = Functions(["utils.f"], tmp_path, {})
     assert [functions[{"!function": "utils.f"}]() for _ in range(3)] == [1, 1, 1]
     assert len(read) == 1

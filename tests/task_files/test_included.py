@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from sketchmark.catalog import Catalog, Pick
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
-from sketchmark.task_files.foreign import read_config
+from sketchmark.lmms_eval.shape import read_config
 
 TASK = "dataset_path: json\ndoc_to_text: question\nmetric_list: [{metric: exact_match}]\n"
 OURS = 'source: {use: "maze"}\nmodes: {direct: {prompts: {inputs: [go]}}}\n'

@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.catalog import Catalog
 from sketchmark.errors import BadInput
-from sketchmark.task_files import published
+from sketchmark.tasks import published
 
 GOOD = """published:
   - source: "a paper"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import sketchmark
-from sketchmark.task_files.schema import GroupFile, ModeBlock, TaskFile, json_schema, json_text, table
+from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile, json_schema, json_text, table
 
 DOCS = Path(__file__).parents[2] / "docs"
-AGAIN = "python -m sketchmark.task_files.schema"
+AGAIN = "python -m sketchmark.tasks.schema"
 
 
 def test_the_shipped_json_schema_is_the_generated_one() -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from sketchmark.picture import Picture
-from sketchmark.worlds import jigsaw, maze, sliding
+from sketchmark.media import Picture
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 
 MAZES = [maze.generate(seed, 6, 6, 3 + seed, 3 + seed) for seed in range(3)]
 SLIDES = [sliding.generate(seed, depth) for seed, depth in enumerate((2, 3, 4))]

@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from tests.episodes import flat, solid
 
 RED, BLUE, GREEN = "#E74C3C", "#3498DB", "#2ECC71"

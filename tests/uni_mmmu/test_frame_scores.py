@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.scoring.frames import Grid, compare, share_legal
+from sketchmark.worlds.moves import Grid, compare, share_legal
 
 A: Grid = [["S", " "], ["#", "G"]]
 B: Grid = [[" ", "S"], ["#", "G"]]

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import jigsaw_scoring, maze_scoring, sliding_scoring
-from sketchmark.worlds import sliding
+from sketchmark.episode import Grading, Scores
+from sketchmark.media import Picture
+from sketchmark.worlds import jigsaw as jigsaw_scoring
+from sketchmark.worlds import maze as maze_scoring
+from sketchmark.worlds import sliding as sliding_scoring
+from sketchmark.worlds.sliding import board as sliding
 from tests.episodes import BLANK, choice_answer, episode, maze_sample, moves_answer, painted, sliding_sample
 
 BOARD = ("S #", "   ", "# G")

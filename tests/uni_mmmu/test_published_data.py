@@ -11,14 +11,16 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from sketchmark.benchmarks.uni_mmmu import label_of, moves_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.tasks.uni_mmmu.values import label_of, moves_of
-from sketchmark.worlds import jigsaw, maze, sliding
+from sketchmark.media import Picture
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 from tests.uni_mmmu import published
 from tests.uni_mmmu.published import MAZES, SLIDES
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sketchmark.catalog import Catalog
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.parts import Sample
 from tests.uni_mmmu import published, published_rest
 from tests.uni_mmmu.published_rest import ACID, DIAGRAM, ICE, INCOMPLETE, OVERLAY, PROBLEMS, SCENES, SQUARE
 

@@ -11,15 +11,16 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
+from sketchmark.benchmarks.uni_mmmu import published as judge_prompt
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import BadInput, CannotPlay
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context, Sample
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.serve import Faults, serving
-from sketchmark.svg import render
-from sketchmark.tasks.uni_mmmu.verdicts import published as judge_prompt
+from sketchmark.folder.results_format import CellResult
+from sketchmark.media.svg import render
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from tests.golden.recording import Recorder
 from tests.uni_mmmu import published, published_rest
 from tests.uni_mmmu.published_rest import OVERLAY
@@ -75,11 +76,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published_rest.extracted(root)
 
 
-def _cells(model: Model, tasks: str, data: Path, path: Path, **options: Any) -> dict[str, CellSummary]:
+def _cells(model: Model, tasks: str, data: Path, path: Path, **options: Any) -> dict[str, CellResult]:
     return sketchmark.run(model, tasks, data=data, output_path=path, **options).folder.results().tasks
 
 
-def _means(cell: CellSummary) -> dict[str, float | None]:
+def _means(cell: CellResult) -> dict[str, float | None]:
     return {name: found.mean for name, found in cell.metrics.items()}
 
 
@@ -174,7 +175,7 @@ def test_a_judge_over_http_that_was_down_is_asked_again_and_judges_what_is_missi
 ) -> None:
     judge = Judge()
 
-    def judged(url: str) -> CellSummary:
+    def judged(url: str) -> CellResult:
         cells = _cells(
             Artist("artist"),
             "uni_mmmu_science_visual_cot",

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.benchmarks.uni_mmmu import jigsaws, label_of
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture, inside, rows
-from sketchmark.tasks.uni_mmmu.folder import jigsaws
-from sketchmark.tasks.uni_mmmu.values import label_of
-from sketchmark.worlds import maze
+from sketchmark.worlds.maze import board as maze
 from tests.uni_mmmu import published
 
 

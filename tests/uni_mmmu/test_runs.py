@@ -10,15 +10,15 @@ from click.testing import CliRunner
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
-from sketchmark.episode import Episode, Turn
+from sketchmark.episode import Episode, Grading, Turn
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import MissingExtra, UnknownName
-from sketchmark.models.base import Reply
+from sketchmark.media import Picture
 from sketchmark.models.players import make
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading
-from sketchmark.tasks.worlds import jigsaw_scoring
-from sketchmark.worlds import jigsaw, maze
+from sketchmark.worlds import jigsaw as jigsaw_scoring
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import board as maze
 from tests.golden.recording import Recorder
 from tests.uni_mmmu import published
 

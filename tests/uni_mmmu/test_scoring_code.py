@@ -7,14 +7,14 @@ import asyncio
 import pytest
 from PIL import Image
 
+from sketchmark.benchmarks.uni_mmmu import code as code_scores
+from sketchmark.benchmarks.uni_mmmu.code import Fit, compare
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
-from sketchmark.models.base import Model
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.svg import render
-from sketchmark.tasks.uni_mmmu import code_scores
-from sketchmark.tasks.uni_mmmu.code_pixels import Fit, compare
+from sketchmark.media import Picture
+from sketchmark.media.svg import render
 from tests.episodes import Judge, episode, flat
 from tests.uni_mmmu.published_rest import BLUE, GREEN, RED, SQUARE, SVG_NAMES, squares
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.episode import Episode
+from sketchmark.benchmarks.uni_mmmu import geometry
+from sketchmark.benchmarks.uni_mmmu.geometry import quantity, same
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
-from sketchmark.models.base import Model
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.uni_mmmu import geometry
-from sketchmark.tasks.uni_mmmu.quantities import quantity, same
+from sketchmark.media import Picture
+from sketchmark.models.cache import with_cache
 from tests.episodes import Judge, episode, flat
 
 DIAGRAM, TRUE, DRAWN = flat(10), flat(20), flat(30)

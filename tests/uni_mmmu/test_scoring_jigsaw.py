@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading
-from sketchmark.scoring import dreamsim
-from sketchmark.tasks.worlds import jigsaw_scoring
-from sketchmark.worlds.jigsaw import similarity
+from sketchmark.episode import Grading
+from sketchmark.episode.sample import Sample
+from sketchmark.media import Picture
+from sketchmark.worlds import jigsaw as dreamsim
+from sketchmark.worlds import jigsaw as jigsaw_scoring
+from sketchmark.worlds.jigsaw.panels import similarity
 from tests.episodes import choice_answer, episode, flat, from_pixels
 
 TRUE = [flat(100), flat(200)]

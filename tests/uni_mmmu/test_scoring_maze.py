@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import maze_scoring
+from sketchmark.episode import Grading, Scores
+from sketchmark.media import Picture
+from sketchmark.worlds import maze as maze_scoring
 from tests.episodes import BLANK, episode, maze_sample, moves_answer, painted
 
 BOARD = ("S # ", "    ", "  #G")

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
+from sketchmark.benchmarks.uni_mmmu import science
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
-from sketchmark.models.base import Model
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.uni_mmmu import science
+from sketchmark.media import Picture
 from tests.episodes import Judge, episode, flat
 
 INITIAL, OTHER, DRAWN = flat(10), flat(20), flat(30)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.worlds import sliding_scoring
-from sketchmark.worlds import sliding
+from sketchmark.episode import Grading, Scores
+from sketchmark.media import Picture
+from sketchmark.worlds import sliding as sliding_scoring
+from sketchmark.worlds.sliding import board as sliding
 from tests.episodes import BLANK, episode, moves_answer, sliding_sample, smeared
 
 FIRST = (2, 5, 3, 4, 1, 6, 7, 8, 9)

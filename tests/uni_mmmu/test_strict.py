@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.tasks.worlds.answers import strict_choice, strict_moves
+from sketchmark.worlds.moves import strict_choice, strict_moves
 
 CHOSEN = (
     '<FINAL_ANSWER_JSON>{"choice": @K, "rationale": "the seam fits"}</FINAL_ANSWER_JSON>',

@@ -6,9 +6,9 @@ import io
 
 from PIL import Image
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.media import Picture
 from tests.unig2u.published import RIGHT
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchmark.scores import Share
-from sketchmark.tasks.unig2u.totals import KINDS, total
+from sketchmark.benchmarks.unig2u import KINDS, total
+from sketchmark.episode import Share
 from tests.medical.fixtures import cell, png, write_parquet
 from tests.mmsi import published as mmsi
 from tests.uni_mmmu import published as uni_mmmu

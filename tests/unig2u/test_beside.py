@@ -8,9 +8,9 @@ import pytest
 
 import sketchmark
 from sketchmark.comparison import compare
-from sketchmark.files.atomic import write_json
-from sketchmark.runs.baselines import warned
-from sketchmark.runs.results_format import Results
+from sketchmark.files import write_json
+from sketchmark.folder.results_format import Results
+from sketchmark.results.baselines import warned
 from tests.compare.folders import rows, write_run
 from tests.uni_mmmu.published import write_parquet
 from tests.unig2u.published import collision

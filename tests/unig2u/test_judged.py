@@ -10,10 +10,10 @@ import pytest
 
 import sketchmark
 from sketchmark.catalog import Catalog
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
-from sketchmark.models.base import Model
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
 from tests.episodes import Judge, episode
 from tests.unig2u import published
 from tests.unig2u.players import Says

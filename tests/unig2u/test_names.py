@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog, Pick
 from sketchmark.errors import UnknownName
-from sketchmark.task import TaskOptions
-from sketchmark.tasks.unig2u.totals import total
+from sketchmark.tasks import TaskOptions
 from tests.mmsi.published import row, write
 from tests.unig2u import published
 

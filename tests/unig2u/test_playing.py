@@ -11,7 +11,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
-from sketchmark.task import TaskOptions
+from sketchmark.tasks import TaskOptions
 from tests.episodes import Judge
 from tests.medical.fixtures import png, write_parquet
 from tests.unig2u import published

@@ -6,10 +6,22 @@ from typing import Any
 
 import pytest
 
-from sketchmark.parts import Sample
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.unig2u import charts, choices, planning, published, uni_mmmu_scores
-from sketchmark.tasks.unig2u.data import hidden_in
+from sketchmark.benchmarks import unig2u as published
+from sketchmark.benchmarks.unig2u import (
+    scores as charts,
+)
+from sketchmark.benchmarks.unig2u import (
+    scores as choices,
+)
+from sketchmark.benchmarks.unig2u import (
+    scores as planning,
+)
+from sketchmark.benchmarks.unig2u import (
+    scores as uni_mmmu_scores,
+)
+from sketchmark.benchmarks.unig2u.data import hidden_in
+from sketchmark.episode import Grading, Scores
+from sketchmark.episode.sample import Sample
 from tests.episodes import choice_answer, episode, moves_answer
 
 OPTIONS = ["seven", "eight", "nine", "ten"]

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog
-from sketchmark.commands._totals_table import print_totals
-from sketchmark.files.atomic import write_json
+from sketchmark.commands.tables import print_totals
+from sketchmark.files import write_json
+from sketchmark.folder.format import CellRecord
+from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.results_format import BenchmarkTotal, Results
 from sketchmark.report import write_report
-from sketchmark.runs.format import CellAbout
-from sketchmark.runs.results_format import BenchmarkTotal, Results
-from sketchmark.runs.rows import ScoredSample
-from sketchmark.runs.totals import totals
-from sketchmark.stats import paired_difference
-from sketchmark.tasks.unig2u.totals import total
+from sketchmark.results.aggregate import totals
+from sketchmark.stats.differences import paired_difference
 from tests.episodes import Judge
 from tests.unig2u import published
 from tests.unig2u.players import Knows
@@ -74,12 +74,12 @@ class Played:
     """All tasks in both modes, each with the same share of right answers in a mode."""
 
     def __init__(self, direct: float = 0.25, drawn: float = 0.5, scoring: str = "strict") -> None:
-        self.cells: dict[str, CellAbout] = {}
+        self.cells: dict[str, CellRecord] = {}
         self.scores: dict[str, dict[str, ScoredSample]] = {}
         for share in total().shares:
             for mode, level in (("direct", direct), ("visual_cot", drawn)):
                 name = f"{share.task}.{mode}"
-                self.cells[name] = CellAbout(task=share.task, mode=mode, headline="right")
+                self.cells[name] = CellRecord(task=share.task, mode=mode, headline="right")
                 right = round(level * share.items)
                 self.scores[name] = rows(share.task, share.items, right, scoring, "right")
 

@@ -10,22 +10,21 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from sketchmark.episode import Episode, Failure, Turn
-from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import LineWriter
-from sketchmark.models.base import Reply, Usage
-from sketchmark.parts import Part, Sample
-from sketchmark.picture import Picture
-from sketchmark.runs.aggregate import aggregate
-from sketchmark.runs.format import FORMAT, CellAbout, ModelAbout, PlayAbout, RunAbout
-from sketchmark.runs.grading import grade
-from sketchmark.runs.record import pack_episode
-from sketchmark.runs.rescore import fill_scores
-from sketchmark.runs.store import RunFolder
-from sketchmark.scores import Grading, Scores
-from sketchmark.sounds import Sound
-from sketchmark.task import Task
-from sketchmark.worlds import maze
+from sketchmark.episode import Episode, Failure, Grading, Scores, Turn
+from sketchmark.episode.model import Reply, Usage
+from sketchmark.episode.sample import Part, Sample
+from sketchmark.files import write_json
+from sketchmark.files.jsonl import LineWriter
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, ModeRecord, RunRecord
+from sketchmark.folder.records import pack_episode
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.results import grade
+from sketchmark.results.aggregate import aggregate
+from sketchmark.results.rescore import fill_scores
+from sketchmark.tasks import Task
+from sketchmark.worlds.maze import board as maze
 from tests.core.hearing import tone
 
 Done = TypeVar("Done")
@@ -132,7 +131,7 @@ class Maker:
         self.cells = cells
         write_json(
             self.folder.run_file,
-            RunAbout(
+            RunRecord(
                 format=FORMAT,
                 sketchmark="0.1.0",
                 model=ModelAbout(model),
@@ -143,16 +142,16 @@ class Maker:
         )
 
     @staticmethod
-    def _about(name: str) -> CellAbout:
+    def _about(name: str) -> CellRecord:
         task, mode, *canvas = name.split(".")
-        return CellAbout(
+        return CellRecord(
             task=task,
             mode=mode,
             canvas=canvas[0] if canvas else "own",
             headline=HEADLINE,
             breakdown=["steps"],
             source={"use": "maze"},
-            play=PlayAbout("steps_then_answer", {"plan": "Now planing for step {i}."}),
+            play=ModeRecord("steps_then_answer", {"plan": "Now planing for step {i}."}),
             model={"name": "test"},
         )
 

@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from sketchmark.cli import main
-from sketchmark.view.app import make_app
+from sketchmark.view import make_app
 from tests.view.corruptions import CELL, FILES, WAYS, broken, make_run
 
 TOKEN = "a-token-of-the-test"

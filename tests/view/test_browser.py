@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from sketchmark.report import write_report
-from sketchmark.view.running import serving
+from sketchmark.view import serving
 from tests.compare.folders import rows, write_run
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import BadInput
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.store import RunFolder
-from sketchmark.view.run_list import RunList
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.view.runs import RunList
 from tests.view.making import Maker, fail, play, sample
 
 
-def index(maker: Maker) -> RunIndex:
-    run = RunIndex(maker.folder, "run")
+def index(maker: Maker) -> RunView:
+    run = RunView(maker.folder, "run")
     run.refresh()
     return run
 
@@ -153,7 +153,7 @@ def test_a_copied_run_is_finished_if_its_results_count_every_episode(tmp_path: P
 def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(2)
     before = {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}
-    run = RunIndex(RunFolder(maker.folder.path), "run")
+    run = RunView(RunFolder(maker.folder.path), "run")
     run.refresh()
     run.cells["maze.direct"].episode("maze-00000")
     assert before == {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.runs.index import change, outcome
-from sketchmark.runs.rows import ScoredSample
+from sketchmark.folder.index import change, outcome
+from sketchmark.folder.records import ScoredSample
 
 
 @pytest.mark.parametrize(

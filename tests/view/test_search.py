@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from sketchmark.episode import Failure
-from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.runs.format import EpisodeLine, PartLine, SampleLine, TurnLine
-from sketchmark.runs.index import RunIndex
-from sketchmark.view.search import matching
+from sketchmark.folder.format import EpisodeLine, PartLine, SampleLine, TurnLine
+from sketchmark.folder.index import RunView
+from sketchmark.models.cache import ReplyRecord
+from sketchmark.view.query import matching
 from tests.view.making import Maker, play, sample
 
 KEYS = {
@@ -19,17 +19,17 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunIndex:
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunView:
     maker = Maker(tmp_path_factory.mktemp("runs") / "run")
     for number in range(3):
         maker.add("maze.visual_cot", play(sample(number), "visual_cot", True, text="ANSWER"), number)
-    index = RunIndex(maker.folder, "run")
+    index = RunView(maker.folder, "run")
     index.refresh()
     return index
 
 
 @pytest.mark.parametrize("word", sorted(KEYS | {"null", "false", "tokens_in", "draw", "stop", "model", "png", "crc"}))
-def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunIndex, word: str) -> None:
+def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunView, word: str) -> None:
     cell = run.cells["maze.visual_cot"]
     texts = []
     for name in cell.episodes:
@@ -41,12 +41,12 @@ def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunIn
     assert len(matching(cell, word)) == expected
 
 
-def test_the_keys_are_those_of_a_line(run: RunIndex) -> None:
+def test_the_keys_are_those_of_a_line(run: RunView) -> None:
     cell = run.cells["maze.visual_cot"]
     line = msgspec.to_builtins(cell.episode("maze-00000"))
     assert set(line) | set(line["sample"]) | set(line["turns"][2]) | set(line["turns"][2]["reply"]) <= KEYS
 
 
-def test_what_was_said_is_found(run: RunIndex) -> None:
+def test_what_was_said_is_found(run: RunView) -> None:
     assert len(matching(run.cells["maze.visual_cot"], "answer")) == 3
     assert matching(run.cells["maze.visual_cot"], "maze-00001") == {"maze-00001"}

@@ -17,10 +17,9 @@ from starlette.testclient import TestClient
 
 from sketchmark.comparison import compare
 from sketchmark.comparison.leaderboard import leaderboard
-from sketchmark.files.plain import plain
-from sketchmark.view import pictures, query
-from sketchmark.view.app import make_app
-from sketchmark.view.running import serving
+from sketchmark.files.jsonl import plain
+from sketchmark.view import make_app, query, serving
+from sketchmark.view import media as pictures
 from tests.compare.folders import rows, write_run
 from tests.view import hostile
 from tests.view.making import Maker, fail, play, sample

@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.testclient import TestClient
 
-from sketchmark.view.app import make_app
-from sketchmark.view.running import serving
+from sketchmark.view import make_app, serving
 from tests.core.hearing import tone
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, heard, play, sample

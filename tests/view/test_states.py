@@ -14,11 +14,11 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from sketchmark.files.atomic import write_json
-from sketchmark.runs.index import RunIndex
-from sketchmark.runs.lock import Holder, RunLock, holder_of
-from sketchmark.runs.store import RunFolder
-from sketchmark.view.running import serving
+from sketchmark.files import write_json
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
+from sketchmark.folder.lock import Holder, RunLock, holder_of
+from sketchmark.view import serving
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, sample
@@ -26,7 +26,7 @@ from tests.view.making import Maker, fail, sample
 PLUG_IN = '''
 import asyncio
 from sketchmark import CallFailed, Model
-from sketchmark.models.players.solver import Solver
+from sketchmark.models.players import Solver
 
 class Last(Model):
     """Answers twice like the solver, and then hangs, or says that no call will work any more."""
@@ -87,7 +87,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def state(folder: Path, after: float = 0.0) -> str:
-    run = RunIndex(RunFolder(folder), folder.name)
+    run = RunView(RunFolder(folder), folder.name)
     run.refresh()
     return run.state(run.folder.run_file.stat().st_mtime + after)
 

@@ -6,8 +6,9 @@ from itertools import combinations
 import pytest
 from PIL import ImageChops
 
-from sketchmark.worlds.voila import SCENES, Scene, bank
-from sketchmark.worlds.voila.bank.palette import FLOORS, GROUNDS, KEYS, OTHERS
+from sketchmark.worlds.voila import bank
+from sketchmark.worlds.voila.bank.pen import FLOORS, GROUNDS, KEYS, OTHERS
+from sketchmark.worlds.voila.scenes import SCENES, Scene
 
 
 def test_the_same_arguments_give_the_same_pixels_everywhere() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sketchmark.worlds import voila
-from sketchmark.worlds.voila.checker import check_file, check_rows
-from sketchmark.worlds.voila.picture_folders import BankShelf
+from sketchmark.worlds.voila.make import BankShelf
+from sketchmark.worlds.voila.sets import check_file, check_rows
 from sketchmark.worlds.voila.table import Columns, QuestionRow, make_row
 
 PUBLISHED = Path(__file__).parent / "data" / "published_nd_rows.csv"
@@ -85,7 +85,7 @@ def test_a_planted_fault_is_reported_at_its_row_under_its_own_name(name: str) ->
 
 
 def test_every_kind_of_check_has_a_planted_fault() -> None:
-    from sketchmark.worlds.voila.checker import CHECKS
+    from sketchmark.worlds.voila.sets import CHECKS
 
     assert {check for check, _ in FAULTS.values()} == set(CHECKS)
 

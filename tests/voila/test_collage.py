@@ -2,8 +2,8 @@
 
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.worlds.voila.collage import collage
+from sketchmark.media import Picture
+from sketchmark.worlds.voila.make import collage
 
 
 def _plain(colour: str, width: int, height: int) -> Picture:

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from sketchmark.commands.voila import command
+from sketchmark.commands.voila import voila_command
 from sketchmark.errors import BadInput, MissingExtra
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 from sketchmark.worlds.voila.make import SetOrder, make
+from sketchmark.worlds.voila.scenes import SCENES, file_prefix
 from sketchmark.worlds.voila.table import read_table
-from sketchmark.worlds.voila.vocabulary import SCENES, file_prefix
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _cli(*arguments: str | int | Path) -> Result:
-    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+    return CliRunner().invoke(voila_command, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize(

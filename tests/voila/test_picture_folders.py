@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sketchmark.errors import DataMissing
-from sketchmark.worlds.voila.picture_folders import BankShelf, FolderShelf, Rotation, open_shelf
-from sketchmark.worlds.voila.vocabulary import SCENES, Scene, file_prefix
+from sketchmark.worlds.voila.make import BankShelf, FolderShelf, Rotation, open_shelf
+from sketchmark.worlds.voila.scenes import SCENES, Scene, file_prefix
 
 CATS = Scene(2, 5, 3)
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.worlds.voila import SCENES, Scene, bank, sample_questions
+from sketchmark.media import Picture
+from sketchmark.worlds.voila import bank
 from sketchmark.worlds.voila.bank.pen import Pen
 from sketchmark.worlds.voila.bank.places import draw_place
-from sketchmark.worlds.voila.collage import collage
+from sketchmark.worlds.voila.make import collage
 from sketchmark.worlds.voila.reader import read, read_collage
+from sketchmark.worlds.voila.scenes import SCENES, Scene
+from sketchmark.worlds.voila.sets import sample_questions
 
 
 def _treated(picture: Picture, scale: float, quality: int | None) -> Picture:

@@ -3,9 +3,18 @@ docs/benchmarks/voila.md, "Structures"."""
 
 import pytest
 
-from sketchmark.worlds.voila.questions import all_questions, question_at
-from sketchmark.worlds.voila.rules import STRUCTURES, Property, Rule, answer, structure_of, structures, triples
-from sketchmark.worlds.voila.vocabulary import SCENES, Scene, parse_description, scene_of_file
+from sketchmark.worlds.voila.questions import (
+    STRUCTURES,
+    Property,
+    Rule,
+    all_questions,
+    answer,
+    question_at,
+    structure_of,
+    structures,
+    triples,
+)
+from sketchmark.worlds.voila.scenes import SCENES, Scene, parse_description, scene_of_file
 
 SPEC_SIZES = {
     1: 340_704,

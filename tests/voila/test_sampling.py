@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.worlds import voila
-from sketchmark.worlds.voila.sampling import _uniform_places, hidden_scene
+from sketchmark.worlds.voila.sets import _uniform_places, hidden_scene
 
 
 def test_the_same_seed_draws_the_same_set_and_another_seed_another() -> None:

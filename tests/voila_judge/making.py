@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.tasks.voila.results_file import AnsweredQuestion, pair
-from sketchmark.worlds.voila import parse_description
+from sketchmark.benchmarks.voila.results_file import AnsweredQuestion, pair
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.worlds.voila.make import SetOrder, make
+from sketchmark.worlds.voila.scenes import parse_description
 from sketchmark.worlds.voila.table import QuestionRow, read_table
 
 KEY = "sk-planted-key-0123456789"

@@ -12,15 +12,15 @@ from pathlib import Path
 import openai
 import pytest
 
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, RunConflict
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.batch import BatchRequest, JobFiles, Result, connect, run_job
-from sketchmark.models.batch.files import State
-from sketchmark.models.batch.lines import digest
-from sketchmark.parts import Context
-from sketchmark.serve import Faults, serving
+from sketchmark.models.providers.batch import connect, run_job
+from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, Result, State, digest
+from sketchmark.serve import serving
 from sketchmark.serve.batches import Fate
-from sketchmark.serve.wire_errors import WireError
+from sketchmark.serve.bodies import WireError
+from sketchmark.serve.faults import Faults
 
 
 class Moody(Model):

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.benchmarks.voila.results_file import pair
+from sketchmark.benchmarks.voila.totals import by_judge, by_rule
 from sketchmark.cli import root as cli
-from sketchmark.commands._voila_inference import Inference, infer
+from sketchmark.commands.voila_infer import Inference, infer
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed, RunConflict
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder
 from sketchmark.serve import serving
-from sketchmark.tasks.voila.marks import by_judge, by_rule
-from sketchmark.tasks.voila.results_file import pair
 from sketchmark.worlds.voila.make import SetOrder, make
 from tests.voila_judge.making import Judge
 

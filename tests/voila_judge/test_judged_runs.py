@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from sketchmark.api import run
+from sketchmark.benchmarks import voila
+from sketchmark.benchmarks.voila.totals import agreement
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed, SketchmarkError
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.runs.results_format import CellSummary
-from sketchmark.runs.store import RunFolder
-from sketchmark.serve import Faults, serving
-from sketchmark.tasks import voila
-from sketchmark.tasks.voila.agreement import agreement
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import CellResult
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from tests.voila_judge.making import Judge
 
 JUDGED = [
@@ -96,7 +97,7 @@ def test_a_healthy_judge_is_asked_where_the_last_one_failed_and_only_there(tmp_p
 
     judge = Waking()
 
-    def judged(url: str) -> CellSummary:
+    def judged(url: str) -> CellResult:
         done = run(
             "player/solver",
             "voila",
@@ -108,7 +109,7 @@ def test_a_healthy_judge_is_asked_where_the_last_one_failed_and_only_there(tmp_p
         ).folder
         return done.results().tasks["voila.direct"]
 
-    def n(cell: CellSummary, score: str) -> int:
+    def n(cell: CellResult, score: str) -> int:
         return cell.metrics[score].n if score in cell.metrics else 0
 
     with serving(Judge(), faults=Faults.parse("500:1")) as url:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.tasks.voila.judge import (
+from sketchmark.benchmarks.voila.judge import (
     Inquiry,
     Truth,
     drawing_prompt,
@@ -15,8 +14,8 @@ from sketchmark.tasks.voila.judge import (
     prompt,
     response_format,
 )
-from sketchmark.worlds.voila import Scene
-from sketchmark.worlds.voila.vocabulary import SCENE
+from sketchmark.media import Picture
+from sketchmark.worlds.voila.scenes import SCENE, Scene
 
 TRUTH = Truth("Image 1: two cats walking. Image 2: …", "Number remains constant two. ", Scene(None, 4, 2))
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.errors import BadInput
-from sketchmark.tasks.voila.results_file import pair
 from tests.voila_judge.making import element, questions, right_answers, write_answers
 
 

@@ -15,11 +15,12 @@ import openai
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.cli import root as cli
-from sketchmark.models.base import Options, Reply
-from sketchmark.parts import Context
-from sketchmark.serve import Faults, serving
-from sketchmark.tasks.voila.results_file import pair
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
+from sketchmark.serve import serving
+from sketchmark.serve.faults import Faults
 from sketchmark.worlds.voila.make import SetOrder, make
 from tests.voila_judge.making import KEY, Judge, element, questions, right_answers, write_answers
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from sketchmark.benchmarks.voila.judge import Marks, StepVerdict, no_verdict
+from sketchmark.benchmarks.voila.totals import Marked, by_judge, by_rule, judge_agreement, summarise
+from sketchmark.episode.model import Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Options, Reply
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import Context
-from sketchmark.tasks.voila.judge import Marks, StepVerdict, no_verdict
-from sketchmark.tasks.voila.marks import Marked, by_judge, by_rule
-from sketchmark.tasks.voila.totals import agreement, summarise
+from sketchmark.models.cache import with_cache
 from tests.voila_judge.making import Judge, items, questions, right_answers
 
 
@@ -89,7 +88,7 @@ def test_kappa_is_cohens() -> None:
     rng = Random(1)
     ones = [rng.random() < 0.7 for _ in range(200)]
     others = [mark if rng.random() < 0.8 else not mark for mark in ones]
-    found = agreement(_numbers(ones), _numbers(others))["2"]["number"]
+    found = judge_agreement(_numbers(ones), _numbers(others))["2"]["number"]
     counts = np.zeros((2, 2))
     for one, other in zip(ones, others, strict=True):
         counts[int(one), int(other)] += 1
@@ -102,16 +101,20 @@ def _numbers(marks: list[bool]) -> Marked:
 
 
 def test_kappa_is_undefined_where_both_always_say_the_same() -> None:
-    assert agreement(_numbers([True] * 5), _numbers([True] * 5))["2"]["number"] == {"n": 5, "raw": 1.0, "kappa": None}
+    assert judge_agreement(_numbers([True] * 5), _numbers([True] * 5))["2"]["number"] == {
+        "n": 5,
+        "raw": 1.0,
+        "kappa": None,
+    }
 
 
 def test_failed_verdicts_are_no_opinion() -> None:
     judged: Marked = {2: {0: no_verdict("empty"), 1: StepVerdict(((1, 1, 1),))}}
-    assert agreement(_numbers([True, True]), judged)["2"]["overall"] == {"n": 1, "raw": 1.0, "kappa": None}
+    assert judge_agreement(_numbers([True, True]), judged)["2"]["overall"] == {"n": 1, "raw": 1.0, "kappa": None}
 
 
 def test_step_1_agreement_is_counted_picture_by_picture() -> None:
     ruled: Marked = {1: {0: StepVerdict(((1, 1, 1), (1, 1, 1), (0, 0, 0)))}}
     judged: Marked = {1: {0: StepVerdict(((1, 1, 1), (0, 1, 1), (1, 0, 0)))}}
-    found = agreement(ruled, judged)["1"]
+    found = judge_agreement(ruled, judged)["1"]
     assert (found["number"]["n"], found["number"]["raw"]) == (3, pytest.approx(1 / 3))

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from sketchmark.benchmarks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, no_verdict, read_verdict
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.tasks.voila.judge import Inquiry, StepVerdict, ask, forgive_any, no_verdict, read_verdict
-from sketchmark.worlds.voila import Scene
+from sketchmark.worlds.voila.scenes import Scene
 
 
 def marks(number: Any, subject: Any, action: Any) -> dict[str, Any]:

@@ -9,14 +9,15 @@ from click.testing import CliRunner
 import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.players.solver import Solver
-from sketchmark.parts import Context
-from sketchmark.runs.store import RunFolder
-from sketchmark.task import TaskOptions
+from sketchmark.folder import RunFolder
+from sketchmark.models.players import Solver
+from sketchmark.tasks import TaskOptions
 from sketchmark.worlds import voila
-from sketchmark.worlds.voila import bank, file_prefix
+from sketchmark.worlds.voila import bank
+from sketchmark.worlds.voila.scenes import file_prefix
 from sketchmark.worlds.voila.table import make_row, write_csv
 
 SPEC_STEP_3_ND = (

@@ -6,10 +6,9 @@ import time
 
 import pytest
 
-from sketchmark.tasks.voila import rules
+from sketchmark.benchmarks.voila import rules
 from sketchmark.worlds import voila
-from sketchmark.worlds.voila import Scene
-from sketchmark.worlds.voila.statement import read_statement
+from sketchmark.worlds.voila.scenes import Scene, read_statement
 
 TWO_HAMSTERS_WALKING = Scene(2, 8, 3)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sketchmark.episode import Episode
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.scores import Grading, Scores
-from sketchmark.tasks.voila.scoring import by_rule
-from sketchmark.worlds.voila import Scene, bank
+from sketchmark.benchmarks.voila.rules import by_rule
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.media import Picture
+from sketchmark.worlds.voila import bank
+from sketchmark.worlds.voila.scenes import Scene
 from tests.episodes import BLANK, episode
 
 SCENES = (Scene(2, 5, 3), Scene(4, 5, 3), Scene(1, 6, 4))

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import sketchmark
+from sketchmark import worlds
 from sketchmark.cli import root as root_command
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.parts import Context
-from sketchmark.tasks import worlds
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context
 from tests.episodes import moves_answer
 from tests.uni_mmmu import published, published_rest
 from tests.voila_judge.making import questions, right_answers, write_answers

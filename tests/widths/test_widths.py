@@ -20,13 +20,12 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from sketchmark.cli import root as cli
-from sketchmark.commands._printed import print_all
-from sketchmark.commands._totals_table import print_totals
+from sketchmark.commands.tables import print_all, print_totals
 from sketchmark.comparison import compare
-from sketchmark.comparison.wording import bounds, bounds_of, signed
-from sketchmark.runs.readings import with_replies
-from sketchmark.runs.results_format import Results
-from sketchmark.runs.store import RunFolder
+from sketchmark.comparison.findings import bounds, bounds_of, signed
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import Results
+from sketchmark.results.scorings import with_replies
 from tests.unig2u.test_totals import Played
 from tests.widths.played import LONG, play
 

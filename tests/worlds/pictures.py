@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sketchmark.picture import Picture
-from sketchmark.worlds import maze
+from sketchmark.media import Picture
+from sketchmark.worlds.maze import board as maze
 
 CELL = 40
 

@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sketchmark.tasks.worlds
 
 import sketchmark
-import sketchmark.tasks.worlds
 import sketchmark.worlds
 from sketchmark.catalog import Catalog
 from sketchmark.cli import main
 from sketchmark.errors import UnknownName
-from sketchmark.picture import Picture
-from sketchmark.view.differences import difference, overlay
+from sketchmark.media import Picture
+from sketchmark.view.media import difference, overlay
 from sketchmark.worlds import WORLDS, board_of, world
 
 PAGE = (Path(__file__).parents[2] / "docs/add-a-world.md").read_text("utf-8")
 PLACES = {"src/sketchmark/worlds/": sketchmark.worlds, "src/sketchmark/tasks/worlds/": sketchmark.tasks.worlds}
-MODULES = ("sketchmark.worlds.dots", "sketchmark.tasks.worlds.dots")
+MODULES = ("sketchmark.worlds.dots", "sketchmark.worlds.dots")
 
 Say = Callable[..., str]
 

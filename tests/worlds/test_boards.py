@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sketchmark.worlds import boards, maze, sliding
+from sketchmark.worlds import boards
 from sketchmark.worlds.boards import Pixels
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import board as sliding
 from tests.worlds import reference
 from tests.worlds.pictures import from_pixels, on_page
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sketchmark.worlds import jigsaw
+from sketchmark.worlds.jigsaw import panels as jigsaw
 from tests.episodes import flat, from_pixels, solid
 
 Pixels = NDArray[np.uint8]

@@ -6,11 +6,26 @@ from random import Random
 
 import pytest
 
-from sketchmark.parts import Sample
-from sketchmark.picture import Picture
-from sketchmark.worlds import boards, jigsaw, jigsaw_world, maze, maze_world, sliding, sliding_world, world_of
-from sketchmark.worlds.maze_play import MazePlay
-from sketchmark.worlds.sliding_world import Sliding, SlidingPlay
+from sketchmark.episode.sample import Sample
+from sketchmark.media import Picture
+from sketchmark.worlds import (
+    boards,
+    world_of,
+)
+from sketchmark.worlds import (
+    jigsaw as jigsaw_world,
+)
+from sketchmark.worlds import (
+    maze as maze_world,
+)
+from sketchmark.worlds import (
+    sliding as sliding_world,
+)
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.maze import MazePlay
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.sliding import Sliding, SlidingPlay
+from sketchmark.worlds.sliding import board as sliding
 
 
 def mazes(count: int) -> list[Sample]:

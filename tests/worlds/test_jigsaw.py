@@ -10,8 +10,9 @@ import pytest
 from PIL import Image, ImageFilter
 
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.picture import Picture
-from sketchmark.worlds import jigsaw, scenes
+from sketchmark.media import Picture
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.jigsaw import panels as scenes
 from tests.worlds.pictures import from_pixels
 
 DIFFICULTIES = tuple(jigsaw.WRONG_KINDS)

@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sketchmark.errors import BadInput
-from sketchmark.worlds import maze
-from sketchmark.worlds.maze_making import Maze, longest_way
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.maze.generator import Maze, longest_way
 from tests.worlds.pictures import CELL, as_jpeg, filled
 
 OPEN = Maze(((False,) * 3,) * 3, (0, 0), (2, 2))

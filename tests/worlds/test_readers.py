@@ -10,10 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
-from sketchmark.picture import Picture
-from sketchmark.worlds import boards, maze, sliding
-from sketchmark.worlds.maze import MazeReading
-from sketchmark.worlds.maze_making import Maze
+from sketchmark.media import Picture
+from sketchmark.worlds import boards
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.maze.board import MazeReading
+from sketchmark.worlds.maze.generator import Maze
+from sketchmark.worlds.sliding import board as sliding
 from tests.episodes import from_pixels, painted
 
 CELL = 20

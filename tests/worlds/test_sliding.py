@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sketchmark.errors import BadInput
-from sketchmark.worlds import sliding, sliding_depths
+from sketchmark.worlds.sliding import board as sliding
+from sketchmark.worlds.sliding import board as sliding_depths
 from tests.worlds.pictures import as_jpeg, filled
 
 

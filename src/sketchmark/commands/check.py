@@ -10,9 +10,9 @@ import click
 from sketchmark.terminal import tell, tell_all
 
 if TYPE_CHECKING:
-    from sketchmark.task import Task
-    from sketchmark.tasks.questions.building import QuestionFile
-    from sketchmark.tasks.questions.survey import Survey
+    from sketchmark.benchmarks.questions.samples import QuestionFile
+    from sketchmark.benchmarks.questions.survey import Survey
+    from sketchmark.tasks import Task
 
 
 @click.command()
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--task-args", default="", help="As for `run`: type=judged, tolerance=0.01.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON, one object a file.")
-def command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
+def check_command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
     """Look at every row of a file of questions (.jsonl, .csv, .tsv, .parquet), pictures decoded, or at a task file
     (.yaml), and name what is broken. No model is asked.
 
@@ -40,8 +40,8 @@ def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
     """A file that cannot be looked at at all does not keep the others from it."""
     import msgspec
 
+    from sketchmark.benchmarks.questions import is_questions
     from sketchmark.errors import SketchmarkError
-    from sketchmark.tasks.questions.files import is_questions
 
     try:
         return _questions(name, data, task_args, as_json) if is_questions(name) else _task(name, data, as_json)
@@ -54,16 +54,16 @@ def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
 
 def _questions(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
     from sketchmark.catalog import Catalog
-    from sketchmark.key_values import parse_arguments
+    from sketchmark.settings import parse_arguments
 
     return _rows(Catalog().task(name, None, parse_arguments(task_args)), data, as_json)
 
 
 def _rows(task: Task, data: Path | None, as_json: bool) -> bool:
-    from sketchmark.tasks.questions.building import QuestionFile
-    from sketchmark.tasks.questions.files import rows
-    from sketchmark.tasks.questions.survey import survey
-    from sketchmark.terminal.telling import counted
+    from sketchmark.benchmarks.questions import rows
+    from sketchmark.benchmarks.questions.samples import QuestionFile
+    from sketchmark.benchmarks.questions.survey import survey
+    from sketchmark.terminal import counted
 
     said = {key: str(task.declared.source.get(key, "")) for key in ("file", "type", "tolerance")}
     file = QuestionFile.located(folder=task.folder or Path(), data=data, **said)
@@ -116,11 +116,11 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     schema alone. Code that it names is not run."""
     import msgspec
 
+    from sketchmark.benchmarks.questions import SOURCE, SUFFIXES
     from sketchmark.catalog import in_our_words
     from sketchmark.errors import BadInput
-    from sketchmark.task import Task
-    from sketchmark.task_files.foreign import is_group, is_lmms_eval, members_of, name_of, read_config
-    from sketchmark.tasks.questions.files import SOURCE, SUFFIXES
+    from sketchmark.lmms_eval.shape import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.tasks import Task
 
     path = Path(name)
     if path.suffix != ".yaml":

@@ -1,14 +1,167 @@
-"""`sketchmark compare`: what drawing changed, and how one run differs from another."""
+"""What `sketchmark audit` plays and prints, and its exit code.
+
+`sketchmark audit`: where a drawing gain comes from, and where it is lost.
+
+`sketchmark compare`: what drawing changed, and how one run differs from another.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sketchmark.commands._output import output_option
+from sketchmark.api import play
+from sketchmark.audit import AT_COST_LIMIT, Settling, audit
+from sketchmark.audit.contrasts import DRAWING_MODE, MODES, lines
+from sketchmark.audit.contrasts import as_json as in_json
+from sketchmark.catalog import Catalog
+from sketchmark.commands import run as _run
+from sketchmark.commands.options import output_option
+from sketchmark.commands.outcome import exit_code
 from sketchmark.errors import BadInput
-from sketchmark.terminal import tell, tell_all
+from sketchmark.runs import prepare
+from sketchmark.runs.runner import stopped_by_cost
+from sketchmark.terminal import notice, tell, tell_all
+
+_LIMIT, _MOST = 100, 500
+
+
+def audit_and_print(
+    *,
+    model: str,
+    tasks: str,
+    until: str | None,
+    limit: int | None,
+    block: int,
+    margin: float,
+    as_json: bool,
+    dry_run: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    if not model or not tasks:
+        raise BadInput("an audit needs --model and --tasks to play, or a RUN to look at", "sketchmark audit --help")
+    modes = _modes(tasks, Catalog(options["include"], options["trust_code"], notice))
+    most = limit or (_MOST if until else _LIMIT)
+    prepared = prepare(
+        model,
+        [f"{task}_{mode}" for task, found in modes.items() for mode in found],
+        canvas="all",
+        limit=min(block, most) if until else most,
+        quiet=quiet or as_json,
+        **options,
+    )
+    for line in prepared.options.warnings:
+        tell(f"warning: {line}", err=True)
+    if dry_run:
+        from sketchmark.commands.outcome import print_estimate
+
+        print_estimate(prepared.cells, prepared.options)
+        return 0
+    settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.options.budget.used_up)
+    folder = play(prepared, settling.grow if until else None)
+    print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=settling.outcomes)
+    if not prepared.quiet:
+        tell(f"run folder: {folder.path}")
+        tell(f"report:     {folder.report_file}")
+    out_of_money = (
+        AT_COST_LIMIT in settling.outcomes.values()
+        if until
+        else stopped_by_cost(folder, prepared.cells, prepared.options)
+    )
+    return exit_code(folder, prepared, at_cost_limit=out_of_money)
+
+
+def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:
+    """Of each task, those that an audit plays."""
+    found = {}
+    for name in dict.fromkeys(pick.task for pick in catalog.pick(tasks)):
+        has = catalog.task(name).modes
+        if DRAWING_MODE not in has or "direct" not in has:
+            raise BadInput(
+                f"task {name!r} cannot be audited: it has no mode {DRAWING_MODE if 'direct' in has else 'direct'}",
+                f"an audit needs direct and {DRAWING_MODE}; `sketchmark show {name}` lists what it has",
+            )
+        found[name] = [mode for mode in MODES if mode in has]
+        if len(found[name]) < len(MODES):
+            tell(f"warning: {name} has no mode text_cot: a picture is not held against words", err=True)
+    return found
+
+
+def print_audit(
+    run: Path, *, margin: float, as_json: bool, quiet: bool = False, outcomes: Mapping[str, str] | None = None
+) -> None:
+    found = audit(run, margin)
+    if as_json:
+        tell_all(json.dumps({**in_json(found), "until": dict(outcomes or {})}, indent=1, ensure_ascii=False))
+    elif not quiet:
+        tell_all("\n".join(lines(found)))
+        for task, outcome in (outcomes or {}).items():
+            tell(f"{task}: {outcome}")
+
+
+_CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
+"""Options of `sketchmark run` that an audit decides for itself."""
+
+
+@click.command("audit")
+@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--limit", type=click.IntRange(2), help="Samples of each task [default: 100; --until settled: 500].")
+@click.option(
+    "--until",
+    type=click.Choice(["settled"]),
+    help="Add samples in blocks until the drawing gain is settled, at most --limit or --max-cost.",
+)
+@click.option("--block", type=click.IntRange(2), default=20, show_default=True, help="Samples of a block (--until).")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="A difference that is nearer to zero than this for certain is none worth naming.",
+)
+@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
+def audit_command(run: Path | None, **options: Any) -> int:
+    """Play direct, text_cot and visual_cot on every canvas that the task allows, and say where the gain comes from.
+
+    \b
+    Each with its interval, and how many samples would settle what is not settled:
+      oracle − own      what is lost by drawing wrongly
+      oracle, not right what is lost by reading
+      own − blank       what the drawing's content gives
+      own − text_cot    what a picture gives over words
+      follows corrupt   how often a wrong drawing is believed
+    It is an ordinary run: the same command resumes it, and report and viewer show it.
+      sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
+      sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
+    Of a run folder that has the cells, playing nothing:
+      sketchmark audit runs/player-sketcher
+    Exit codes are those of `sketchmark run`.
+    """
+
+    if run is None:
+        return audit_and_print(**options)
+    if options["model"] or options["tasks"]:
+        raise click.UsageError("give a RUN to look at, or --model and --tasks to play; not both")
+    print_audit(run, margin=options["margin"], as_json=options["as_json"])
+    return 0
+
+
+def _shared() -> list[click.Option]:
+    """The options of `sketchmark run`, so that whatever a run can do, an audit can."""
+    options = (param for param in _run.run_command.params if isinstance(param, click.Option))
+    shared = [copy.copy(param) for param in options if param.name not in _CHOSEN]
+    for param in shared:
+        param.required = False
+    return shared
+
+
+audit_command.params += _shared()
 
 
 @click.command("compare")
@@ -27,7 +180,7 @@ from sketchmark.terminal import tell, tell_all
 )
 @click.option("--prices", type=click.Path(path_type=Path, exists=True), help="A price table or run file, for costs.")
 @output_option("Write there instead of printing.", folder=False)
-def command(
+def compare_command(
     runs: tuple[Path, ...], metric: str, power: float | None, published: bool, anyway: bool, form: str,
     prices: Path | None, output_path: Path | None,
 ) -> None:  # fmt: skip
@@ -64,9 +217,9 @@ def command(
 
 
 def _leaderboard(folder: Path, metric: str, prices: Path | None, form: str) -> str:
-    from sketchmark.comparison.board_formats import BOARD_FORMATS
+    from sketchmark.comparison.formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
-    from sketchmark.models.prices import price_of
+    from sketchmark.models.wrappers import price_of
 
     known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
     return BOARD_FORMATS[form](leaderboard(folder, metric=metric, prices=known))

@@ -1,16 +1,70 @@
-"""`sketchmark run`: play tasks with a model, and say what came out."""
+"""What `sketchmark run` does for one model, for several, and for a run file.
+
+`sketchmark run`: play tasks with a model, and say what came out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sketchmark.commands._include import include_option
-from sketchmark.commands._options import Joined, is_given, limit, log_level, refused
-from sketchmark.commands._output import output_option
+from sketchmark.commands.options import (
+    Joined,
+    include_option,
+    is_given,
+    limit,
+    log_level,
+    output_option,
+    refused,
+)
+from sketchmark.errors import BadInput
 from sketchmark.terminal import notice
+
+_NAMED_IN_THE_FILE = ("model", "tasks", "model_args")
+_ARGUMENTS = ("task_args", "gen_kwargs", "judge_args")
+
+
+def asked_for(run_file: Path | None, options: dict[str, Any], given: AbstractSet[str]) -> int:
+    """`given` are the options that stand on the command line."""
+    if run_file is not None:
+        return _of_file(run_file, options, given)
+    for name in ("model", "tasks"):
+        if not options[name]:
+            raise BadInput(
+                f"--{name} is missing", "say --model and --tasks, or name a run file (YAML with models: and tasks:)"
+            )
+    models = [name.strip() for name in options["model"].split(",") if name.strip()]
+    if len(models) > 1:
+        return _of_models(models, options)
+    from sketchmark.commands.outcome import run_and_print
+
+    return run_and_print(**options)
+
+
+def _of_models(models: list[str], options: Mapping[str, Any]) -> int:
+    from sketchmark.commands.outcome import run_suite_and_print
+    from sketchmark.suites.run_file import of_models
+
+    own = {name: value for name, value in options.items() if name not in ("model", "dry_run", "quiet")}
+    return run_suite_and_print(of_models(models, **own), dry_run=options["dry_run"], quiet=options["quiet"])
+
+
+def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) -> int:
+    from sketchmark.commands.outcome import run_suite_and_print
+    from sketchmark.settings import parse_arguments
+    from sketchmark.suites.run_file import read_suite
+
+    for name in _NAMED_IN_THE_FILE:
+        if name in given:
+            option = name.replace("_", "-")
+            raise BadInput(f"--{option} and a run file", f"the file names models, their arguments and tasks: {path}")
+    over = {name: options[name] for name in given if name not in ("dry_run", "quiet")}
+    over |= {name: parse_arguments(over[name]) for name in _ARGUMENTS if name in over}
+    return run_suite_and_print(read_suite(path, **over), dry_run=options["dry_run"], quiet=options["quiet"])
 
 
 @click.command()
@@ -127,7 +181,7 @@ from sketchmark.terminal import notice
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 @click.pass_context
-def command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
+def run_command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
     """Play TASKS with a MODEL, write the run folder, print the table; or play the models of a RUN_FILE.
 
     \b
@@ -144,11 +198,10 @@ def command(context: click.Context, /, run_file: Path | None, **options: Any) ->
     because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
     row), 3 when the cost limit stopped it, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from sketchmark.commands._several import asked_for
 
     if options["tasks"] == "list":
         from sketchmark.catalog import Catalog
-        from sketchmark.commands._lists import find_tasks, print_tasks
+        from sketchmark.commands.list import find_tasks, print_tasks
 
         print_tasks(find_tasks(Catalog(options["include"], options["trust_code"], notice)))
         return 0

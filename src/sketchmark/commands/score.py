@@ -1,13 +1,79 @@
-"""`sketchmark score`: score a run again, without the model."""
+"""`sketchmark report-metrics`: the report metrics that run a model of their own.
+
+`sketchmark score`: score a run again, without the model.
+
+`sketchmark score-file`: score replies that were produced elsewhere.
+
+`sketchmark submission`: the files that a benchmark's own server or an external metric suite takes.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sketchmark.commands._include import include_option
-from sketchmark.terminal import notice, tell
+from sketchmark.commands.options import include_option
+from sketchmark.terminal import notice, tell, tell_all
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--metric", "-m", "metrics", multiple=True, required=True, help="rate, green, radgraph, chexbert, bertscore."
+)
+def report_metrics_command(run: Path, metrics: tuple[str, ...]) -> int:
+    """Score the reports of RUN with RaTEScore, GREEN, RadGraph-F1, CheXbert-F1 or BERTScore, as JSON.
+
+    They need the extra `reports` (an error names the command that installs it) and download their weights on first
+    use. Exit code 1 where a metric failed or a cell's scores are withheld.
+    """
+    import json
+
+    from sketchmark.errors import BadInput, SketchmarkError
+    from sketchmark.folder import RunFolder, refuse_partial_scores
+    from sketchmark.results.summary import withheld
+
+    folder = RunFolder.open(run)
+    refuse_partial_scores(folder)
+    found: dict[str, dict[str, float]] = {}
+    problems: list[str] = []
+    for cell in folder.cells:
+        rows = list(folder.scores(cell))
+        notes = [row.notes for row in rows if row.scored and "reference" in row.notes]
+        if notes and (reason := withheld(rows)):
+            problems.append(f"{cell}: {reason}; `sketchmark score {run}` tries again")
+        elif notes:
+            if len(notes) < len(rows):
+                tell(f"{cell}: {len(rows) - len(notes)} of {len(rows)} episodes have no score: left out", err=True)
+            found[cell] = {}
+            for metric in metrics:
+                try:
+                    found[cell] |= _values(metric, [n["reference"] for n in notes], [n["reply"] for n in notes])
+                except SketchmarkError:
+                    raise
+                except Exception as error:  # other people's packages: anything may come
+                    problems.append(f"{cell}: {metric} failed: {type(error).__name__}: {error}")
+    if not found and not problems:
+        raise BadInput(f"{run} holds no reports", "iu_xray, mimic_cxr and chexpert_plus are report tasks")
+    tell_all(json.dumps(found, indent=1))
+    for problem in problems:
+        tell(f"sketchmark: {problem}", err=True)
+    return 1 if problems else 0
+
+
+def _values(metric: str, references: list[str], replies: list[str]) -> dict[str, float]:
+    """A metric's numbers; one that is no number is an error, not a result."""
+    import math
+
+    from sketchmark.benchmarks.medical.radiology import model_scores
+
+    values = model_scores(metric, references, replies)
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise ValueError(f"{name} is {value}")
+    return values
 
 
 @click.command()
@@ -26,7 +92,7 @@ from sketchmark.terminal import notice, tell
     "--data", type=click.Path(path_type=Path), help="Where their data is now; unless it was moved, run.json says it."
 )
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
-def command(
+def score_command(
     run: Path,
     scoring: str,
     judge: str,
@@ -48,21 +114,19 @@ def command(
     """
 
     from sketchmark.catalog import Catalog
-    from sketchmark.commands._printed import print_all, print_json
-    from sketchmark.commands._unscored import tell_unscored
-    from sketchmark.engines.loop import run_async
-    from sketchmark.key_values import parse_arguments
-    from sketchmark.models.cached import default_cache, with_cache
+    from sketchmark.commands.tables import print_all, print_json, tell_unscored
+    from sketchmark.engines import run_async
+    from sketchmark.episode import Grading
+    from sketchmark.folder import RunFolder
+    from sketchmark.folder.lock import RunLock
+    from sketchmark.models.cache import default_cache, with_cache
+    from sketchmark.progress import Calls, told_of_calls, watcher
     from sketchmark.report import write_report
-    from sketchmark.runs.aggregate import aggregate, results_before
-    from sketchmark.runs.calls import Calls
-    from sketchmark.runs.grading import counted
-    from sketchmark.runs.lock import RunLock
-    from sketchmark.runs.progress import told_of_calls, watcher
-    from sketchmark.runs.readings import with_replies
-    from sketchmark.runs.rescore import rescore
-    from sketchmark.runs.store import RunFolder
-    from sketchmark.scores import Grading
+    from sketchmark.results import counted
+    from sketchmark.results.aggregate import aggregate, results_before
+    from sketchmark.results.rescore import rescore
+    from sketchmark.results.scorings import with_replies
+    from sketchmark.settings import parse_arguments
 
     folder = RunFolder.open(run)
     catalog = Catalog(include, trust_code, notice)
@@ -102,3 +166,65 @@ def command(
     else:
         print_all(results, f"--json lists them, and the viewer shows them (sketchmark view {folder.path})")
     return 1 if tell_unscored(results.tasks, "the same command tries again") else 0
+
+
+@click.command()
+@click.option("--task", "-t", required=True, help="The task or group the replies belong to (mmmu, vqa_rad…).")
+@click.option("--predictions", "-p", required=True, type=click.Path(path_type=Path), help="The replies.")
+@click.option("--scoring", default="strict", show_default=True, help="How answers are read; several with commas.")
+@click.option("--data", type=click.Path(path_type=Path), help="Where the task's data is on disk.")
+@click.option("--task-args", default="", help="key=value,… for the task's data (split=test).")
+@click.option("--judge", default="", help="A model that judges open answers.")
+@click.option("--judge-args", default="", help="key=value,… for the judge.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def score_file_command(**options: Any) -> int:
+    """Score a file of replies with the scorer of a task.
+
+    \b
+    FILE is JSON or JSONL with `id` and `response`; a folder of MMMU's <subject>/output.json; MMMU-Pro's *.jsonl.
+      sketchmark score-file --task mmmu --predictions outputs/llava --scoring strict,official
+      sketchmark score-file --task vqa_rad --data data/VQA_RAD --predictions results.json --scoring strict,code-fork
+    """
+    from sketchmark.commands.tables import print_all, print_json, tell_unscored
+    from sketchmark.progress import watcher
+    from sketchmark.results.score_file import score_files
+
+    with watcher(brief=True) as looking:
+        asked = {name: value for name, value in options.items() if name != "as_json"}
+        results = score_files(**asked, looking=looking)
+    code = 1 if tell_unscored(results.tasks, "the same command tries again") else 0
+    if options["as_json"]:
+        print_json(results)
+        return code
+    print_all(results, "--json lists them")
+    for name, cell in results.tasks.items():
+        for what, ids in (("unanswered", cell.unanswered), ("unknown", cell.unknown)):
+            if ids:
+                tell(f"{name}: {len(ids)} {what}, the first: {ids[0]}", err=True)
+    return code
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+def submission_command(run: Path) -> int:
+    """Write the submission files of RUN, for tasks that have them.
+
+    \b
+    MMMU test (answers withheld): one JSON of id -> answer, for EvalAI.
+    IU X-Ray, MIMIC-CXR, CheXpert Plus: predictions.csv and ground_truth.csv, for report-metric suites.
+    """
+    from sketchmark.catalog import Catalog
+    from sketchmark.errors import BadInput
+    from sketchmark.folder import RunFolder
+    from sketchmark.results.aggregate import write_submissions
+
+    folder, catalog = RunFolder.open(run), Catalog()
+    cells = folder.about().cells
+    written = write_submissions(
+        folder, {name: catalog.played(cells[name].task, cells[name].source) for name in folder.cells}
+    )
+    if not written:
+        raise BadInput(f"no task of {run} has a submission file", "mmmu_test and the report sets have one")
+    for path in written:
+        tell(path)
+    return 0

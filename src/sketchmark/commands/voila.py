@@ -8,29 +8,30 @@ from typing import Literal
 
 import click
 
-from sketchmark.commands import _voila_infer, _voila_score
-from sketchmark.commands._output import NAMES, Place
+from sketchmark.commands import voila_infer as _voila_infer
+from sketchmark.commands import voila_score as _voila_score
+from sketchmark.commands.options import NAMES, OutputPath
 from sketchmark.terminal import tell, tell_all
 
 _YES_NO = click.Choice(["yes", "no"])
 
 
 @click.group("voila")
-def command() -> None:
+def voila_command() -> None:
     """VOILA: make the analogies, check a file of them, count them; play and score them."""
 
 
-command.add_command(_voila_infer.command)
-command.add_command(_voila_score.command)
+voila_command.add_command(_voila_infer.command)
+voila_command.add_command(_voila_score.command)
 
 
-@command.command("make")
+@voila_command.command("make")
 @click.option(
     "--csv_output",
     *NAMES[:-1],
     "target",
     required=True,
-    type=Place(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False),
     help="Where to write: the ending .csv, .jsonl or .parquet chooses the format.",
 )
 @click.option(
@@ -92,12 +93,12 @@ def make_command(
     tell(f"{make(target, order)} questions in {target}")
 
 
-@command.command("check")
+@voila_command.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.pass_context
 def check_command(context: click.Context, file: Path) -> None:
     """Verify a VOILA file (CSV, JSONL or parquet) against the rules; exit code 1 if anything is wrong."""
-    from sketchmark.worlds.voila.checker import check_file
+    from sketchmark.worlds.voila.sets import check_file
 
     found = 0
     for violation in check_file(file):
@@ -108,12 +109,13 @@ def check_command(context: click.Context, file: Path) -> None:
         context.exit(1)
 
 
-@command.command("count")
+@voila_command.command("count")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 def count_command(as_json: bool) -> None:
     """Print the size of each structure and of the whole question space."""
     from sketchmark.terminal.tables import Table, print_table, tell_wrapped
-    from sketchmark.worlds.voila import largest_count, space_size, structures
+    from sketchmark.worlds.voila.questions import space_size, structures
+    from sketchmark.worlds.voila.sets import largest_count
 
     if as_json:
         sizes = {str(structure.id): structure.size for structure in structures(True)}

@@ -1,4 +1,8 @@
-"""Paired comparisons of modes, canvases and runs, on the same samples.
+"""A comparison that shows itself: with `print`, and in a notebook.
+
+The rows that come of comparing runs, and whether their sides may be compared at all.
+
+Paired comparisons of modes, canvases and runs, on the same samples.
 
     for row in sketchmark.compare("runs/a", "runs/b").rows:
         print(row.task, row.label, row.difference)
@@ -6,13 +10,23 @@
 `as_json` gives the same as plain values.
 """
 
-from sketchmark.comparison.comparing import compare
-from sketchmark.comparison.comparison import Comparison
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sketchmark.comparison import pairs as fairness
+from sketchmark.comparison.breakdowns import breakdowns, canvas_table, split_by_drawing
 from sketchmark.comparison.findings import (
     Breakdown,
     CanvasScore,
     CanvasTable,
     DrawingSplit,
+    Findings,
     Group,
     Plan,
     PublishedRow,
@@ -21,6 +35,237 @@ from sketchmark.comparison.findings import (
     TableRow,
     as_json,
 )
+from sketchmark.comparison.formats import to_markdown
+from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs
+from sketchmark.comparison.published import beside, beside_totals
+from sketchmark.comparison.tables import to_terminal
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.files import from_home
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import condition
+from sketchmark.folder.index import ScoredCell, cells_of, trouble
+from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
+from sketchmark.stats.differences import holm
+from sketchmark.stats.intervals import Interval
+from sketchmark.stats.power import Pilot
+
+
+@dataclass(frozen=True)
+class Comparison(Findings):
+    """What `sketchmark.compare` found."""
+
+    def __str__(self) -> str:
+        return to_terminal(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_markdown_(self) -> str:
+        """How a notebook shows it: everything that others wrote is escaped there."""
+        return to_markdown(self)
+
+
+Run = str | os.PathLike[str]
+_MOST_TASKS = 4
+
+
+def compare(
+    *runs: Run | Sequence[Run],
+    metric: str = "",
+    power: float | None = None,
+    anyway: bool = False,
+    published: bool = False,
+) -> Comparison:
+    """Modes within each run, canvases within each run, and every further run against the first.
+
+    Cells that the same model played in different folders count as one run, so that modes may be played one by one.
+    Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
+    `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need;
+    `published` adds what others published for the same tasks. A run is its path, or what `sketchmark.run` returned;
+    several are given one by one, or as a list.
+    """
+    listed = [[given] if isinstance(given, (str, os.PathLike)) else given for given in runs]
+    paths = [from_home(run) for given in listed for run in given]
+    names = _labels(paths)
+    cells = [cell for path, name in zip(paths, names, strict=True) for cell in cells_of(path, name)]
+    work = _Work(metric, power, anyway, published)
+    for task in dict.fromkeys(cell.task for cell in cells):
+        work.compare_task([cell for cell in cells if cell.task == task], names)
+    if published:
+        for path, name in zip(paths, names, strict=True):
+            work.published += beside_totals(RunFolder.open(path), name)
+    if not work.rows and not work.canvases and not work.published:
+        raise BadInput(
+            "nothing to compare: "
+            + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
+            "play direct and visual_cot, or give two runs of the same task and mode",
+        )
+    if published and not work.published:
+        work.notes.append(f"no figures are known that others published for {_listed(cells)}")
+    corrected = holm([row.difference.p for row in work.rows])
+    rows = tuple(replace(row, p_holm=p) for row, p in zip(_told_apart(work.rows), corrected, strict=True))
+    return Comparison(rows, tuple(work.canvases), tuple(dict.fromkeys(work.notes)), tuple(work.published))
+
+
+@dataclass
+class _Work:
+    metric: str
+    power: float | None
+    anyway: bool
+    with_published: bool
+    rows: list[TableRow] = field(default_factory=list)
+    canvases: list[CanvasTable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    published: list[PublishedTable] = field(default_factory=list)
+
+    def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
+        """One task at a time, so that memory holds the scores of one."""
+        metric = self.metric or cells[0].about.headline
+        if reason := fairness.why_no_gain(cells[0].about, metric):
+            self.notes.append(reason)
+            return
+        rows = {id(cell): cell.rows() for cell in cells}
+        reasons = {id(cell): withheld(rows[id(cell)].values()) for cell in cells}
+        for cell in cells:
+            if reason := reasons[id(cell)]:
+                hint = f"`sketchmark score {cell.folder.path}` tries again"
+                self.notes.append(f"{cell.name} of {cell.run}: {reason}; {hint}")
+        cells = [cell for cell in cells if not reasons[id(cell)]]
+        if not cells:
+            return
+        if self.with_published:
+            found = (beside(cell, rows[id(cell)]) for cell in cells)
+            self.published += [table for table in found if table]
+        if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
+            self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
+            return
+        for before, after in across_runs(cells, runs):
+            self._add(metric, "runs", before, after, rows)
+        for before, after in across_modes(cells, runs):
+            self._add(metric, "modes", before, after, rows)
+        for group in across_canvases(cells, runs):
+            first = next(iter(group.values()))
+            for other in list(group.values())[1:]:
+                self._check(
+                    f"{first.task} on the canvases {first.canvas} and {other.canvas}", first, other, rows, True
+                )
+            table = canvas_table({name: (cell, rows[id(cell)]) for name, cell in group.items()}, metric)
+            if table:
+                self.canvases.append(table)
+
+    def _add(
+        self,
+        metric: str,
+        kind: str,
+        before: ScoredCell,
+        after: ScoredCell,
+        rows: Mapping[int, Rows],
+    ) -> None:
+        label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
+        self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
+        pairs = pair(rows[id(before)], rows[id(after)], metric)
+        if not pairs.pairs:
+            self.notes.append(f"{before.task}: {label}: no sample is scored on both sides by {metric}")
+            return
+        scores = pairs.scores()
+        main = kind == "runs" or (before.mode, after.mode) == MODE_PAIRS[0]
+        self.rows.append(
+            TableRow(
+                task=before.task,
+                metric=metric,
+                label=label,
+                kind="runs" if kind == "runs" else "modes",
+                before=_side(before, scores[0], rows[id(before)]),
+                after=_side(after, scores[1], rows[id(after)]),
+                difference=pairs.difference(),
+                p_holm=None,
+                unpaired=pairs.unpaired,
+                unscored=pairs.unscored,
+                breakdowns=breakdowns(pairs, after.about.breakdown) if main else (),
+                drawing=split_by_drawing(pairs) if main and kind == "modes" else None,
+                plan=self._plan(pairs),
+            )
+        )
+
+    def _plan(self, pairs: Pairs) -> Plan | None:
+        if self.power is None:
+            return None
+        pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
+        return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
+
+    def _check(
+        self,
+        what: str,
+        before: ScoredCell,
+        after: ScoredCell,
+        rows: Mapping[int, Rows],
+        same_mode: bool,
+    ) -> None:
+        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not. Of a
+        cell that a run has not come to nothing is known yet, not even by what rules it will be scored."""
+        if not (rows[id(before)] and rows[id(after)]):
+            return
+        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
+        if same_mode:
+            sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
+            found = [*sourced, *fairness.how_asked(before, after), *found]
+            self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
+        if not found:
+            return
+        if not self.anyway:
+            raise RunConflict(
+                f"{what} cannot be paired; what differs: {'; '.join(found[:4])}"
+                + (f" and {len(found) - 4} more" if len(found) > 4 else ""),
+                "compare them --anyway if you know why",
+            )
+        self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
+
+
+def _listed(cells: Sequence[ScoredCell]) -> str:
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
+
+
+def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Two runs may both have played two modes: such rows name their run."""
+    times = Counter((row.task, row.label) for row in rows)
+    return [
+        replace(row, label=f"{row.label} ({row.after.run})") if times[row.task, row.label] > 1 else row
+        for row in rows
+    ]
+
+
+def _labels(runs: Sequence[Path]) -> list[str]:
+    """Folder names, or whole paths where two folders have the same name."""
+    if not runs:
+        raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
+    names = [path.resolve().name for path in runs]
+    return names if len(set(names)) == len(names) else [str(path) for path in runs]
+
+
+def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
+
+
+def _modes(after: ScoredCell, before: ScoredCell) -> str:
+    """What both sides have in common is said once."""
+    if after.about.draw_with == before.about.draw_with != "":
+        return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
+    return f"{_drawn(after)} − {_drawn(before)}"
+
+
+def _played(after: ScoredCell, before: ScoredCell) -> str:
+    """What both runs played; by code or with native history it is not the same."""
+    drawn = _drawn(after)
+    if after.about.draw_with != before.about.draw_with:
+        drawn += f" − {_drawn(before)}"
+    return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
+
+
+def _drawn(cell: ScoredCell) -> str:
+    """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
+    return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode
+
 
 __all__ = [
     "Breakdown",

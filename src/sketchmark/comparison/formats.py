@@ -1,4 +1,7 @@
-"""Tables as Markdown or LaTeX; the numbers behind them as CSV or JSON."""
+"""Tables as Markdown or LaTeX; the numbers behind them as CSV or JSON.
+
+A leaderboard for the terminal, for a paper, and for other programs.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sketchmark.comparison.findings import Findings, as_json
-from sketchmark.comparison.tables import tables
-from sketchmark.comparison.terminal import to_terminal
-from sketchmark.stats import Difference, Interval, verdict
-from sketchmark.stats.independent import Apart, share_of
+from sketchmark.comparison.leaderboard import Leaderboard, board_tables
+from sketchmark.comparison.tables import printed, tables, to_terminal
+from sketchmark.files.jsonl import plain
+from sketchmark.stats.differences import Apart, Difference, share_of, verdict
+from sketchmark.stats.intervals import Interval
 from sketchmark.terminal import shown
 from sketchmark.terminal.tables import Table
 
@@ -175,4 +179,47 @@ FORMATS: dict[str, Callable[[Findings], str]] = {
     "csv": to_csv,
     "latex": to_latex,
     "json": to_json,
+}
+
+
+_GAIN = ("mean", "low", "high", "p", "helped", "hurt", "same", "n")
+_USAGE = ("calls", "tokens_in", "tokens_out", "pictures_in", "pictures_out")
+BOARD_COLUMNS = (
+    *("run", "model", "task", "mode", "canvas", "score", "scoring"),
+    *(f"score_{name}" for name in _SCORE),
+    *(f"gain_{name}" for name in _GAIN),
+    *("episodes", "failures", *_USAGE, "cost"),
+)
+
+
+def board_to_csv(board: Leaderboard) -> str:
+    """One line a run, task, mode and canvas, with all digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(BOARD_COLUMNS)
+    for row in board.rows:
+        for one in row.standings:
+            names = (row.run, row.model, one.task, one.mode, one.canvas, one.metric, one.scoring)
+            score, gain = one.score, one.gain
+            failures = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
+            writer.writerow(
+                [
+                    *map(no_formula, names),
+                    *((score.mean, *score.ci95, score.n, score.method) if score else [""] * len(_SCORE)),
+                    *((gain.gain, *gain.ci95, gain.p) if gain else [""] * 4),
+                    *((gain.helped, gain.hurt, gain.same, gain.n) if gain else [""] * 4),
+                    *(one.played, no_formula(failures)),
+                    *(one.usage.get(name, 0) for name in _USAGE),
+                    row.costs.get(one.cell, ""),
+                ]
+            )
+    return text.getvalue()
+
+
+BOARD_FORMATS: dict[str, Callable[[Leaderboard], str]] = {
+    "table": lambda board: printed(board_tables(board), (f"Note: {note}" for note in board.notes)),
+    "md": lambda board: markdown(board_tables(board), board.notes),
+    "csv": board_to_csv,
+    "latex": lambda board: latex(board_tables(board), board.notes),
+    "json": lambda board: json.dumps(plain(board), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
 }

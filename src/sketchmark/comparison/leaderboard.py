@@ -1,20 +1,86 @@
-"""Several runs side by side: models as rows, tasks as columns, and where their numbers may not be held against each
-other."""
+"""What a leaderboard shows of one run, in the terminal and in the viewer.
+
+Several runs side by side: models as rows, tasks as columns, and where their numbers may not be held against each
+other.
+
+A leaderboard as tables of short texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sketchmark.comparison import fairness
+from sketchmark.comparison import pairs as fairness
 from sketchmark.errors import BadInput, SketchmarkError
-from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.scored import ScoredCell
-from sketchmark.runs.shelf import run_folders
-from sketchmark.runs.standings import Standing, standings
-from sketchmark.runs.store import RunFolder
+from sketchmark.folder import RunFolder, run_folders
+from sketchmark.folder.index import CellView, RunView, ScoredCell
+from sketchmark.folder.results_format import Gain, Mean, Metric
+from sketchmark.results import live as summary
+from sketchmark.results import summary as computed
+from sketchmark.stats.intervals import in_points
+from sketchmark.terminal.tables import Table
+
+
+class Standing(Struct, kw_only=True):
+    """One cell: its score, over how many samples, and what the mode changed over direct."""
+
+    cell: str
+    task: str
+    mode: str
+    canvas: str
+    metric: str
+    """The score's name: the task's headline, or the one that was asked for."""
+
+    scoring: str
+    score: Metric | None
+    """None where there is none; `problem` then says why, if anybody knows."""
+
+    gain: Gain | None
+    n: int
+    """Scored episodes that have this score."""
+
+    played: int
+    """All episodes."""
+
+    failures: dict[str, int]
+    problem: str
+    usage: dict[str, int]
+
+
+def standings(run: RunView, metric: str = "") -> list[Standing]:
+    """The cells of a run as they stand now, in its order. `metric` replaces each task's headline score."""
+    about = {name: structs.replace(cell.about, headline=metric or cell.headline) for name, cell in run.cells.items()}
+    found = computed.gains(about, lambda name: run.cells[name].scored())
+    gains = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
+    return [
+        _standing(cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)))
+        for cell in run.cells.values()
+    ]
+
+
+def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
+    numbers = summary.live_result(cell)
+    score = numbers.metrics.get(metric)
+    return Standing(
+        cell=cell.name,
+        task=cell.task,
+        mode=cell.mode,
+        canvas=cell.canvas,
+        metric=metric,
+        scoring=numbers.scoring,
+        score=score,
+        gain=gain,
+        n=score.n if score else 0,
+        played=len(cell.episodes) or numbers.episodes,
+        failures=numbers.failures,
+        problem=numbers.problem,
+        usage=numbers.usage,
+    )
+
 
 Prices = Callable[[str], Callable[[Mapping[str, int]], float] | None]
 """Model → what its usage costs; None: nobody knows."""
@@ -68,11 +134,11 @@ def leaderboard(
     return Leaderboard(tasks=tasks, rows=rows, notes=notes)
 
 
-def _opened(root: Path, paths: Iterator[Path] | Sequence[Path], notes: list[str]) -> Iterator[RunIndex]:
+def _opened(root: Path, paths: Iterator[Path] | Sequence[Path], notes: list[str]) -> Iterator[RunView]:
     """One broken folder is named and hides no other."""
     for path in paths:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-        run = RunIndex(RunFolder(path), name)
+        run = RunView(RunFolder(path), name)
         try:
             run.refresh()
         except (SketchmarkError, OSError) as error:
@@ -81,7 +147,7 @@ def _opened(root: Path, paths: Iterator[Path] | Sequence[Path], notes: list[str]
             yield run
 
 
-def _row(run: RunIndex, metric: str, price: Callable[[Mapping[str, int]], float] | None) -> BoardRow:
+def _row(run: RunView, metric: str, price: Callable[[Mapping[str, int]], float] | None) -> BoardRow:
     found = standings(run, metric)
     costs = {one.cell: price(one.usage) for one in found} if price else {}
     return BoardRow(run=run.key, model=run.model or run.key, standings=found, costs=costs)
@@ -103,7 +169,7 @@ def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
                 yield f"{one.cell} of {row.run} names no headline score: choose one with --metric"
 
 
-def _without_judge(runs: Sequence[RunIndex], rows: Sequence[BoardRow]) -> Iterator[str]:
+def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterator[str]:
     """A run folder does not keep what its judge was asked."""
     if not any(row.costs for row in rows):
         return
@@ -112,10 +178,10 @@ def _without_judge(runs: Sequence[RunIndex], rows: Sequence[BoardRow]) -> Iterat
         yield f"the cost is the models' own, the judge ({', '.join(sorted(judges))}) left out"
 
 
-def _unlike(runs: Sequence[RunIndex], metric: str) -> Iterator[str]:
+def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
     """Where two runs of a cell were not asked the same, or are not scored on the same samples: the first run that has
     the cell, held against each of the others. Runs and cells of which the same is to be said share a note."""
-    first: dict[tuple[str, str, str], tuple[RunIndex, CellIndex]] = {}
+    first: dict[tuple[str, str, str], tuple[RunView, CellView]] = {}
     found: dict[tuple[str, str, str], list[str]] = {}
     for run in runs:
         for cell in run.cells.values():
@@ -130,7 +196,7 @@ def _unlike(runs: Sequence[RunIndex], metric: str) -> Iterator[str]:
         yield f"{', '.join(together)}: {', '.join(names)} and {against} {line}"
 
 
-def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellIndex, metric: str) -> Iterator[str]:
+def _differing(first: RunView, before: CellView, run: RunView, after: CellView, metric: str) -> Iterator[str]:
     sides = _scored(first, before), _scored(run, after)
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not come to it
@@ -155,6 +221,123 @@ def _differing(first: RunIndex, before: CellIndex, run: RunIndex, after: CellInd
         yield f"differ in settings: {line}"
 
 
-def _scored(run: RunIndex, cell: CellIndex) -> ScoredCell:
+def _scored(run: RunView, cell: CellView) -> ScoredCell:
     scoring = next((row.scoring for row in cell.rows.values()), "")
     return ScoredCell(run.folder, run.key, run.model, cell.name, cell.about, scoring)
+
+
+_USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")
+
+
+def board_tables(board: Leaderboard) -> Iterator[Table]:
+    names = _names(board)
+    yield _overview(board, names)
+    yield _scores(board, names)
+    yield _costs(board, names)
+
+
+def _names(board: Leaderboard) -> dict[str, str]:
+    """Run → what its row is called: the model, with the run where a model has several."""
+    times = Counter(row.model for row in board.rows)
+    return {row.run: f"{row.model} ({row.run})" if times[row.model] > 1 else row.model for row in board.rows}
+
+
+def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
+    """A column a task: the score, and beside it the gain over direct."""
+    every = [one for row in board.rows for one in row.standings]
+    scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
+    priced = any(row.costs for row in board.rows)
+    table = Table(
+        f"Leaderboard: scores in percent by {scorings}, with the gain over direct; best in {board.tasks[0]} first",
+        ("model", "mode", *board.tasks, "n", *(["cost"] if priced else [])),
+        texts=2,
+    )
+    for row in board.rows:
+        for mode, found in _by_mode(row.standings).items():
+            cells = {one.task: one for one in found}
+            cost = sum(row.costs.get(one.cell, 0.0) for one in found)
+            shown = [_score_and_gain(cells.get(task)) for task in board.tasks]
+            counts = sorted({one.n for one in found})
+            span = "–".join(map(str, counts if len(counts) < 2 else (counts[0], counts[-1])))
+            table.add(names[row.run], mode, *shown, span, *([f"{cost:.4f}"] if row.costs else []))
+    return table
+
+
+def _by_mode(found: Iterable[Standing]) -> dict[str, list[Standing]]:
+    modes: dict[str, list[Standing]] = {}
+    for one in found:
+        modes.setdefault(_played(one), []).append(one)
+    return modes
+
+
+def _played(one: Standing) -> str:
+    return one.mode if one.canvas == "own" else f"{one.mode} ({one.canvas})"
+
+
+def _score_and_gain(one: Standing | None) -> str:
+    """Of one width, so that numbers stand under each other."""
+    if one is None or one.score is None:
+        return f"–{'':7}"
+    gain = _points(one.gain) if one.gain else ""
+    return f"{_score(one.score)} {gain:>6}"
+
+
+def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
+    """All that a paper asks for, a row each."""
+    table = Table(
+        "The same with 95 % intervals, task by task",
+        ("task", "model", "mode", "score", "95 %", "gain", "gain, 95 %", "n", "not scored"),
+        texts=3,
+        below=tuple(_troubles(board, names)),
+    )
+    for task in board.tasks:
+        for row in board.rows:
+            for one in row.standings:
+                if one.task == task:
+                    score = (_score(one.score), _bounds(one.score)) if one.score else ("–", "")
+                    gain = (_points(one.gain), _bounds(one.gain)) if one.gain else ("", "")
+                    table.add(task, names[row.run], _played(one), *score, *gain, str(one.n), str(one.played - one.n))
+    return table
+
+
+def _troubles(board: Leaderboard, names: dict[str, str]) -> Iterator[str]:
+    for row in board.rows:
+        for one in row.standings:
+            if one.failures:
+                counts = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
+                yield f"Trouble in {one.cell} of {names[row.run]}: {counts}."
+
+
+def _costs(board: Leaderboard, names: dict[str, str]) -> Table:
+    priced = any(row.costs for row in board.rows)
+    table = Table(
+        "What it took",
+        ("model", "episodes", *(name.replace("_", " ") for name in _USAGE), *(["cost"] if priced else [])),
+        texts=1,
+    )
+    for row in board.rows:
+        table.add(names[row.run], *_took(row), *([f"{sum(row.costs.values()):.4f}"] if row.costs else []))
+    return table
+
+
+def _took(row: BoardRow) -> list[str]:
+    usage: Counter[str] = Counter()
+    for one in row.standings:
+        usage.update(one.usage)
+    return [f"{sum(one.played for one in row.standings):,}", *(f"{usage[name]:,}" for name in _USAGE)]
+
+
+def _score(found: Mean) -> str:
+    return "–" if found.mean is None else f"{in_points(found.mean, found.ci95):.1f}"
+
+
+def _points(found: Gain) -> str:
+    return "–" if found.gain is None else f"{in_points(found.gain, found.ci95):+.1f}"
+
+
+def _bounds(found: Mean | Gain) -> str:
+    low, high = found.ci95
+    sign = "+" if isinstance(found, Gain) else ""
+    if low is None or high is None:
+        return ""
+    return f"[{in_points(low, found.ci95):{sign}.1f}, {in_points(high, found.ci95):{sign}.1f}]"

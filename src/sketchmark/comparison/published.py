@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from sketchmark.comparison.findings import PublishedRow, PublishedTable
 from sketchmark.errors import SketchmarkError
-from sketchmark.runs.gains import Rows
-from sketchmark.runs.results import withheld
-from sketchmark.runs.scored import ScoredCell
-from sketchmark.runs.store import RunFolder
-from sketchmark.stats import Interval, interval
-from sketchmark.stats.independent import apart, share_of
-from sketchmark.task_files.published import Published
+from sketchmark.folder import RunFolder
+from sketchmark.folder.index import ScoredCell
+from sketchmark.results.summary import Rows, withheld
+from sketchmark.stats.differences import apart, share_of
+from sketchmark.stats.intervals import Interval, interval
+from sketchmark.tasks.published import Published
 
 _STEPS = "the published runs were told the number of steps by the truth, yours ended by itself"
 _STEPWISE = "steps_then_answer"

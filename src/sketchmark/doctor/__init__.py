@@ -1,6 +1,99 @@
-"""What a model and its server really do, seen by a dozen small calls before money is spent on a run."""
+"""All checks, in order, and what they mean for the modes.
 
-from sketchmark.doctor.examining import CHECKS, examine
-from sketchmark.doctor.findings import Examination, Finding
+What a model and its server really do, seen by a dozen small calls before money is spent on a run.
+"""
 
-__all__ = ["CHECKS", "Examination", "Finding", "examine"]
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sketchmark.doctor import checks as drawing
+from sketchmark.doctor import checks as saying
+from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
+from sketchmark.episode.model import Model
+from sketchmark.errors import CallFailed
+from sketchmark.models.wrappers import Price
+
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class CheckFunction:
+    name: str
+    act: Literal["say", "draw"]
+    ask: Callable[[Bedside], Awaitable[Seen]]
+
+
+CHECKS = (
+    CheckFunction("says something", "say", saying.says),
+    CheckFunction("reads a picture", "say", saying.reads),
+    CheckFunction("sees four pictures, in order", "say", saying.sees_all),
+    CheckFunction("text between pictures", "say", saying.follows_places),
+    CheckFunction("keeps to max_new_tokens", "say", saying.is_cut),
+    CheckFunction("same request, same reply", "say", saying.repeats),
+    CheckFunction("draws a picture", "draw", drawing.draws),
+    CheckFunction("the drawing follows the prompt", "draw", drawing.follows_the_prompt),
+    CheckFunction("the drawing follows the plan", "draw", drawing.hears_what_was_said),
+    CheckFunction("an edit keeps the rest", "draw", drawing.edits),
+    CheckFunction("several pictures shape a drawing", "draw", drawing.sees_several),
+    CheckFunction("keeps to the size", "draw", drawing.has_the_size),
+    CheckFunction("keeps to the seed", "draw", drawing.has_a_seed),
+)
+_DIRECT = ("says something", "reads a picture", "sees four pictures, in order")
+_VISUAL = (
+    "draws a picture",
+    "the drawing follows the prompt",
+    "the drawing follows the plan",
+    "an edit keeps the rest",
+    "several pictures shape a drawing",
+)
+
+
+async def examine(
+    model: Model, price: Price | None = None, told: Callable[[Check], None] = lambda finding: None
+) -> Examination:
+    """Ask everything once; `told` hears of each finding as it is made. An address or key that does not work ends it
+    at the first call, since all others would end alike."""
+    bed = Bedside(model)
+    able = {"say": model.abilities.say, "draw": model.abilities.draw}
+    found: dict[str, Check] = {}
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    def note(check: CheckFunction, seen: Seen) -> None:
+        found[check.name] = Check(**vars(seen), check=check.name)
+        told(found[check.name])
+
+    async def one(check: CheckFunction) -> None:
+        if not able[check.act]:
+            note(check, Seen("not asked", "it only draws" if check.act == "say" else "it does not draw"))
+            return
+        async with places:
+            try:
+                note(check, await check.ask(bed))
+            except CallFailed as error:
+                note(check, Seen("failed", str(error)[:200], "nothing is known of it"))
+
+    first = next(check for check in CHECKS if able[check.act])
+    note(first, await first.ask(bed))
+    await asyncio.gather(*(one(check) for check in CHECKS if check is not first))
+    findings = tuple(found[check.name] for check in CHECKS)
+    says, draws = bed.calls("say"), bed.calls("draw")
+    cost = price(vars(says)) + price(vars(draws)) if price else None
+    return Examination(model.name, findings, _modes(findings), says, draws, cost)
+
+
+def _modes(findings: Iterable[Check]) -> dict[str, str]:
+    verdicts = {finding.check: finding.verdict for finding in findings}
+    direct = _lacking(verdicts, _DIRECT)
+    return {"direct": direct, "text_cot": direct, "visual_cot": _lacking(verdicts, (*_DIRECT, *_VISUAL))}
+
+
+def _lacking(verdicts: Mapping[str, str], needed: Iterable[str]) -> str:
+    lacking = [f"{name}: {verdicts[name]}" for name in needed if verdicts[name] != "yes"]
+    return "; ".join(lacking) or "ready"
+
+
+__all__ = ["CHECKS", "Check", "Examination", "examine"]

@@ -1,4 +1,6 @@
-"""Workers in processes of their own on this machine, for work that one core is too slow for.
+"""Numbered pieces of bytes through a pipe. A frame is its number, its length and its content.
+
+Workers in processes of their own on this machine, for work that one core is too slow for.
 
 They are started afresh (never forked from a process whose event loop and threads are running) and never run the
 user's main script again. What goes through the pipes is bytes in frames; nothing is unpickled on either side.
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -17,10 +20,45 @@ from contextlib import suppress
 from itertools import count
 
 from sketchmark.engines.crew import WorkerLost
-from sketchmark.engines.frames import OPENING, receive, send
 from sketchmark.errors import SketchmarkError
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import sketchmark.engines.process_worker as worker"
+_HEADER = struct.Struct("<QQ")
+_AT_ONCE = 1 << 20
+
+OPENING = 0
+"""The number of the frame that opens a worker; empty, it ends one. Jobs and their outcomes are numbered from 1; an
+empty job asks how the worker is doing."""
+
+
+def send(file: int, number: int, content: bytes) -> None:
+    """Blocks until all of it is in the pipe. Raises OSError when nobody listens any more."""
+    for piece in (_HEADER.pack(number, len(content)), content):
+        left = memoryview(piece)
+        while left:
+            left = left[os.write(file, left) :]
+
+
+def receive(file: int) -> tuple[int, bytes] | None:
+    """None at the end of the pipe."""
+    header = _read(file, _HEADER.size)
+    if header is None:
+        return None
+    number, length = _HEADER.unpack(header)
+    content = _read(file, length)
+    return None if content is None else (number, content)
+
+
+def _read(file: int, length: int) -> bytes | None:
+    found = bytearray()
+    while len(found) < length:
+        more = os.read(file, min(length - len(found), _AT_ONCE))
+        if not more:
+            return None
+        found += more
+    return bytes(found)
+
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import sketchmark.engines._process as worker"
 _PATIENCE = 10.0
 """Seconds that a worker has to close a model in order."""
 

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from sketchmark.engines._process import Player, open_player
 from sketchmark.engines.crew import WorkerLost
-from sketchmark.engines.far_end import Player, open_player
-from sketchmark.errors import BadInput, MissingExtra, SketchmarkError
-from sketchmark.extras import install_command
+from sketchmark.errors import BadInput, MissingExtra, SketchmarkError, install_command
 
 _PATIENCE = 30.0
 """Seconds without a place before the user is told what is waited for; and that a worker has to close a model."""

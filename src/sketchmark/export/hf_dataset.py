@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes, started
-from sketchmark.files.plain import plain
-from sketchmark.picture import Picture
-from sketchmark.runs.format import EpisodeLine, ScoreRow
-from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names, said, sound_names
-from sketchmark.sounds import Sound
+from sketchmark.export import answer_of, episodes, started
+from sketchmark.files.jsonl import plain
+from sketchmark.folder.format import EpisodeLine, ScoreRow
+from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.records import drawn_names, input_names, said, sound_names
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 
 _ROWS = 32
 """A row group: few enough that its pictures and sounds fit in memory."""
@@ -33,7 +33,7 @@ _TEXTS = (
 )
 
 
-def write(run: RunIndex, out: Path) -> list[Path]:
+def write(run: RunView, out: Path) -> list[Path]:
     arrow, parquet = _arrow()
     cells = [cell for cell in run.cells.values() if cell.episodes]
     heard = any(map(_has_sounds, cells))
@@ -59,7 +59,7 @@ def _arrow() -> tuple[Any, Any]:
         raise MissingExtra("export --to hf", "data") from error
 
 
-def _has_sounds(cell: CellIndex) -> bool:
+def _has_sounds(cell: CellView) -> bool:
     return any(cell.episode(sample).sample.sounds for sample in cell.episodes)
 
 
@@ -91,7 +91,7 @@ def _schema(pa: Any, media: tuple[str, ...]) -> Any:
     return pa.schema(fields, metadata={"huggingface": described})
 
 
-def _row(run: RunIndex, cell: CellIndex, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
+def _row(run: RunView, cell: CellView, line: EpisodeLine, score: ScoreRow | None) -> dict[str, Any]:
     sample, files = line.sample, run.folder.pictures
     return {
         "sample": line.key,
@@ -128,7 +128,7 @@ def _embedded(load: Callable[[str], Picture | Sound], names: Iterable[str]) -> l
     return [{"bytes": load(name).data, "path": name} for name in names]
 
 
-def _card(run: RunIndex, cells: list[CellIndex]) -> str:
+def _card(run: RunView, cells: list[CellView]) -> str:
     """The dataset card; its YAML head tells the loader which file is which configuration."""
     head = ["---", "configs:"]
     for cell in cells:

@@ -14,24 +14,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of, started
-from sketchmark.files.pictures import PictureStore
-from sketchmark.picture import Picture
-from sketchmark.runs.format import EpisodeLine, PartLine, ScoreRow, episode_key
-from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.sounds import Sound
+from sketchmark.export import answer_of, episodes, how_scored, means, names_of, started
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.format import EpisodeLine, PartLine, ScoreRow, episode_key
+from sketchmark.folder.index import CellView, RunView
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
 
 _HEARD = ("wav", "mp3")
 """Inspect has no other formats of sounds."""
 _STOP = {"length": "max_tokens", "refused": "content_filter"}
 
 
-def write(run: RunIndex, out: Path) -> list[Path]:
+def write(run: RunView, out: Path) -> list[Path]:
     names = names_of(run)
     return [_write_log(run, cell, names[cell.name], out) for cell in run.cells.values() if cell.episodes]
 
 
-def _write_log(run: RunIndex, cell: CellIndex, name: str, out: Path) -> Path:
+def _write_log(run: RunView, cell: CellView, name: str, out: Path) -> Path:
     begun = started(run).isoformat()
     identity = _identity(run.key, cell.name, begun)
     path = out / f"{begun.replace(':', '-')}_{re.sub(r'[^A-Za-z0-9]+', '-', name)}_{identity}.json"
@@ -62,7 +62,7 @@ def _identity(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:22]
 
 
-def _spec(run: RunIndex, cell: CellIndex, name: str, begun: str, identity: str) -> dict[str, Any]:
+def _spec(run: RunView, cell: CellView, name: str, begun: str, identity: str) -> dict[str, Any]:
     return {
         "eval_id": _identity(identity, "eval"),
         "run_id": _identity(identity, "run"),
@@ -80,7 +80,7 @@ def _spec(run: RunIndex, cell: CellIndex, name: str, begun: str, identity: str) 
     }
 
 
-def _results(cell: CellIndex) -> dict[str, Any]:
+def _results(cell: CellView) -> dict[str, Any]:
     found = means(cell)
     first = sorted(found, key=lambda name: name != cell.headline)
     scores = []
@@ -101,7 +101,7 @@ def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
     return {"input_tokens": tokens_in, "output_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
 
 
-def _usage_of(cell: CellIndex) -> dict[str, int]:
+def _usage_of(cell: CellView) -> dict[str, int]:
     rows = cell.rows.values()
     return _usage(
         sum(row.usage.get("tokens_in", 0) for row in rows), sum(row.usage.get("tokens_out", 0) for row in rows)

@@ -12,20 +12,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sketchmark.export.played import answer_of, asked, episodes, how_scored, means, names_of, started
-from sketchmark.files.atomic import write_json
-from sketchmark.files.lines import encode
-from sketchmark.files.names import file_name
-from sketchmark.files.plain import plain
-from sketchmark.runs.format import EpisodeLine, ScoreRow
-from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names, said, sound_names
+from sketchmark.export import answer_of, asked, episodes, how_scored, means, names_of, started
+from sketchmark.files import file_name, write_json
+from sketchmark.files.jsonl import encode, plain
+from sketchmark.folder.format import EpisodeLine, ScoreRow
+from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
 """What lmms-eval replaces in names of models."""
 
 
-def write(run: RunIndex, out: Path) -> list[Path]:
+def write(run: RunView, out: Path) -> list[Path]:
     time = f"{started(run):%Y%m%d_%H%M%S}"
     folder = out / file_name(_UNSAFE.sub("__", run.model) or "model")
     cells = {name: run.cells[cell] for cell, name in names_of(run).items() if run.cells[cell].rows}
@@ -39,7 +37,7 @@ def write(run: RunIndex, out: Path) -> list[Path]:
     return [results, *files]
 
 
-def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str]) -> dict[str, Any]:
+def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -> dict[str, Any]:
     arguments = ",".join(f"{key}={value}" for key, value in run.about.model.args.items())
     return {
         "results": {name: _scores(name, cell) for name, cell in cells.items()},
@@ -76,7 +74,7 @@ def _results(run: RunIndex, cells: dict[str, CellIndex], hashes: dict[str, str])
     }
 
 
-def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
+def _scores(name: str, cell: CellView) -> dict[str, Any]:
     """`metric,filter` keys; the filter is `none`, as for every task without one."""
     scores: dict[str, Any] = {"alias": name, **how_scored(cell)}
     for metric, (mean, error, _) in means(cell).items():
@@ -85,7 +83,7 @@ def _scores(name: str, cell: CellIndex) -> dict[str, Any]:
     return scores
 
 
-def _write_samples(cell: CellIndex, path: Path) -> str:
+def _write_samples(cell: CellView, path: Path) -> str:
     """One line per sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchmark.errors import MissingExtra
-from sketchmark.export.played import answer_of, episodes, how_scored, means, names_of
-from sketchmark.files.pictures import PictureStore
-from sketchmark.files.plain import plain
-from sketchmark.runs import summary
-from sketchmark.runs.format import EpisodeLine
-from sketchmark.runs.index import CellIndex, RunIndex
-from sketchmark.runs.record import drawn_names, input_names, sound_names
+from sketchmark.export import answer_of, episodes, how_scored, means, names_of
+from sketchmark.files.jsonl import plain
+from sketchmark.files.media_store import PictureStore
+from sketchmark.folder.format import EpisodeLine
+from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.records import drawn_names, input_names, sound_names
+from sketchmark.results import live as summary
 
 if TYPE_CHECKING:
     from PIL import Image
+
 
 MOST = 100
 """Film strips per task and mode: they are for looking, the numbers are complete."""
@@ -27,7 +28,7 @@ _SIDE = 160
 _COLUMNS = ("sample", "score", "answer", "flags", "seconds")
 
 
-def write(run: RunIndex, out: Path) -> list[Path]:
+def write(run: RunView, out: Path) -> list[Path]:
     try:
         import wandb
     except ModuleNotFoundError as error:
@@ -59,7 +60,7 @@ def write(run: RunIndex, out: Path) -> list[Path]:
     return sorted(out.glob("wandb/offline-run-*"))
 
 
-def _table(wandb: Any, cell: CellIndex) -> Any:
+def _table(wandb: Any, cell: CellView) -> Any:
     table = wandb.Table(columns=list(_COLUMNS))
     for line, score in episodes(cell):
         value = score.values.get(cell.headline) if score else None
@@ -68,7 +69,7 @@ def _table(wandb: Any, cell: CellIndex) -> Any:
     return table
 
 
-def _strips(wandb: Any, run: RunIndex, cell: CellIndex) -> list[Any]:
+def _strips(wandb: Any, run: RunView, cell: CellView) -> list[Any]:
     """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
     staged outside of the run's folder, and lost when it is moved. Sounds are named."""
     lines = [line for line, _ in islice(episodes(cell), MOST)]

@@ -15,12 +15,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sketchmark import pixels
-from sketchmark.errors import BadInput, BadPicture, DataMissing, MissingExtra, SketchmarkError
-from sketchmark.extras import install_command, is_installed
-from sketchmark.files import far
+from sketchmark.errors import (
+    BadInput,
+    BadPicture,
+    DataMissing,
+    MissingExtra,
+    SketchmarkError,
+    install_command,
+    is_installed,
+)
+from sketchmark.files import hub as far
 from sketchmark.files import hub as hubs
-from sketchmark.picture import Picture
+from sketchmark.media import Picture, pixels
 
 Row = dict[str, Any]
 

@@ -1,11 +1,31 @@
-"""One call to an endpoint, as its requests need it."""
+"""One call to an endpoint, as its requests need it.
+
+How fast one model is asked: a number of calls at once that adapts, and a cap on requests per minute.
+
+One call to an endpoint: tried, judged, waited for and tried again, a bounded number of times.
+
+What all models behind an HTTP API share: pace, retries, picture encoding, and an identity without secrets.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
-from sketchmark.models.base import CallNotes
-from sketchmark.models.wrong_address import shown_address
+from sketchmark.episode.model import CallNotes, Model
+from sketchmark.errors import CallFailed, SketchmarkError
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.diagnosis import shown_address
+from sketchmark.models.failures import FailedTry, failure_of
+from sketchmark.models.http_bodies import Encoder
+from sketchmark.secrets import without_credentials
 
 LARGEST_TEXT = 16_000_000
 LARGEST_DRAWING = 64_000_000
@@ -41,3 +61,234 @@ class Call:
     def retried(self) -> None:
         if self.notes is not None:
             self.notes.retries += 1
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Permission for one request, and which limit it was given under."""
+
+    epoch: int
+
+
+class Pace:
+    """Shared by all calls to one model.
+
+    The limit on calls at once halves when the provider says to slow down and grows by one after that many successes
+    (additive increase, multiplicative decrease: what TCP does, for the same reason). A burst of requests turned away
+    together counts as one signal, or sixteen refusals would take the limit from 16 to 1.
+    """
+
+    def __init__(self, most: int = 16, per_minute: float | None = None) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.per_minute = per_minute
+        self._running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._epoch = 0
+        self._next_start = 0.0
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[Slot]:
+        """One request's turn; leaving it lets the next one in."""
+        await self._enter()
+        try:
+            await self._wait_for_start()
+            yield Slot(self._epoch)
+        finally:
+            self._leave()
+
+    def widen(self, most: int) -> None:
+        """Before the first call: room for more calls at once."""
+        self.most = max(self.most, most)
+        self.limit = float(self.most)
+
+    def slow_down(self, turn: Slot) -> None:
+        if turn.epoch == self._epoch:
+            self._epoch += 1
+            self.limit = max(1.0, self.limit / 2)
+
+    def succeeded(self) -> None:
+        self.limit = min(float(self.most), self.limit + 1 / self.limit)
+        self._let_in()
+
+    async def _enter(self) -> None:
+        if not self._waiting and self._running < int(self.limit):
+            self._running += 1
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        self._running -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        while self._waiting and self._running < int(self.limit):
+            place = self._waiting.popleft()
+            if not place.done():
+                self._running += 1
+                place.set_result(None)
+
+    async def _wait_for_start(self) -> None:
+        """Starts are spread evenly: providers enforce a rate per minute over shorter windows than a minute."""
+        if self.per_minute is None:
+            return
+        now = time.monotonic()
+        start = max(now, self._next_start)
+        self._next_start = start + 60 / self.per_minute
+        await asyncio.sleep(start - now)
+
+
+T = TypeVar("T")
+
+Attempt = Callable[[Call], Awaitable[T]]
+
+FIRST_WAIT = 0.5
+LONGEST_BACK_OFF = 30.0
+_PIECE = 0.5
+
+
+class Caller:
+    """Runs attempts at the model's pace. The SDKs' own retries are off: they know neither the pace nor the limit."""
+
+    def __init__(self, owner: str, pace: Pace, *, timeout: float, max_retries: int, keys: Sequence[str] = ()) -> None:
+        """`keys` are the variables that the key is read from, for telling what to do when it is refused."""
+        self._owner = owner
+        self._keys = " or ".join(keys) or "its variable"
+        self._pace = pace
+        self._timeout = timeout
+        self._max_retries = max_retries
+        # Only waiting times come from it, never an answer; a seed would make all workers of a run retry in step.
+        self._jitter: Callable[[], float] = random.SystemRandom().random
+        self._under_way = 0
+        self._was_there = False
+        """Somebody has answered, be it with an error."""
+        self._given_up = False
+        """Nobody ever did, for as long as a call waits: the others that are under way need not wait either."""
+
+    async def __call__(self, attempt: Attempt[T], notes: CallNotes | None = None) -> T:
+        """Call `attempt` until it succeeds or there is no use in another; failures are reported to `notes`."""
+        self._under_way += 1
+        try:
+            return await self._tried(attempt, Call(notes))
+        finally:
+            self._under_way -= 1
+            if not self._under_way:  # a later run may find the server started
+                self._given_up = False
+
+    async def _tried(self, attempt: Attempt[T], call: Call) -> T:
+        tries = 0
+        while True:
+            tries += 1
+            outcome = await self._try(attempt, call)
+            if not isinstance(outcome, FailedTry):
+                return outcome[0]
+            wait = self._wait(outcome, tries)
+            if wait is None:
+                # Raised out here, not inside an `except`: the SDK's exception must not hang on ours as its context,
+                # where a printed traceback would show the request and what the server echoed of it.
+                raise self.failed(outcome, tries)
+            call.retried()
+            await self._rest(wait)
+
+    async def _try(self, attempt: Attempt[T], call: Call) -> tuple[T] | FailedTry:
+        async with self._pace.turn() as turn:
+            call.address = ""
+            try:
+                # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
+                async with asyncio.timeout(self._timeout):
+                    result = await attempt(call)
+            except SketchmarkError:
+                raise
+            except Exception as error:
+                failure = failure_of(error, call.shown_address, self._timeout)
+                if failure is None:
+                    raise
+                if failure.slow_down:
+                    self._pace.slow_down(turn)
+                self._was_there = self._was_there or not failure.if_never_there
+                call.failed(f"{failure.kind}: {failure.message}")
+                return failure
+            self._pace.succeeded()
+            self._was_there = True
+            return (result,)
+
+    def _wait(self, failure: FailedTry, tries: int) -> float | None:
+        if not failure.retry or tries > self._max_retries:
+            return None
+        if failure.if_never_there and not self._was_there and (self._given_up or failure.nobody_to_wait_for):
+            return None
+        if failure.retry_after is not None:
+            return failure.retry_after + 0.1 * self._jitter()
+        step: float = min(LONGEST_BACK_OFF, FIRST_WAIT * 2 ** (tries - 1))
+        return step * (0.5 + 0.5 * self._jitter())
+
+    async def _rest(self, wait: float) -> None:
+        """In small pieces while nobody has ever answered: one call that gives up does so for all."""
+        if self._was_there:
+            await asyncio.sleep(wait)
+            return
+        until = time.monotonic() + wait
+        while not self._given_up and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _PIECE))
+
+    def failed(self, failure: FailedTry, tries: int = 1) -> CallFailed:
+        """The failure as it is raised and recorded, in one line. A server that has never been there, though it was
+        waited for where that can help, stops the run: its address is likely wrong. One that was there may come
+        back."""
+        words = [f"{self._owner}: {failure.kind}: {failure.message}"]
+        if tries > 1:
+            words.append(f"tried {tries} times")
+        hint = failure.remedy.replace("{keys}", self._keys)
+        waited = self._max_retries or failure.nobody_to_wait_for
+        if failure.if_never_there and not self._was_there and waited:
+            self._given_up, hint = True, failure.if_never_there
+        return CallFailed(
+            failure.kind, ", ".join(words), stops_run=bool(hint), hint=hint, retry_after=failure.retry_after
+        )
+
+
+class Endpoint(Model):
+    """Base of the adapters. A subclass turns a context into its provider's request, and the reply back; no more."""
+
+    provider: ClassVar[str]
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    """Where the key is looked for, unless `api_key_env` names another variable."""
+    formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp", "gif"})
+
+    def __init__(self, name: str, args: Arguments) -> None:
+        super().__init__(f"{self.provider}/{name}" if name else self.provider)
+        self.base_url = args.text("base_url")
+        self.api_key_env = args.text("api_key_env")
+        self.timeout = args.above_zero("timeout") or 300.0
+        self.max_retries = args.whole("max_retries", 6)
+        self._limit_is_given = args.text("max_concurrent") is not None
+        self.pace = Pace(args.whole("max_concurrent", 16, least=1), args.above_zero("max_requests_per_minute"))
+        self.keys = (self.api_key_env,) if self.api_key_env else self.key_variables
+        self._call = Caller(self.name, self.pace, timeout=self.timeout, max_retries=self.max_retries, keys=self.keys)
+        self._encoder = Encoder(self.formats)
+
+    def expect(self, at_once: int) -> None:
+        """`--concurrency 64` means 64 calls at once, unless `max_concurrent` says otherwise."""
+        if not self._limit_is_given:
+            self.pace.widen(at_once)
+
+    def identity(self) -> dict[str, Any]:
+        return dict(self._identity)
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        """Every call's cache key asks for it."""
+        url = without_credentials(self.base_url) if self.base_url else None
+        known = {"name": self.name, "base_url": url, **self._settings()}
+        return {key: value for key, value in known.items() if value is not None}
+
+    def _settings(self) -> dict[str, Any]:
+        """What the subclass adds to the identity; None values are dropped."""
+        return {}

@@ -10,18 +10,19 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from sketchmark.models.secrets import shown
-from sketchmark.models.server_words import told, words_in
-from sketchmark.models.wrong_address import (
+from sketchmark.models.diagnosis import (
     CHECK_NAME,
     mistake_behind_page,
     mistake_in_path,
     place_of,
     shown_address,
+    told,
     unreachable,
     wants_http,
     wants_https,
+    words_in,
 )
+from sketchmark.secrets import redacted
 
 LONGEST_ASKED_WAIT = 300.0
 """A Retry-After beyond this (a daily quota, say) stops the run: waiting for hours is the user's decision."""
@@ -73,7 +74,7 @@ class PageInstead(BadReply):
     has lost its server for a while."""
 
     def __init__(self, page: bytes) -> None:
-        words = shown(words_in(page))[:_LONGEST_TITLE]
+        words = redacted(words_in(page))[:_LONGEST_TITLE]
         super().__init__(f"a web page came instead of an answer{words and f' ({words!r})'}")
 
 
@@ -279,5 +280,5 @@ def _message(error: Exception) -> str:
 
 def _one_line(text: str) -> str:
     """Redacted before it is cut: a key cut in two would no longer be recognised."""
-    text = " ".join(shown(text).split())
+    text = " ".join(redacted(text).split())
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"

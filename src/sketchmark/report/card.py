@@ -16,14 +16,14 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from sketchmark.comparison.formats import markdown_text
-from sketchmark.files.plain import plain
-from sketchmark.models.native import NATIVE_HISTORY
-from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.request import Asked, command
-from sketchmark.runs.format import CellAbout, RunAbout, condition
-from sketchmark.runs.own_numbers import own_numbers, why_none
-from sketchmark.runs.results_format import CellSummary, Metric
-from sketchmark.runs.store import RunFolder
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import CellRecord, RunRecord, condition
+from sketchmark.folder.results_format import CellResult, Metric
+from sketchmark.models.cache import ReplyRecord
+from sketchmark.models.layout import NATIVE_HISTORY
+from sketchmark.results.aggregate import own_numbers, why_none
+from sketchmark.settings import Asked, command
 
 _MOST = 5
 """Versions, and reasons, that are named; the others are counted."""
@@ -98,7 +98,7 @@ def _days(retires: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {day}" for name, day in retires.items())
 
 
-def _facts(about: RunAbout, told: _Told) -> dict[str, str]:
+def _facts(about: RunRecord, told: _Told) -> dict[str, str]:
     asked = next(iter(about.asked.values()), None)
     return {
         "model": about.model.name,
@@ -123,7 +123,7 @@ def _counted(found: Counter[str], of: str) -> str:
     return "; ".join([*named, *([f"and {len(found) - _MOST} more"] if len(found) > _MOST else [])])
 
 
-def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunAbout, path: str) -> tuple[str, ...]:
+def _played(name: str, cell: CellRecord, summary: CellResult | None, about: RunRecord, path: str) -> tuple[str, ...]:
     limit = about.limits.get(name)
     samples = f"{summary.episodes if summary else '?'}{f' (--limit {limit})' if limit is not None else ''}"
     source = {key: value for key, value in cell.source.items() if key != "seed"}
@@ -138,16 +138,16 @@ def _played(name: str, cell: CellAbout, summary: CellSummary | None, about: RunA
     )
 
 
-def _way(cell: CellAbout) -> str:
+def _way(cell: CellRecord) -> str:
     return f", {'drawn ' * (cell.draw_with != NATIVE_HISTORY)}{condition(cell.draw_with)}" if cell.draw_with else ""
 
 
-def digest(cell: CellAbout) -> str:
+def digest(cell: CellRecord) -> str:
     """Of the prompts before a sample is filled in: the same prompts give the same on every machine."""
     return hashlib.sha256(json.dumps(plain(cell.play.prompts), sort_keys=True).encode()).hexdigest()
 
 
-def _scores(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -> Iterator[tuple[str, ...]]:
     for name, about in cells.items():
         cell = results.get(name)
         if cell is None:
@@ -173,7 +173,7 @@ def _mean(found: Metric) -> str:
     return f"{found.mean:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low is not None and high is not None else "")
 
 
-def _trouble(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+def _trouble(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -> Iterator[tuple[str, ...]]:
     for name in cells:
         if (cell := results.get(name)) is not None:
             counts = ", ".join(f"{kind} {count}" for kind, count in cell.failures.items()) or "none"
@@ -181,7 +181,7 @@ def _trouble(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary])
             yield _text(name), str(cell.episodes), str(cell.episodes - _scored(cell)), _text(counts), left_out
 
 
-def _scored(cell: CellSummary) -> int:
+def _scored(cell: CellResult) -> int:
     """Episodes with a headline score: one that only a judge can give is missing without him. Scores that are made of
     all episodes at once, or withheld, are counted by the rows that were scored."""
     if cell.headline in cell.metrics:
@@ -189,14 +189,14 @@ def _scored(cell: CellSummary) -> int:
     return cell.n if cell.problem or cell.aggregate or not cell.headline else 0
 
 
-def _usage(cells: Mapping[str, CellAbout], results: Mapping[str, CellSummary]) -> Iterator[tuple[str, ...]]:
+def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -> Iterator[tuple[str, ...]]:
     names = ("calls", "tokens_in", "tokens_out", "pictures_in", "pictures_out")
     for name in cells:
         if (cell := results.get(name)) is not None:
             yield _text(name), *(f"{cell.usage.get(kind, 0):,}" for kind in names)
 
 
-def _commands(about: RunAbout, cells: Sequence[str], path: str) -> Iterator[str]:
+def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str]:
     """One for each way in which cells were asked for. It resumes the folder, or plays the same anew elsewhere."""
     starts: list[tuple[Asked | None, list[str]]] = []
     for name in cells:

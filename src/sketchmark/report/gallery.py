@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from sketchmark.errors import SketchmarkError
-from sketchmark.files.pictures import small
-from sketchmark.models.reply_record import ReplyRecord
-from sketchmark.report.markup import Html, join, tag, words
-from sketchmark.runs.format import EpisodeLine, SampleLine
-from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
-from sketchmark.runs.store import RunFolder
+from sketchmark.files.media_store import small
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import EpisodeLine, SampleLine
+from sketchmark.folder.index import CellView, RunView, change, outcome
+from sketchmark.markup import Html, join, tag, words
+from sketchmark.models.cache import ReplyRecord
 
 EACH = 6
 """Episodes a heading. A report is to be sent by mail: the viewer shows the rest."""
@@ -60,12 +60,12 @@ class Frames:
         return self._folder.pictures.sound_in_words(sound)
 
 
-def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
+def pick(run: RunView) -> dict[str, list[tuple[CellView, str]]]:
     """Episodes for each heading, in turn from each task, so that no task takes all the room."""
-    found: dict[str, list[Iterator[tuple[CellIndex, str]]]] = {}
+    found: dict[str, list[Iterator[tuple[CellView, str]]]] = {}
     drawing = [cell for cell in run.cells.values() if cell.mode == "visual_cot" and cell.canvas == "own"]
     for cell in drawing or run.cells.values():
-        kinds: dict[str, list[tuple[CellIndex, str]]] = {}
+        kinds: dict[str, list[tuple[CellView, str]]] = {}
         base = run.baseline(cell)
         for sample, row in cell.scored().items():
             if sample not in cell.episodes:
@@ -83,7 +83,7 @@ def pick(run: RunIndex) -> dict[str, list[tuple[CellIndex, str]]]:
     return {kind: list(_in_turn(found[kind]))[:EACH] for kind in HEADINGS if kind in found}
 
 
-def _in_turn(sources: list[Iterator[tuple[CellIndex, str]]]) -> Iterator[tuple[CellIndex, str]]:
+def _in_turn(sources: list[Iterator[tuple[CellView, str]]]) -> Iterator[tuple[CellView, str]]:
     while sources:
         for source in list(sources):
             try:
@@ -92,7 +92,7 @@ def _in_turn(sources: list[Iterator[tuple[CellIndex, str]]]) -> Iterator[tuple[C
                 sources.remove(source)
 
 
-def gallery(run: RunIndex) -> Html:
+def gallery(run: RunView) -> Html:
     frames = Frames(run.folder)
     sections = []
     for kind, episodes in pick(run).items():
@@ -104,7 +104,7 @@ def gallery(run: RunIndex) -> Html:
     return tag("p", "Drawing changed no answer." if scored else "No episode has been scored yet.", class_="empty")
 
 
-def film_strip(run: RunIndex, cell: CellIndex, sample: str, frames: Frames) -> Html:
+def film_strip(run: RunView, cell: CellView, sample: str, frames: Frames) -> Html:
     record, row = cell.episode(sample), cell.rows[sample]
     base = run.baseline(cell)
     marks = [tag("span", outcome(row, cell.value(sample)), class_=f"mark {outcome(row, cell.value(sample))}")]

@@ -1,18 +1,31 @@
-"""The cells of a run, checked before the first call."""
+"""The cells of a run, checked before the first call.
+
+A drawing prompt that contains an answer option gives the answer away: find such samples before the first call.
+
+What will not be as the user may think: said before the first call, and again in the summary.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 
-from sketchmark.canvas import NEEDS, OF_A_WORLD, can_have
+from sketchmark.answers.choices import options_of
+from sketchmark.benchmarks.questions import SOURCE
 from sketchmark.catalog import Catalog
+from sketchmark.episode.desk import NEEDS, OF_A_WORLD, can_have
+from sketchmark.episode.model import Abilities, Model
 from sketchmark.errors import BadInput, CannotPlay
-from sketchmark.models.base import Abilities, Model
-from sketchmark.models.generation import refuse_misspelt
-from sketchmark.picture import Picture
-from sketchmark.request import Request
+from sketchmark.folder import differences
+from sketchmark.folder.format import CellRecord
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.models.arguments import refuse_misspelt, unknown
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
-from sketchmark.sounds import Sound
+from sketchmark.settings import Request
 from sketchmark.worlds import world_of
 
 
@@ -88,3 +101,107 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
             "use another model, or a mode that shows fewer",
         )
     return replace(cell, weight=cell.length(first) or 0, generated=generated)
+
+
+_LONGEST = 200
+"""Of an option, as many characters are looked for: a prompt that holds these holds the answer."""
+
+
+def leaks(cell: Cell, most: int = 1000) -> list[str]:
+    """One line per sample whose generation prompt holds one of its options. Looks at the first `most` samples."""
+    if not cell.mode.prompts.get("generation_prompt") or not cell.mode.protocol.must_draw:
+        return []
+    found = []
+    for number, sample in enumerate(cell.samples()):
+        if number >= most:
+            break
+        prompt = cell.mode.fill(sample, cell.steps).text("generation_prompt").lower()
+        for letter, option in options_of(sample.fields.get("question", "") + "\n" + sample.fields.get("options", "")):
+            if len(option) > 2 and _holds(prompt, option.lower()):
+                found.append(f"the generation prompt of sample {sample.id} contains its option {letter} ({option!r})")
+                break
+    return found
+
+
+def _holds(prompt: str, option: str) -> bool:
+    """Whether the option stands in the prompt as whole words."""
+    end = r"(?!\w)" if len(option) <= _LONGEST else ""
+    return re.search(rf"(?<!\w){re.escape(option[:_LONGEST])}{end}", prompt) is not None
+
+
+def warn_of_leaks(cells: Sequence[Cell], *, strict: bool = False) -> list[str]:
+    """One warning per cell, for the run's summary; an error instead if the run is to be strict about it."""
+    warnings = []
+    for cell in cells:
+        found = leaks(cell)
+        if found and strict:
+            raise BadInput(f"{cell.name}: {found[0]}", "change generation_prompt, or drop --strict-leaks")
+        if found:
+            warnings.append(f"{cell.name}: {found[0]} ({len(found)} samples in all)")
+    return warnings
+
+
+_OF_DRAWING = ("draw", "svg")
+
+_SOON = timedelta(days=90)
+
+_LOOKED_AT = 1000
+"""Samples of a cell."""
+
+
+def warnings_of(
+    cells: Sequence[Cell], request: Request, model: Model, *, with_judge: bool, strict_leaks: bool = False
+) -> list[str]:
+    found = warn_of_leaks(cells, strict=strict_leaks)
+    if own := unknown(request.generation):
+        found.append(f"--gen_kwargs {', '.join(own)}: only a model of your own is told, no other knows it")
+    if not with_judge:
+        judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
+        found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
+        found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
+    drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
+    if not model.abilities.draw:
+        skipped = f"{request.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
+        found += [f"{name}: {skipped}" for name in drawing_last]
+    elif set(request.canvases) - {"own"}:
+        found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
+    return found
+
+
+def _partly_judged(cells: Sequence[Cell]) -> list[str]:
+    """Files of questions may hold some; their first samples are looked at."""
+    files = [cell for cell in cells if cell.task.declared.source.get("use") == SOURCE]
+    return [
+        cell.name
+        for cell in files
+        if any(sample.target["type"] == "judged" for sample in islice(cell.samples(), _LOOKED_AT))
+    ]
+
+
+def retiring(retires: Mapping[str, str]) -> list[str]:
+    """Models that will soon be gone: nobody could repeat the run."""
+    found = []
+    for name, day in retires.items():
+        try:
+            soon = date.fromisoformat(day) - datetime.now(UTC).date() <= _SOON
+        except ValueError:  # a server's word, and no day
+            continue
+        if soon:
+            found.append(f"{name} is shut down on {day}, says its provider: plan to repeat this with another model")
+    return found
+
+
+def played_otherwise(cells: Mapping[str, CellRecord]) -> list[str]:
+    """Cells that were added to a folder with other arguments: a gain between them may come from these. How a model is
+    to draw changes nothing for a mode without drawing."""
+    found, first = [], dict[str, str]()
+    for name, cell in cells.items():
+        before = first.setdefault(cell.task, name)
+        one, other = (
+            {key: value for key, value in about.model.items() if not key.startswith(_OF_DRAWING)}
+            for about in (cells[before], cell)
+        )
+        if changed := differences(one, other):
+            told = "; ".join(changed[:3])
+            found.append(f"{name} was played with other arguments of the model than {before}: {told}")
+    return found

@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sketchmark.models.base import Model, Options, Reply
-from sketchmark.models.by_code import ByCode, request_for, taken_from
-from sketchmark.parts import Context, Part
-from sketchmark.picture import Picture
-from sketchmark.runs.grading import grade
+from sketchmark.episode import Grading
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part
+from sketchmark.media import Picture
+from sketchmark.models.code_drawing import ByCode, request_for, taken_from
+from sketchmark.results import grade
+from sketchmark.runs.episodes import play
+from sketchmark.runs.jobs import CellProgress
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.play import play
-from sketchmark.runs.supply import Progress
-from sketchmark.scores import Grading
 from sketchmark.terminal import counted
 
 _TAG = re.compile(r"</([A-Z_]{1,40})>")
@@ -30,7 +30,7 @@ _SOUND_BYTES_A_TOKEN = 1000
 """A WAV of 16 kHz has 32 of these in a second, which is what Gemini counts."""
 
 
-class Tally(Model):
+class CountingModel(Model):
     """Answers with as much as it may, so that the count is the most a run can ask for.
 
     `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet. `by_code` is
@@ -94,8 +94,11 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estim
         counts = {}
         for cell in cells:
             by_code = taken_from(dict(cell.request.model_args), cell.request.model)
-            tally, judge = Tally(by_code=by_code), Tally(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY)
-            with counted(cell.pairs(), Progress(cell).most, cell.name) as pairs:
+            tally, judge = (
+                CountingModel(by_code=by_code),
+                CountingModel(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY),
+            )
+            with counted(cell.pairs(), CellProgress(cell).most, cell.name) as pairs:
                 for index, (draft, donor) in enumerate(pairs):
                     if not cell.shard.plays(index):
                         continue

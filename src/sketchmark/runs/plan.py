@@ -8,17 +8,17 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from sketchmark.canvas import CANVASES
 from sketchmark.catalog import Catalog
+from sketchmark.episode.desk import CANVASES
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.models.base import Model
-from sketchmark.models.by_code import SVG
-from sketchmark.models.native import NATIVE_HISTORY
-from sketchmark.models.secrets import to_write_down
-from sketchmark.parts import Draft, Sample
-from sketchmark.request import WHOLE, Request, Shard
-from sketchmark.runs.format import CellAbout, PlayAbout
-from sketchmark.task import Mode, Task, TaskOptions
+from sketchmark.folder.format import CellRecord, ModeRecord
+from sketchmark.models.code_drawing import SVG
+from sketchmark.models.layout import NATIVE_HISTORY
+from sketchmark.secrets import to_write_down
+from sketchmark.settings import WHOLE, Request, Shard
+from sketchmark.tasks import Mode, Task, TaskOptions
 
 STEPS = ("truth", "model")
 ALL = "all"
@@ -99,16 +99,16 @@ class Cell:
             return None
         return 1 + steps * (1 if self.mode.in_words else 3)
 
-    def describe(self, model: Model) -> CellAbout:
+    def describe(self, model: Model) -> CellRecord:
         by_code = SVG if self.may_draw and model.abilities.draws_code else ""
-        return CellAbout(
+        return CellRecord(
             task=self.task.name,
             mode=self.mode.name,
             canvas=self.canvas,
             steps=self.steps,
             on_draw_failure=self.request.on_draw_failure,
             source=self.task.describe_source(self.request.seed),
-            play=PlayAbout(**self.mode.describe()),
+            play=ModeRecord(**self.mode.describe()),
             model=to_write_down(model.identity()),
             draw_with=NATIVE_HISTORY if model.abilities.native else by_code,
             headline=self.task.headline,

@@ -1,39 +1,278 @@
-"""Run a plan: play what is missing, write it down, score it, sum it up."""
+"""How a run is played and scored, beside what is asked of the model.
+
+Whether the cost limit kept a start from anything: one that reaches it with its last episode is done.
+
+The folder of a run before it is played: what it holds already must be of the same model, played the same way.
+
+When a run ends early because no further episode would fare better.
+
+Run a plan: play what is missing, write it down, score it, sum it up.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import platform
+import shutil
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
+from typing import TypeVar
 
-from sketchmark.engines.local import play_all
-from sketchmark.engines.order import longest_first
-from sketchmark.episode import Episode
-from sketchmark.errors import CallFailed, RunStopped, SketchmarkError
-from sketchmark.files.lines import LineWriter
-from sketchmark.models.base import Model
-from sketchmark.request import Request
-from sketchmark.runs.aggregate import aggregate
-from sketchmark.runs.calls import Calls
-from sketchmark.runs.cost_limit import cut_short
-from sketchmark.runs.ending import note_ending
-from sketchmark.runs.grading import counted, grade, usage_of
-from sketchmark.runs.lock import RunLock
-from sketchmark.runs.options import RunOptions
+import msgspec
+
+from sketchmark import __version__
+from sketchmark.engines import longest_first, play_all
+from sketchmark.episode import Episode, Failure, Grading
+from sketchmark.episode.model import Model
+from sketchmark.errors import BadInput, CallFailed, RunConflict, RunStopped, SketchmarkError
+from sketchmark.files import write_json
+from sketchmark.files.jsonl import LineWriter, plain
+from sketchmark.folder import RunFolder, differences
+from sketchmark.folder.format import FORMAT, CellRecord, ModelAbout, RunRecord
+from sketchmark.folder.lock import RunLock, note_ending, note_totals, refuse_another_shard
+from sketchmark.folder.records import pack_episode
+from sketchmark.progress import Calls, Watcher, told_of_calls
+from sketchmark.results import counted, grade, usage_of
+from sketchmark.results.aggregate import aggregate, write_submissions
+from sketchmark.results.rescore import fill_scores
+from sketchmark.runs.checks import played_otherwise, retiring
+from sketchmark.runs.engine import Engine, Players, open_players
+from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.preparing import prepare
-from sketchmark.runs.progress import Watcher, told_of_calls
-from sketchmark.runs.record import pack_episode
-from sketchmark.runs.rescore import fill_scores
-from sketchmark.runs.shards import note_totals
-from sketchmark.runs.staff import Staff, staff
-from sketchmark.runs.stopping import PATIENCE, Stopping
-from sketchmark.runs.store import RunFolder
-from sketchmark.runs.submissions import write_submissions
-from sketchmark.runs.supply import Job, Progress, supply, to_be_played_again
-from sketchmark.runs.warnings import played_otherwise, retiring
+from sketchmark.secrets import to_write_down
+from sketchmark.settings import Request
+
+Price = Callable[[Mapping[str, int]], float]
+"""Usage -> what it cost, in the currency of the price table."""
+
+
+@dataclass
+class Budget:
+    """Stops a start of a run cleanly once it has cost `limit`; what is played stays, and the next start, which may
+    cost as much again, resumes it."""
+
+    limit: float | None = None
+    price: Price | None = None
+    spent: float = 0.0
+    judge_price: Price | None = None
+    judge_spent: float = 0.0
+    """Of what was spent, the judge's part."""
+
+    def charge(self, usage: Mapping[str, int]) -> None:
+        if self.price is not None:
+            self.spent += self.price(usage)
+
+    def charge_judge(self, usage: Mapping[str, int]) -> None:
+        if self.judge_price is not None:
+            cost = self.judge_price(usage)
+            self.spent += cost
+            self.judge_spent += cost
+
+    @property
+    def used_up(self) -> bool:
+        return self.limit is not None and self.spent >= self.limit
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a person may change between two starts of the same run.
+
+    Nothing here shapes what the model is asked, so a resumed run may differ in it. It is not without effect:
+    `time_limit` decides which episodes end as failures, and `grading` how answers are read.
+    """
+
+    concurrency: int = 100
+    time_limit: float | None = None
+    retry_failed: bool = False
+    fresh: bool = False
+    grading: Grading = field(default_factory=Grading)
+    scored_beside: tuple[str, ...] = ()
+    """Other scorings of the same episodes, to stand beside the run's own."""
+
+    budget: Budget = field(default_factory=Budget)
+    engine: Engine = field(default_factory=Engine)
+    """Who plays."""
+
+    warnings: tuple[str, ...] = ()
+    """What the checks before the first call found; it goes into the summary."""
+
+
+def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], options: RunOptions) -> bool:
+    """The limit is reached, and episodes or verdicts are missing: the next start has something to do."""
+    if not options.budget.used_up:
+        return False
+    jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], options.retry_failed, lambda: False)
+    return any(job is not None for job in jobs) or _lacks_verdicts(folder, cells)
+
+
+def _lacks_verdicts(folder: RunFolder, cells: Sequence[Cell]) -> bool:
+    """A judge is not asked beyond the limit."""
+    tasks = folder.results().tasks
+    found = [tasks[cell.name] for cell in cells if cell.name in tasks]
+    return any("judge_failed" in one.failures for cell in found for one in (cell, *cell.scorings.values()))
+
+
+T = TypeVar("T")
+
+_HELD = ("episodes", "scores", "pictures")
+_NEW = "use another --output_path"
+_ELSEWHERE = "use another --output_path, or --fresh to start over"
+
+
+def prepare(
+    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
+) -> RunFolder:
+    folder = RunFolder(path)
+    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
+        for name in _HELD:
+            shutil.rmtree(path / name, ignore_errors=True)
+        for name in ("run.json", "results.json", "report.html"):
+            (path / name).unlink(missing_ok=True)
+    descriptions = {cell.name: cell.describe(model) for cell in cells}
+    before = RunRecord(FORMAT)
+    if folder.run_file.exists():
+        before = folder.about()
+        refuse_another_shard(folder, before, request.shard)
+    elif not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
+        for name in _HELD:
+            if (path / name).exists():
+                raise RunConflict(f"{path} is no run folder, and holds {name}: --fresh would remove it", _NEW)
+    known = _of_this_model(folder, before.cells, descriptions)
+    for name, description in descriptions.items():
+        changed = differences(plain(known[name]), plain(description)) if name in known else []
+        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+            _forget(folder, name)
+        elif changed:
+            raise RunConflict(
+                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
+                + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
+                _ELSEWHERE,
+            )
+    kept = known.keys() - descriptions.keys()
+    limits = {cell.name: cell.limit for cell in cells if cell.limit is not None}
+    now = RunRecord(
+        format=FORMAT,
+        sketchmark=__version__,
+        model=ModelAbout(request.model, to_write_down(request.model_args), retires or before.model.retires),
+        seed=request.seed,
+        started=before.started or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        machine={"python": platform.python_version(), "system": platform.system()},
+        cells={**known, **descriptions},
+        limits=_of(kept, before.limits) | limits,
+        totals=_of(kept, before.totals),
+        shard=str(request.shard or ""),
+        asked=_of(kept, before.asked) | (dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+    )
+    try:
+        msgspec.convert(plain(now), RunRecord)
+    except msgspec.ValidationError as error:  # a folder that could not be read again would be played for nothing
+        raise BadInput(f"this run could not be written down: {error}") from error
+    write_json(folder.run_file, now)
+    return folder
+
+
+def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
+    return {name: what for name, what in noted.items() if name in cells}
+
+
+def _of_this_model(
+    folder: RunFolder, known: Mapping[str, CellRecord], asked: Mapping[str, CellRecord]
+) -> dict[str, CellRecord]:
+    """One folder is one model's: a gain between the cells of two would be taken for that of drawing. A name that was
+    mended before anything was answered is forgotten with its failures."""
+    names = {cell.model.get("name") for cell in asked.values()}
+    others = [name for name, cell in known.items() if name not in asked and cell.model.get("name") not in names]
+    for name in others:
+        if _answered(folder, name):
+            whose = known[name].model.get("name")
+            raise RunConflict(f"{folder.path} holds {name} of another model, {whose}", _ELSEWHERE)
+    for name in others:
+        _forget(folder, name)
+    return {name: cell for name, cell in known.items() if name not in others}
+
+
+def _forget(folder: RunFolder, cell: str) -> None:
+    folder.episodes_file(cell).unlink(missing_ok=True)
+    folder.scores_file(cell).unlink(missing_ok=True)
+
+
+def _answered(folder: RunFolder, cell: str) -> bool:
+    """Whether any call of the cell brought a reply."""
+    return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
+
+
+ALIKE_IN_A_ROW = 20
+"""So many episodes in a row that fail alike, none of them the model's own doing, end the run; with more episodes at
+once, as many as those. The rest would only cost time and money: a server that is down, memory that is too small, a
+plug-in with a bug."""
+
+REFUSED_FROM_THE_FIRST = 3
+"""So many requests that the server refuses (`bad_request`), and none that it took, are no accident: the same again
+would be refused again. With more episodes at once, as many as those: a refusal comes sooner than an answer."""
+
+PATIENCE = 60.0
+"""Seconds that the episodes under way have to end once a run stops. What is cut off is played by the next start."""
+
+
+class Stopping:
+    """Looks at how episodes end, and says when it is enough."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.why = ""
+        self.without_judge = False
+        self._most = max(ALIKE_IN_A_ROW, concurrency)
+        self._most_refused = max(REFUSED_FROM_THE_FIRST, concurrency)
+        self._answered = False
+        self._kind = ""
+        self._alike = 0
+        self._last = Failure("", "")
+
+    def ended(self, episode: Episode, *, worked_before: bool = False) -> None:
+        """`worked_before`: an earlier start brought answers to the same questions' neighbours."""
+        failure = episode.failure
+        self._answered = self._answered or worked_before
+        if failure is None or failure.blames_model:  # whoever is asked does answer
+            self._kind, self._alike, self._answered = "", 0, True
+            return
+        self._alike = self._alike + 1 if failure.kind == self._kind else 1
+        self._kind = failure.kind
+        if self.why:
+            return
+        if episode.stops_run:
+            self.why = _told(failure)
+        elif self._alike >= (self._most_refused if self._only_refused else self._most):
+            self.why = f"{self._alike} episodes in a row failed alike, the last: {_told(failure)}"
+        self._last = failure
+
+    def over(self) -> None:
+        """All episodes ended: there may have been fewer than run at once."""
+        if not self.why and self._only_refused and self._alike >= REFUSED_FROM_THE_FIRST:
+            self.why = f"all {self._alike} episodes failed alike, the last: {_told(self._last)}"
+
+    @property
+    def _only_refused(self) -> bool:
+        return self._kind == "bad_request" and not self._answered
+
+    def judge_refused(self, error: CallFailed) -> None:
+        self.without_judge = True
+        self.why = self.why or f"the judge: {error}"
+
+    def told(self, cell: str, finished: int, total: int | None) -> str:
+        """What happened and what to do, in one line."""
+        of = f" of {total}" if total is not None else ""
+        return (
+            f"{cell}: stopped after {finished}{of}: {self.why}; mend it and run the same command: it plays the rest"
+        )
+
+
+def _told(failure: Failure) -> str:
+    message = " ".join(failure.message.split())[:400]
+    return message if failure.kind in message else f"{failure.kind}: {message}"
+
 
 _LOOK_AHEAD = 32
 """Samples that are made before their turn, to play the longest of them first."""
@@ -55,7 +294,7 @@ async def run_plan(
         calls = Calls(price=options.budget.price, judge_price=options.budget.judge_price)
         if options.grading.judge:
             options = replace(options, grading=counted(options.grading, calls.judge))
-        async with staff(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
+        async with open_players(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
             stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
@@ -68,7 +307,7 @@ async def run_plan(
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
-        note_ending(path, at_cost_limit=cut_short(folder, cells, options))
+        note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, options))
         return folder
     except BaseException as error:
         if begun:  # otherwise the folder is not this run's to write to
@@ -81,7 +320,7 @@ async def run_plan(
 class _CellFiles:
     """The files of one cell, open from its first episode to its last, and whoever looks on."""
 
-    def __init__(self, at: Progress, folder: RunFolder, watcher: Watcher) -> None:
+    def __init__(self, at: CellProgress, folder: RunFolder, watcher: Watcher) -> None:
         self.at = at
         self._folder, self._watcher = folder, watcher
         self._open: tuple[LineWriter, LineWriter] | None = None
@@ -124,17 +363,17 @@ class _CellFiles:
 async def _play(
     folder: RunFolder,
     cells: list[Cell],
-    players: Staff,
+    players: Players,
     options: RunOptions,
     stopping: Stopping,
     watcher: Watcher,
     calls: Calls,
 ) -> str:
     """Play what is missing, all cells in one row; returns why it stopped before the end, if it did."""
-    files = {cell.name: _CellFiles(Progress(cell), folder, watcher) for cell in cells}
-    stopped_at: Progress | None = None
+    files = {cell.name: _CellFiles(CellProgress(cell), folder, watcher) for cell in cells}
+    stopped_at: CellProgress | None = None
 
-    async def one(job: Job) -> tuple[Progress, Episode]:
+    async def one(job: Job) -> tuple[CellProgress, Episode]:
         nonlocal stopped_at
         cell = job.at.cell
         episodes, scores = files[cell.name].begin()
@@ -153,7 +392,7 @@ async def _play(
         return options.budget.used_up or bool(stopping.why)
 
     rows = [file.at for file in files.values()]
-    jobs = (job and players.ready(job) for job in supply(folder, rows, options.retry_failed, enough))
+    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, options.retry_failed, enough))
     ordered = longest_first(jobs, lambda job: job.length, min(_LOOK_AHEAD, players.at_once - 1))
     patience = asyncio.timeout(None)
     try:

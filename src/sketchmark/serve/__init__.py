@@ -1,4 +1,10 @@
-"""An OpenAI-compatible server on loopback in front of any Sketchmark model: `sketchmark serve`.
+"""What every request passes before any endpoint: its host, origin, key, size and kind, the latency, the faults.
+
+The application: every endpoint in front of one model.
+
+Running the server: until a signal (the command), or for the length of a `with` block (tests).
+
+An OpenAI-compatible server on loopback in front of any Sketchmark model: `sketchmark serve`.
 
 It lets other harnesses drive the same model, and is the far end of the wire in our own tests:
 
@@ -6,8 +12,325 @@ It lets other harnesses drive the same model, and is the far end of the wire in 
         client = openai.AsyncOpenAI(base_url=base_url, api_key="any")
 """
 
-from sketchmark.serve.app import make_app
-from sketchmark.serve.faults import Faults
-from sketchmark.serve.running import serving
+from __future__ import annotations
+
+import asyncio
+import hmac
+import signal
+import socket
+import struct
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from sketchmark.episode.model import Model
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.serve import batches, chat, files, pictures, responses
+from sketchmark.serve.batches import Batches, Fate
+from sketchmark.serve.bodies import WireError, as_wire_error
+from sketchmark.serve.faults import RESET, Dice, Faults
+from sketchmark.serve.files import FileStore
+
+MAX_BODY = 64 * 2**20
+MAX_UPLOAD = 256 * 2**20
+"""Batch files are larger than other bodies: OpenAI takes 200 MB."""
+
+
+_FORMS = ("/v1/files", "/v1/images/edits")
+
+
+class ResettableProtocol(H11Protocol):
+    """uvicorn's HTTP protocol, reachable from the ASGI scope: ASGI itself knows no way to break a connection."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, faults: Faults, key: str | None, hosts: Sequence[str]) -> None:
+        """`hosts`: the names that it answers to; `*` is any."""
+        self.app = app
+        self.hosts = hosts
+        self.dice = Dice(faults)
+        self.key = key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        headers = Headers(scope=scope)
+        try:
+            self._check_host(headers)
+            _check_origin(headers)
+            self._check_key(headers)
+            body = await _read(receive, headers, MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
+            if body is None:
+                return None
+            _check_kind(scope["path"], headers, body)
+            await asyncio.sleep(self.dice.faults.latency)
+            target = scope["path"] + "?" + scope["query_string"].decode("latin-1")
+            fault = self.dice.fate(scope["method"], target, headers.get("content-type", ""), body)
+            if fault == RESET:
+                return await _reset(scope)
+            if fault:
+                raise self._injected(int(fault))
+        except WireError as error:
+            return await error.response()(scope, receive, send)
+        return await self.app(scope, _replay(body, receive), send)
+
+    def _check_host(self, headers: Headers) -> None:
+        """A web page must not reach the server through a name that it points at loopback."""
+        name = headers.get("host", "").partition(":")[0].lower()
+        if "*" not in self.hosts and name not in self.hosts:
+            raise WireError("this server does not go by that name", status=400, code="foreign_host")
+
+    def _check_key(self, headers: Headers) -> None:
+        if self.key is None:
+            return
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        same = hmac.compare_digest(given.strip().encode(), self.key.encode())
+        if scheme.lower() != "bearer" or not same:
+            raise WireError("Incorrect API key provided.", status=401, code="invalid_api_key")
+
+    def _injected(self, status: int) -> WireError:
+        wait = self.dice.faults.retry_after
+        headers = {"Retry-After": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"} if status in (429, 503) else {}
+        return WireError(f"injected fault: {status}", status=status, code="injected_fault", headers=headers)
+
+
+def _check_origin(headers: Headers) -> None:
+    """Browsers name the page that a request comes from; this server has no pages, and programs name none."""
+    for origin in headers.getlist("origin"):
+        if origin != f"http://{headers.get('host')}":
+            raise WireError("requests from web pages are refused", status=403, code="foreign_origin")
+
+
+def _check_kind(path: str, headers: Headers, body: bytes) -> None:
+    """A body says that it is JSON, or a form where one is due: as `text/plain` a web page could send it unasked."""
+    wanted = "multipart/form-data" if path in _FORMS else "application/json"
+    if body and headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
+        raise WireError(f"the body must be sent as {wanted}", status=415, code="unsupported_media_type")
+
+
+async def _read(receive: Receive, headers: Headers, limit: int) -> bytes | None:
+    """The whole body, or None when the client left before it was complete."""
+    announced = headers.get("content-length", "0")
+    chunks: list[bytes] = []
+    size = int(announced) if announced.isdecimal() else 0
+    if size <= limit:
+        size = 0
+        while size <= limit:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if not message.get("more_body", False):
+                break
+    if size > limit:
+        # The rest of the body is not read, so the connection cannot be used again.
+        raise WireError(
+            f"the body is over the limit of {limit} bytes",
+            status=413,
+            code="body_too_large",
+            headers={"Connection": "close"},
+        )
+    return b"".join(chunks)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    done = False
+
+    async def again() -> Message:
+        nonlocal done
+        if done:
+            return await receive()
+        done = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _reset(scope: Scope) -> None:
+    transport: asyncio.Transport = scope["state"]["transport"]
+    connection: socket.socket = transport.get_extra_info("socket")
+    # Lingering for zero seconds makes the kernel send RST instead of an orderly FIN.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+    # uvicorn answers 500 for an application that returns without a reply, unless it has seen the connection go.
+    await asyncio.sleep(0)
+
+
+NO_FAULTS = Faults()
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def make_app(
+    model: Model,
+    faults: Faults = NO_FAULTS,
+    *,
+    key: str | None = None,
+    fates: Sequence[Fate] = ("complete",),
+    hosts: Sequence[str] = LOOPBACK,
+) -> Starlette:
+    """An OpenAI-compatible application. `key`: the bearer token to ask for; `fates`: how the batch jobs end, in turn;
+    `hosts`: the names that it answers to.
+
+    The model is not closed by it: whoever made the model closes it.
+    """
+    store = FileStore()
+    answers = {
+        "/v1/chat/completions": partial(chat.answer, model),
+        "/v1/images/generations": partial(pictures.answer, model),
+    }
+    jobs = Batches(store, answers, fates, faults.seed)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await jobs.stop()
+
+    return Starlette(
+        routes=[
+            *_models(model),
+            *chat.routes(model),
+            *responses.routes(model),
+            *pictures.routes(model),
+            *files.routes(store),
+            *batches.routes(jobs),
+        ],
+        middleware=[Middleware(Gate, faults=faults, key=key, hosts=hosts)],
+        exception_handlers=dict.fromkeys((WireError, SketchmarkError, HTTPException, Exception), _answer_error),
+        lifespan=lifespan,
+    )
+
+
+async def _answer_error(http: Request, error: Exception) -> Response:
+    return as_wire_error(error).response()
+
+
+def _models(model: Model) -> list[Route]:
+    served: dict[str, Any] = {
+        "id": model.name,
+        "object": "model",
+        "created": int(time.time()),
+        "owned_by": "sketchmark",
+    }
+
+    async def listed(http: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [served]})
+
+    async def shown(http: Request) -> Response:
+        name = http.path_params["name"]
+        if name != model.name:
+            raise WireError(f"The model {name!r} does not exist", status=404, code="model_not_found")
+        return JSONResponse(served)
+
+    return [Route("/v1/models", listed), Route("/v1/models/{name:path}", shown)]
+
+
+HOST = "127.0.0.1"
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handling, which raises the signal again after the shutdown and so ends every
+    process that was stopped in order as if it had been killed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _server(app: Starlette) -> _Server:
+    config = uvicorn.Config(
+        app,
+        http=ResettableProtocol,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=5,
+    )
+    return _Server(config)
+
+
+def _listen(port: int, host: str = HOST) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise BadInput(f"cannot listen on {host}:{port}: {error}", "--port 0 takes any free port") from error
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
+
+
+async def serve(
+    model: Model,
+    *,
+    port: int,
+    ready: Callable[[str], None],
+    host: str = HOST,
+    faults: Faults = NO_FAULTS,
+    key: str | None = None,
+    fates: Sequence[Fate] = ("complete",),
+) -> None:
+    """Serve until SIGINT or SIGTERM, finish what is under way, and close the model. Beyond this machine only with a
+    key; then any name may be asked for, since a page in a browser does not have it."""
+    if host not in LOOPBACK and not key:
+        raise BadInput(f"--host {host} would serve whoever can reach it", "ask for a token with --key-env NAME")
+    try:
+        with _listen(port, host) as listening:
+            names = LOOPBACK if host in LOOPBACK else ("*",)
+            server = _server(make_app(model, faults, key=key, fates=fates, hosts=names))
+            loop = asyncio.get_running_loop()
+
+            def stop() -> None:
+                server.should_exit = True
+
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop)
+            ready(_url(listening))
+            await server.serve(sockets=[listening])
+    finally:
+        await model.close()
+
+
+@contextmanager
+def serving(
+    model: Model,
+    *,
+    faults: Faults = NO_FAULTS,
+    key: str | None = None,
+    fates: Sequence[Fate] = ("complete",),
+) -> Iterator[str]:
+    """A server on a free port in a thread of its own; gives its base URL. The model runs in that thread's loop."""
+    with _listen(0) as listening:
+        server = _server(make_app(model, faults, key=key, fates=fates))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
+        thread.start()
+        try:
+            yield _url(listening)
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
 
 __all__ = ["Faults", "make_app", "serving"]

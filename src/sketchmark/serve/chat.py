@@ -1,4 +1,7 @@
-"""Chat completions, the way out: a reply as one completion or as a stream of chunks."""
+"""Chat completions, the way in: messages of any roles and parts become a context.
+
+Chat completions, the way out: a reply as one completion or as a stream of chunks.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,111 @@ import re
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from sketchmark.models.base import Finish, Model, Reply
+from sketchmark.episode.model import Finish, Model, Options, Reply
+from sketchmark.episode.sample import Author, Content, Context, Part
 from sketchmark.serve import bodies
-from sketchmark.serve.chat_request import ChatRequest, read_chat
-from sketchmark.serve.wire_errors import WireError
+from sketchmark.serve.bodies import WireError
+
+_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
+_OF_TOOLS = ("tool_calls", "function_call")
+_HANDLED = frozenset({"messages", "modalities", "stream", "stream_options"})
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    context: Context
+    options: Options
+    draws: bool
+    beside: bool
+    """Drawings go beside the content, as `images`, where OpenRouter and litellm have them. Who asks for a picture
+    alone gets it in the content, where vLLM-Omni has it."""
+    stream: bool
+    stream_usage: bool
+
+
+def read_chat(body: Mapping[str, Any]) -> ChatRequest:
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise WireError("messages must be a list that is not empty", param="messages")
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        raise WireError("you must provide a model parameter", param="model")
+    bodies.one_only(body)
+    parts = tuple(part for i, message in enumerate(messages) for part in _parts(message, f"messages[{i}]"))
+    if not parts:
+        raise WireError("the messages have no content", param="messages")
+    stream_options = body.get("stream_options")
+    return ChatRequest(
+        context=Context(parts),
+        options=bodies.options(body, _HANDLED),
+        draws=_draws(body.get("modalities")),
+        beside="text" in (body.get("modalities") or ()),
+        stream=bodies.streams(body),
+        stream_usage=isinstance(stream_options, dict) and stream_options.get("include_usage") is True,
+    )
+
+
+def _draws(modalities: object) -> bool:
+    if modalities is None:
+        return False
+    if not isinstance(modalities, list) or not modalities:
+        raise WireError("modalities must be a list that is not empty", param="modalities")
+    for modality in modalities:
+        if modality not in ("text", "image"):
+            raise WireError(f"unknown modality {modality!r}: text and image are known", param="modalities")
+    return "image" in modalities
+
+
+def _parts(message: object, param: str) -> Iterator[Part]:
+    if not isinstance(message, dict):
+        raise WireError("a message must be an object", param=param)
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _AUTHORS:
+        raise WireError(f"unknown role {role!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    for name in _OF_TOOLS:
+        if message.get(name):
+            raise WireError("the models of this server call no tools", param=f"{param}.{name}")
+    for name, parts in _lists(message, role, param).items():
+        for i, part in enumerate(parts):
+            yield Part(_content(part, f"{param}.{name}[{i}]"), _AUTHORS[role])
+
+
+def _lists(message: Mapping[str, Any], role: str, param: str) -> dict[str, list[object]]:
+    """The parts of a message by the field that holds them. What this server gave is understood when it comes back: a
+    drawing beside the text, as `images`, and no text where the model said none."""
+    content, images, refusal = message.get("content"), message.get("images"), message.get("refusal")
+    if images is not None and not isinstance(images, list):
+        raise WireError("images must be a list of parts", param=f"{param}.images")
+    if role == "assistant" and (content is None or (content == "" and (images or refusal))):
+        content = []
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        raise WireError("content must be a text or a list of parts", param=f"{param}.content")
+    refused = [{"type": "refusal", "refusal": refusal}] if refusal else []
+    return {"content": content, "refusal": refused, "images": images or []}
+
+
+def _content(part: object, param: str) -> Content:
+    if not isinstance(part, dict):
+        raise WireError("a part must be an object", param=param)
+    match part.get("type"):
+        case "text" | "refusal" as kind:
+            return bodies.words(part, kind, param)
+        case "image_url":
+            image_url = part.get("image_url")
+            return bodies.picture_from_url(image_url.get("url") if isinstance(image_url, dict) else image_url, param)
+        case "input_audio":
+            return bodies.sound(part.get("input_audio"), param)
+        case other:
+            raise WireError(f"unknown part type {other!r}: text, image_url and input_audio are known", param=param)
+
 
 _FINISH: Mapping[Finish, str] = {"length": "length", "refused": "content_filter"}
 

@@ -1,9 +1,13 @@
-"""`/v1/files`: what batches read and write, kept in memory while the server runs."""
+"""OpenAI's form of a list: newest first, paged by `limit` and `after`.
+
+`/v1/files`: what batches read and write, kept in memory while the server runs.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -13,8 +17,29 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sketchmark.serve.listing import page
-from sketchmark.serve.wire_errors import WireError
+from sketchmark.serve.bodies import WireError
+
+
+def page(items: Iterable[dict[str, Any]], query: Mapping[str, str]) -> dict[str, Any]:
+    rows = list(items)[::-1]
+    after = query.get("after")
+    if after:
+        ids = [row["id"] for row in rows]
+        if after not in ids:
+            raise WireError(f"after: there is no {after}", param="after")
+        rows = rows[ids.index(after) + 1 :]
+    limit = query.get("limit", "100")
+    if not limit.isdecimal() or not 1 <= int(limit) <= 10_000:
+        raise WireError("limit must be a whole number from 1 to 10000", param="limit")
+    shown = rows[: int(limit)]
+    return {
+        "object": "list",
+        "data": shown,
+        "first_id": shown[0]["id"] if shown else None,
+        "last_id": shown[-1]["id"] if shown else None,
+        "has_more": len(shown) < len(rows),
+    }
+
 
 MAX_KEPT = 2**30
 

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sketchmark.models.base import Model, Reply
-from sketchmark.parts import Context, Part, of
-from sketchmark.picture import Picture
+from sketchmark.episode.model import Model, Reply
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
 from sketchmark.serve import bodies
-from sketchmark.serve.wire_errors import WireError
+from sketchmark.serve.bodies import WireError
 
 _HANDLED = frozenset({"prompt", "response_format", "stream"})
 _FILES = ("image", "image[]")

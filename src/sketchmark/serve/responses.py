@@ -1,4 +1,7 @@
-"""The Responses API, the way out: text as a message, a drawing as a call of the `image_generation` tool."""
+"""The Responses API, the way in: items become a context. Nothing is kept between requests.
+
+The Responses API, the way out: text as a message, a drawing as a call of the `image_generation` tool.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,146 @@ import base64
 import json
 import time
 import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sketchmark.models.base import Model, Reply
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Author, Content, Context, Part
 from sketchmark.serve import bodies
-from sketchmark.serve.responses_request import TOOL, ResponsesRequest, read_responses
+from sketchmark.serve.bodies import WireError
+
+_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
+_STATE = ("previous_response_id", "conversation")
+TOOL = "image_generation"
+_HANDLED = frozenset(
+    {"input", "instructions", "tools", "tool_choice", "max_output_tokens", "stream", "include", "image", *_STATE}
+    | {"max_tool_calls", "parallel_tool_calls", "truncation", "background", "service_tier", "text"}
+)
+
+
+@dataclass(frozen=True)
+class ResponsesRequest:
+    context: Context
+    options: Options
+    draws: bool
+
+
+def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        raise WireError("you must provide a model parameter", param="model")
+    if bodies.streams(body):
+        raise WireError("this server does not stream responses; chat completions can", param="stream")
+    for name in _STATE:
+        if body.get(name) is not None:
+            raise WireError("this server keeps no responses: send the whole conversation as input", param=name)
+    parts = [*_instructions(body.get("instructions")), *_input(body.get("input"))]
+    if not parts:
+        raise WireError("the input has no content", param="input")
+    tool = _drawing_tool(body.get("tools"))
+    limit = bodies.whole_number(body, "max_output_tokens", 1, 2**31 - 1)
+    asked = {name: value for name, value in body.items() if name not in _HANDLED}
+    of_tool = {name: value for name, value in (tool or {}).items() if name != "type"}
+    settings = {**asked, **_text_settings(body.get("text")), **of_tool}
+    options = bodies.options({**settings, "max_tokens": limit}, frozenset())
+    return ResponsesRequest(Context(tuple(parts)), options, _is_to_draw(tool, body.get("tool_choice")))
+
+
+def _text_settings(text: object) -> dict[str, Any]:
+    """How the text is to be. A format goes by chat's name and in chat's form: a model need know only one of them."""
+    if text is None:
+        return {}
+    form = text.get("format") if isinstance(text, dict) else text
+    if not isinstance(text, dict) or not isinstance(form, dict | None):
+        raise WireError("text must be an object, and its format too", param="text")
+    others = {name: value for name, value in text.items() if name != "format"}
+    if form is None or form.get("type") == "text":
+        return others
+    if form.get("type") == "json_schema":
+        form = {"type": "json_schema", "json_schema": {name: form[name] for name in form if name != "type"}}
+    return {**others, "response_format": form}
+
+
+def _drawing_tool(tools: object) -> Mapping[str, Any] | None:
+    if tools is None:
+        return None
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise WireError("tools must be a list of objects", param="tools")
+    for i, tool in enumerate(tools):
+        if tool.get("type") != TOOL:
+            raise WireError(f"unknown tool {tool.get('type')!r}: {TOOL} is known", param=f"tools[{i}].type")
+    return tools[0] if tools else None
+
+
+def _is_to_draw(tool: Mapping[str, Any] | None, choice: object) -> bool:
+    """A model here says or draws, as it is told; it does not choose by itself. With the tool at hand it draws, unless
+    the choice is `none`: `auto` would otherwise mean that no client ever sees a picture."""
+    forced = isinstance(choice, dict) and choice.get("type") == TOOL
+    if forced and tool is None:
+        raise WireError(f"tool_choice names {TOOL}, which is not among the tools", param="tool_choice")
+    return tool is not None and choice != "none"
+
+
+def _instructions(text: object) -> list[Part]:
+    if text is None or text == "":
+        return []
+    if not isinstance(text, str):
+        raise WireError("instructions must be a text", param="instructions")
+    return [Part(text)]
+
+
+def _input(given: object) -> Iterator[Part]:
+    if isinstance(given, str):
+        if given:
+            yield Part(given)
+        return
+    if not isinstance(given, list):
+        raise WireError("input must be a text or a list of items", param="input")
+    for i, item in enumerate(given):
+        yield from _item(item, f"input[{i}]")
+
+
+def _item(item: object, param: str) -> Iterator[Part]:
+    if not isinstance(item, dict):
+        raise WireError("an item must be an object", param=param)
+    kind = item.get("type", "message")
+    if kind == "reasoning":
+        return  # what a model thought is its provider's to keep; ours have no such state
+    if kind == "image_generation_call":
+        if not isinstance(item.get("result"), str):
+            raise WireError("no such item: this server keeps no responses", status=404, param=param)
+        yield Part(bodies.picture_from_url(f"data:;base64,{item['result']}", f"{param}.result"), "model")
+        return
+    if kind != "message":
+        raise WireError(f"unknown item type {kind!r}: message and image_generation_call are known", param=param)
+    author = _AUTHORS.get(str(item.get("role")))
+    if author is None:
+        raise WireError(f"unknown role {item.get('role')!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    content = item.get("content")
+    if isinstance(content, str):
+        content = [{"type": "input_text", "text": content}]
+    if not isinstance(content, list):
+        raise WireError("content must be a text or a list of parts", param=f"{param}.content")
+    for i, part in enumerate(content):
+        yield Part(_content(part, f"{param}.content[{i}]"), author)
+
+
+def _content(part: object, param: str) -> Content:
+    if not isinstance(part, dict):
+        raise WireError("a part must be an object", param=param)
+    match part.get("type"):
+        case "input_text" | "output_text" | "text":
+            return bodies.words(part, "text", param)
+        case "refusal":
+            return bodies.words(part, "refusal", param)
+        case "input_image":
+            return bodies.picture_from_url(part.get("image_url"), param)
+        case other:
+            raise WireError(f"unknown part type {other!r}: input_text and input_image are known", param=param)
 
 
 def routes(model: Model) -> list[Route]:

@@ -4,19 +4,22 @@ Everything here is plain numbers in, plain numbers out: nothing knows about runs
 `docs/statistics.md` says which method is used when, and how well it covers.
 """
 
-from sketchmark.stats.intervals import Interval, interval
-from sketchmark.stats.paired import (
+from __future__ import annotations
+
+from sketchmark.stats.differences import (
     CLEAR,
     Difference,
+    Trend,
     Verdict,
     holm,
     mcnemar_exact,
     paired_difference,
     paired_permutation,
+    trend,
     verdict,
 )
+from sketchmark.stats.intervals import Interval, interval
 from sketchmark.stats.power import Pilot, samples_needed, smallest_gain
-from sketchmark.stats.trend import Trend, trend
 
 __all__ = [
     "CLEAR",

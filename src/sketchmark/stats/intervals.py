@@ -1,16 +1,184 @@
-"""A mean and its 95 % interval."""
+"""Items that share a picture or a source are not independent: how uncertain is their mean then?
+
+The few distribution functions the intervals need, so that SciPy stays out of the install.
+
+Intervals for numbers of any range: t where the middle of a sum is normal enough, otherwise a bootstrap.
+
+A mean and its 95 % interval.
+
+Scores are shares of one, unless a task's own code makes them otherwise: an accuracy in per cent, a sum.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sketchmark.stats.bootstrap import studentised
-from sketchmark.stats.clusters import Clusters, Floats, Labels
-from sketchmark.stats.distributions import normal_quantile, t_quantile
+Floats = npt.NDArray[np.float64]
+Labels = Sequence[object] | npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Values added up by cluster. Without labels, and where a label is None, an item is a cluster of its own."""
+
+    sizes: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, values: Floats, labels: Labels | None) -> Clusters:
+        if labels is None:
+            return cls(np.ones(len(values)), values)
+        if len(labels) != len(values):
+            raise ValueError(f"{len(values)} values but {len(labels)} cluster labels")
+        codes = _codes(labels)
+        return cls(np.bincount(codes).astype(float), np.bincount(codes, weights=values).astype(float))
+
+    @property
+    def shared(self) -> bool:
+        return bool(np.any(self.sizes > 1))
+
+    @property
+    def effective_count(self) -> float:
+        """How many independent items there would be if all items of a cluster always agreed (Kish)."""
+        return float(self.sizes.sum() ** 2 / np.sum(self.sizes**2))
+
+    def variance_of_mean(self) -> tuple[float, float]:
+        """(variance, degrees of freedom) of the mean over all items; needs two clusters.
+
+        Bias-reduced cluster-robust variance (CR2) with the degrees of freedom of Bell and McCaffrey (2002). Clusters
+        of very different sizes otherwise give intervals that are too narrow. With clusters of equal size both are the
+        textbook ones: squared deviations of the cluster means over G(G-1), and G-1.
+        """
+        n = float(self.sizes.sum())
+        share = self.sizes / n
+        residuals = self.totals - self.sizes * (self.totals.sum() / n)
+        variance = float(np.sum(residuals**2 / (1 - share))) / n**2
+        leverage = self.sizes * share / (1 - share)
+        squared = float(np.sum(self.sizes**2) + leverage.sum() ** 2 - np.sum(leverage**2))
+        return variance, n**2 / squared
+
+
+def _codes(labels: Labels) -> npt.NDArray[np.intp]:
+    seen: dict[object, int] = {}
+    codes = np.empty(len(labels), dtype=np.intp)
+    for place, label in enumerate(labels):
+        key = ("alone", place) if label is None else ("named", label)
+        codes[place] = seen.setdefault(key, len(seen))
+    return codes
+
+
+_SMALLEST = 1e-300
+
+
+def normal_quantile(probability: float) -> float:
+    return NormalDist().inv_cdf(probability)
+
+
+def beta_cdf(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction (Lentz's method, DLMF 8.17.22)."""
+    if x <= 0.0:
+        return 0.0
+    if x >= 1.0:
+        return 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1.0 - beta_cdf(1.0 - x, b, a)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    c, d = 1.0, 1.0 / max(1.0 - (a + b) * x / (a + 1), _SMALLEST)
+    fraction = d
+    for m in range(1, 10_000):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1.0 / _away_from_zero(1.0 + term * d)
+            c = _away_from_zero(1.0 + term / c)
+            fraction *= c * d
+        if abs(c * d - 1.0) < 1e-15:
+            break
+    return front * fraction / a
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _SMALLEST else _SMALLEST
+
+
+def binomial_cdf(k: int, n: int, probability: float) -> float:
+    """P(X <= k) of n trials."""
+    if k < 0:
+        return 0.0
+    if k >= n:
+        return 1.0
+    return beta_cdf(1.0 - probability, n - k, k + 1)
+
+
+def t_upper_tail(x: float, df: float) -> float:
+    """P(T > x) for x >= 0."""
+    return 0.5 * beta_cdf(df / (df + x * x), df / 2, 0.5)
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(probability: float, df: float) -> float:
+    """For probabilities above one half. Newton from the normal quantile never overshoots: the tail is convex."""
+    x = normal_quantile(probability)
+    log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
+    for _ in range(200):
+        density = math.exp(log_scale - (df + 1) / 2 * math.log1p(x * x / df))
+        step = (t_upper_tail(x, df) - (1.0 - probability)) / density
+        x += step
+        if abs(step) < 1e-12 * x:
+            break
+    return x
+
+
+RESAMPLES = 2000
+FEWEST, MOST = 8, 1000
+"""Below, resamples repeat the same few values; above, t covers as well and costs nothing."""
+
+
+def studentised(groups: Clusters, seed: int) -> tuple[float | None, float | None, str]:
+    """(low, high, method) of the mean. Whole clusters are resampled.
+
+    The studentised bootstrap follows skewed values, where t covers too little and percentile bootstraps even less.
+    """
+    count = len(groups.sizes)
+    if count < 2:
+        return None, None, "none"
+    mean = float(groups.totals.sum() / groups.sizes.sum())
+    variance, df = groups.variance_of_mean()
+    error = variance**0.5
+    if FEWEST <= count <= MOST and error > 0:
+        ratios = _bootstrap_t(groups, mean, seed)
+        if len(ratios) > RESAMPLES / 2:
+            below, above = np.quantile(ratios, [0.025, 0.975])
+            return mean - float(above) * error, mean - float(below) * error, "bootstrap-t"
+    half = t_quantile(0.975, df) * error
+    return mean - half, mean + half, "t"
+
+
+def _bootstrap_t(groups: Clusters, mean: float, seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    count = len(groups.sizes)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    weights = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+    sizes, totals = weights @ groups.sizes, weights @ groups.totals
+    means = totals / sizes
+    squares = (
+        weights @ groups.totals**2
+        - 2 * means * (weights @ (groups.totals * groups.sizes))
+        + means**2 * (weights @ groups.sizes**2)
+    )
+    errors = np.sqrt(np.maximum(squares, 0) * count / (count - 1)) / sizes
+    usable = errors > 1e-9 * max(1.0, float(np.abs(groups.totals).max()))
+    ratios: np.ndarray[tuple[int], np.dtype[np.float64]] = (means[usable] - mean) / errors[usable]
+    return ratios
+
 
 UPPER = 0.975
 """Both tails together leave out 5 %."""
@@ -109,3 +277,9 @@ def effective_size(groups: Clusters, x: Floats, binary_variance: float, between:
     ratio = float(np.var(x, ddof=1)) / binary_variance
     ratio += (1 - ratio) * (1 + between) ** -1.5
     return n / ratio, quantile
+
+
+def in_points(value: float, ci: Sequence[float | None] = ()) -> float:
+    """A share in points; a number that is no share as it is. Its interval tells, where it is small itself."""
+    share = all(end is None or abs(end) <= 1 for end in (value, *ci))
+    return 100 * value if share else value

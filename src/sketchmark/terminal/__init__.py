@@ -1,17 +1,115 @@
-"""The one place that writes to the terminal, because most of what is printed others wrote: models, servers, task
-files, data sets, file names. `tests/core/test_terminal_source.py` sees to it that nothing else prints."""
+"""Lines for the terminal, with nothing in them that a terminal obeys.
 
-from sketchmark.terminal.telling import (
-    counted,
-    notice,
-    one_line,
-    progress_log,
-    show_progress,
-    shown,
-    tell,
-    tell_all,
-    tell_of_the_rest,
+The one place that writes to the terminal, because most of what is printed others wrote: models, servers, task
+files, data sets, file names. `tests/core/test_terminal_source.py` sees to it that nothing else prints.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import threading
+import traceback
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+import click
+
+Item = TypeVar("Item")
+
+_LONGEST = 2_000
+"""A server may answer with a megabyte; what to do about it stands at the beginning."""
+
+_LONGEST_LABEL = 36
+"""Beside a bar and its numbers, in 80 columns."""
+
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # all controls but tab and line feed: escapes, carriage return, backspace
+    "\xad\u0600-\u0605\u061c\u06dd\u070f\u180e"  # what is not seen, and what turns the writing direction
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff"  # halves of a character, which cannot be encoded
+    "\U000e0000-\U000e007f]"
 )
+
+
+def shown(text: str) -> str:
+    r"""The text with such characters spelled out, an escape as `\u001b`: as JSON spells them, so that JSON which is
+    printed stays the same JSON."""
+    return _OBEYED.sub(lambda found: _spelled(found[0]), text)
+
+
+def _spelled(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def one_line(text: str) -> str:
+    """As `shown`, on one line and not without end: nobody's text can pass for a further line of ours."""
+    cut = f"{text[:_LONGEST]}… ({len(text):,} characters)" if len(text) > _LONGEST else text
+    return shown(" ".join(cut.splitlines()))
+
+
+def tell(line: object = "", *, err: bool = False, bold: bool = False) -> None:
+    """Print one line."""
+    text = one_line(str(line))
+    click.echo(click.style(text, bold=True) if bold else text, err=err)
+
+
+def tell_all(text: str, *, err: bool = False) -> None:
+    """Print a text of several lines, whole: a prompt, JSON, a table."""
+    click.echo(shown(text.removesuffix("\n")), err=err)
+
+
+def notice(line: str) -> None:
+    """Print one line on standard error, for functions that take a `notify`."""
+    tell(line, err=True)
+
+
+def show_progress(shown: bool = True) -> None:
+    """Let a command print progress, if it has a terminal. Programs that call Sketchmark from Python have a screen of
+    their own. The level is set on the logger itself, so that `--verbosity` does not change it."""
+    progress_log().setLevel(logging.INFO if shown and sys.stderr.isatty() else logging.WARNING)
+
+
+def progress_log() -> logging.Logger:
+    """The log for progress of long downloads, at level INFO. It is discarded unless a command shows progress."""
+    return logging.getLogger("sketchmark.progress")
+
+
+def someone_looks_on() -> bool:
+    return progress_log().level == logging.INFO and sys.stderr.isatty()
+
+
+def counted(items: Iterable[Item], total: int | None, label: str) -> AbstractContextManager[Iterable[Item]]:
+    """The items, with a bar on standard error where someone looks on."""
+    return click.progressbar(
+        items,
+        length=total,
+        label=one_line(label)[:_LONGEST_LABEL],
+        width=20,
+        file=sys.stderr,
+        hidden=not someone_looks_on(),
+    )
+
+
+def tell_of_the_rest() -> None:
+    """Log records, warnings and the traceback of a bug can quote a stranger too: they go the same way."""
+    logging.basicConfig(handlers=[_Telling()], format="%(message)s")
+    logging.captureWarnings(True)
+    sys.excepthook = lambda kind, error, at: _tell_traceback(error)
+    threading.excepthook = lambda ended: _tell_traceback(ended.exc_value)
+
+
+class _Telling(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        tell_all(self.format(record), err=True)
+
+
+def _tell_traceback(error: BaseException | None) -> None:
+    tell_all("".join(traceback.format_exception(error)), err=True)
+
 
 __all__ = [
     "counted",

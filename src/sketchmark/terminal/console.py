@@ -1,5 +1,8 @@
 """Tables and progress bars. Rich reads markup and emoji codes in every text unless it is told not to, and passes
-escapes on: here it gets texts that are only texts."""
+escapes on: here it gets texts that are only texts.
+
+The output of a notebook's cell, which is no terminal: a line there can be replaced, not written over.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextCol
 from rich.table import Column
 from rich.text import Text
 
-from sketchmark.terminal.telling import one_line
+from sketchmark.terminal import one_line
 
 
 class _TextsOnly(Console):
@@ -102,3 +105,27 @@ def bars() -> Bars:
         console=out,
         refresh_per_second=4,
     )
+
+
+def in_notebook() -> bool:
+    """Whether this Python is a notebook's kernel; nothing is imported to find out."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return getattr(shell, "kernel", None) is not None
+
+
+class CellOutput:
+    """A place in the output of the cell that runs, whose text is replaced by the next."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, text: str) -> None:
+        from IPython import display
+
+        plain = {"text/plain": text}
+        if self._handle is None:
+            self._handle = display.DisplayHandle()  # type: ignore[no-untyped-call]
+            self._handle.display(plain, raw=True)
+        else:
+            self._handle.update(plain, raw=True)

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from sketchmark.terminal.telling import one_line, tell
+from sketchmark.terminal import one_line, tell
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.text import Text
+
 
 INTERVAL = "95 %"
 """In the name of a column that is never torn from the number before it."""

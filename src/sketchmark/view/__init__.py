@@ -1,1 +1,221 @@
-"""The viewer: a local web application over run folders. It reads them and never writes to them."""
+"""The viewer: a local web application over run folders. It reads them and never writes to them.
+
+What every request must have, and what every answer says: the viewer shows a stranger's text on your machine.
+
+The viewer's web application: it only reads, and only run folders.
+
+Running the viewer: until it is interrupted (the command), or for the length of a `with` block (tests).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request, cookie_parser
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.view.runs import in_words
+from sketchmark.view.views import Views
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Guard:
+    """Lets a request in only if it names this server and brings the token, once in the address and from then on in a
+    cookie. The Host check keeps out a web page that points its own name at loopback; the token keeps out everyone
+    else on this machine."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app = app
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        return await self._answer(scope)(scope, receive, send_guarded)
+
+    def _answer(self, scope: Scope) -> ASGIApp:
+        headers = Headers(scope=scope)
+        host, _, port = headers.get("host", "").partition(":")
+        if host not in ("127.0.0.1", "localhost"):
+            return PlainTextResponse("This is not the address of this server.\n", 421)
+        if scope["method"] not in ("GET", "HEAD"):
+            return PlainTextResponse("The viewer only reads.\n", 405)
+        cookie = f"sketchmark_{port or '80'}"
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = dict(query).get("token", "")
+        if given and self._is_token(given):
+            rest = urlencode([(key, value) for key, value in query if key != "token"])
+            path = scope["path"] if not scope["path"].startswith("//") else "/"
+            answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
+            answer.set_cookie(cookie, self.token, httponly=True, samesite="lax")
+            return answer
+        if self._is_token(cookie_parser(headers.get("cookie", "")).get(cookie, "")):
+            return self.app
+        return PlainTextResponse(
+            "Open the address that `sketchmark view` printed: it holds the key to this page.\n", 403
+        )
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+
+Made = TypeVar("Made")
+
+STATIC = Path(__file__).parent / "static"
+_FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+"""report.html carries its own styles; a run folder from a stranger may carry anything under that name."""
+
+
+def make_app(root: Path, token: str) -> Starlette:
+    views = Views(root)
+    threading.Thread(target=views.warm, daemon=True).start()
+    return Starlette(
+        routes=[
+            Route("/api/runs", _json(views.runs)),
+            Route("/api/run", _json(views.run)),
+            Route("/api/samples", _json(views.samples)),
+            Route("/api/episode", _json(views.episode)),
+            Route("/api/difference", _json(views.difference)),
+            Route("/api/compare", _json(views.compare)),
+            Route("/api/version", _json(views.version)),
+            Route("/picture", _picture(views.picture)),
+            Route("/thumbnail", _picture(views.thumbnail)),
+            Route("/overlay", _picture(views.overlay)),
+            Route("/sound", _sound(views)),
+            Route("/report", _report(views)),
+            Mount("/static", StaticFiles(directory=STATIC)),
+            *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
+        ],
+        middleware=[Middleware(Guard, token=token)],
+        exception_handlers={404: _missing},
+    )
+
+
+class _Strict(JSONResponse):
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _json(view: Callable[[dict[str, str]], Any]) -> Callable[[Request], Any]:
+    return _answering(view, _Strict)
+
+
+def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[Request], Any]:
+    return _answering(view, lambda made: Response(made[0], media_type=made[1], headers=_FOREVER))
+
+
+def _sound(views: Views) -> Callable[[Request], Any]:
+    """From the file, since that answers requests for a part: without it no one could skip to the middle."""
+    return _answering(views.sound, lambda made: FileResponse(made[0], media_type=made[1], headers=_FOREVER))
+
+
+def _report(views: Views) -> Callable[[Request], Any]:
+    policy = {"Content-Security-Policy": REPORT_POLICY}
+    return _answering(views.report, lambda path: FileResponse(path, media_type="text/html", headers=policy))
+
+
+def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:
+    """What a view makes of the request; whatever a broken or hostile run folder leads to is said in a line."""
+
+    async def answer(http: Request) -> Response:
+        try:
+            return wrap(await run_in_threadpool(view, dict(http.query_params)))
+        except Exception as error:
+            return JSONResponse({"error": in_words(error)}, 404 if isinstance(error, SketchmarkError) else 500)
+
+    return answer
+
+
+async def _shell(http: Request) -> Response:
+    return FileResponse(STATIC / "index.html", media_type="text/html")
+
+
+async def _missing(http: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "there is no such page"}, 404)
+
+
+HOST = "127.0.0.1"
+
+
+def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
+    """Serve the runs below `root` on loopback until Ctrl-C; `ready` gets the address with its token."""
+    server, listening, address = _prepare(root, port)
+    with listening:
+        ready(address)
+        try:
+            asyncio.run(server.serve(sockets=[listening]))
+        except KeyboardInterrupt:
+            return
+
+
+@contextmanager
+def serving(root: Path) -> Iterator[str]:
+    """A viewer on a free port in a thread of its own; gives its address."""
+    server, listening, address = _prepare(root, 0)
+    with listening:
+        # Signals belong to the main thread: uvicorn leaves them alone when it runs in another.
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+def _prepare(root: Path, port: int) -> tuple[uvicorn.Server, socket.socket, str]:
+    token = secrets.token_urlsafe(24)
+    config = uvicorn.Config(
+        make_app(root, token),
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=2,
+    )
+    try:
+        listening = socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        raise BadInput(f"cannot listen on {HOST}:{port}: {error}", "--port 0 takes any free port") from error
+    return uvicorn.Server(config), listening, f"http://{HOST}:{listening.getsockname()[1]}/?token={token}"

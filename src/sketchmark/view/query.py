@@ -1,17 +1,87 @@
-"""Which episodes a view asks for: filters, order, page."""
+"""Text search in transcripts, without an index: a cell's lines are looked through as bytes, and a line is parsed only
+where the words could also be part of the format.
+
+Which episodes a view asks for: filters, order, page.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
-from sketchmark.runs.readings import disagreements
-from sketchmark.runs.results_format import TwoReadings
-from sketchmark.runs.rows import ScoredSample
-from sketchmark.view.search import matching
+import msgspec
+
+from sketchmark.episode import Act
+from sketchmark.episode.model import Finish
+from sketchmark.episode.sample import Author
+from sketchmark.folder import EPISODES
+from sketchmark.folder.format import EpisodeLine
+from sketchmark.folder.index import CellView, RunView, change, outcome
+from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.results_format import TwoReadings
+from sketchmark.media.sound import FORMATS
+from sketchmark.models.cache import USAGE
+from sketchmark.results.scorings import disagreements
+
+_COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
+
+
+def matching(cell: CellView, text: str) -> frozenset[str]:
+    """The samples whose transcript contains the text, upper and lower case alike."""
+    wanted = text.casefold()
+    # bytes.lower() changes ASCII letters alone: a text with others is looked for in the parsed line.
+    needle = json.dumps(text, ensure_ascii=False)[1:-1].lower().encode() if text.isascii() else b""
+    sure = bool(needle) and not _could_be_format(wanted)
+    return frozenset(
+        sample
+        for sample, line in cell.raw_lines()
+        if needle in line.lower() and (sure or any(wanted in part.casefold() for part in _texts(line, cell.name)))
+    )
+
+
+def _could_be_format(wanted: str) -> bool:
+    """Lines are written without spaces between their parts, so words with a space are always someone's text."""
+    return " " not in wanted and (wanted in _FORMAT or bool(_COULD_BE_FORMAT.fullmatch(wanted)))
+
+
+def _words(kind: msgspec.inspect.Type) -> Iterator[str]:
+    """Every key that a line of this kind can hold."""
+    if isinstance(kind, (msgspec.inspect.StructType, msgspec.inspect.DataclassType)):
+        for field in kind.fields:
+            yield field.encode_name
+            yield from _words(field.type)
+    elif isinstance(kind, msgspec.inspect.UnionType):
+        for one in kind.types:
+            yield from _words(one)
+    elif isinstance(kind, msgspec.inspect.ListType):
+        yield from _words(kind.item_type)
+
+
+_VALUES: tuple[Any, ...] = (*get_args(Act), *get_args(Finish), *get_args(Author), *USAGE)
+_ENDINGS = [f".{ending}" for ending in ("png", "jpeg", *sorted(FORMATS))]
+_FORMAT = " ".join(
+    [*_words(msgspec.inspect.type_info(EpisodeLine)), *_VALUES, *_ENDINGS, "null", "true", "false", "crc"]
+)
+
+
+def _texts(line: bytes, where: str) -> Iterator[str]:
+    """All that someone wrote, and nothing of the format."""
+    record = EPISODES.one(line, where)
+    yield record.sample.id
+    yield from map(str, record.sample.fields.values())
+    yield from map(str, record.sample.groups.values())
+    for turn in record.turns:
+        yield turn.suffix
+        yield from (part.text for part in turn.added if part.text)
+        yield turn.reply.text if turn.reply else ""
+        yield turn.note
+    if record.failure:
+        yield record.failure.message
+
 
 PAGE = 48
 MANY = 60
@@ -22,7 +92,7 @@ Readings = Mapping[str, Mapping[str, Mapping[str, TwoReadings]]]
 """Cell → scoring beside its own → sample → what the two read: of the replies that they disagree on."""
 
 
-def readings_of(run: RunIndex) -> Readings:
+def readings_of(run: RunView) -> Readings:
     return {
         cell: {scoring: {one.sample: one for one in found.replies} for scoring, found in of_cell.items()}
         for cell, of_cell in disagreements(run.folder).items()
@@ -31,7 +101,7 @@ def readings_of(run: RunIndex) -> Readings:
 
 @dataclass(frozen=True)
 class Hit:
-    cell: CellIndex
+    cell: CellView
     sample: str
     row: ScoredSample | None
     value: float | None
@@ -57,7 +127,7 @@ class Query:
     def of(cls, parameters: Mapping[str, str]) -> Query:
         return cls(**{name: parameters.get(name, "")[:400] for name in cls.__dataclass_fields__})
 
-    def hits(self, run: RunIndex, readings: Readings) -> list[Hit]:
+    def hits(self, run: RunView, readings: Readings) -> list[Hit]:
         wanted = [cell for cell in run.cells.values() if self._wants(cell)]
         found = [hit for cell in wanted for hit in self._of_cell(run, cell, self._disagreed(readings, cell))]
         if self.sort:
@@ -65,18 +135,18 @@ class Query:
             found.sort(key=lambda hit: _order(hit, name), reverse=direction == "down")
         return found
 
-    def _wants(self, cell: CellIndex) -> bool:
+    def _wants(self, cell: CellView) -> bool:
         wanted = ((self.task, cell.task), (self.mode, cell.mode), (self.canvas, cell.canvas))
         return all(not want or want == have for want, have in wanted)
 
-    def _disagreed(self, readings: Readings, cell: CellIndex) -> set[str] | None:
+    def _disagreed(self, readings: Readings, cell: CellView) -> set[str] | None:
         """The samples that the filter on readings leaves; None: it is not set."""
         if not self.read:
             return None
         of_cell = readings.get(cell.name, {})
         return {sample for name in of_cell if self.read in ("any", name) for sample in of_cell[name]}
 
-    def _of_cell(self, run: RunIndex, cell: CellIndex, disagreed: set[str] | None) -> Iterator[Hit]:
+    def _of_cell(self, run: RunView, cell: CellView, disagreed: set[str] | None) -> Iterator[Hit]:
         base = run.baseline(cell)
         spoken = matching(cell, self.text) if self.text else None
         key, _, group = self.groups.partition("=")
@@ -113,7 +183,7 @@ def _order(hit: Hit, name: str) -> tuple[Any, ...]:
     return (1, 0, str(wanted)) if wanted is not None else (2, 0, "")
 
 
-def facets(run: RunIndex, readings: Readings) -> dict[str, Any]:
+def facets(run: RunView, readings: Readings) -> dict[str, Any]:
     """What the filters of a run can be set to, with counts."""
     flags: Counter[str] = Counter()
     groups: dict[str, Counter[str]] = {}

@@ -1,29 +1,79 @@
-"""What each page of the viewer is made of, as plain data."""
+"""Which differences are judged together, so that the viewer calls clear what `sketchmark compare` calls clear.
+
+What each page of the viewer is made of, as plain data.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sketchmark.comparison.leaderboard import standings
+from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs, why_no_gain
 from sketchmark.errors import BadInput
-from sketchmark.files.plain import plain
-from sketchmark.picture import Picture
-from sketchmark.runs import readings, summary
-from sketchmark.runs.index import CellIndex, RunIndex, change, outcome
-from sketchmark.runs.record import drawn_names, input_names, said, sound_names
-from sketchmark.runs.standings import standings
-from sketchmark.view import differences, sounds
-from sketchmark.view.families import family_of
-from sketchmark.view.pictures import Thumbnails, original
+from sketchmark.files.jsonl import plain
+from sketchmark.folder.index import CellView, RunView, ScoredCell, change, outcome
+from sketchmark.folder.records import drawn_names, input_names, said, sound_names
+from sketchmark.media import Picture
+from sketchmark.results import live as summary
+from sketchmark.results import scorings as readings
+from sketchmark.view import media as differences
+from sketchmark.view import media as sounds
+from sketchmark.view.media import Thumbnails, original
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
-from sketchmark.view.recent import Recent
-from sketchmark.view.run_list import RunList
+from sketchmark.view.runs import Recent, RunList
 
-Asked = Mapping[str, str]
+Family = list[tuple[CellView, CellView]]
+
+
+def family_of(left: RunView, right: RunView, before: CellView, after: CellView) -> Family:
+    """The differences among which this one stands, in either direction, where the two runs are compared; none where
+    it stands nowhere (two tasks, say)."""
+    return next((found for found in _families(left, right) if {before, after} in map(set, found)), [])
+
+
+def _families(left: RunView, right: RunView) -> Iterator[Family]:
+    """The rows of `compare`; the canvases of each of its tables; and what the page of a run has beside them: other
+    canvases and modes against direct."""
+    runs = {run.key: run for run in (left, right)}
+    cells = [
+        ScoredCell(run.folder, run.key, run.model, name, cell.about, "")
+        for run in runs.values()
+        for name, cell in run.cells.items()
+    ]
+
+    def found(one: ScoredCell) -> CellView:
+        return runs[one.run].cells[one.name]
+
+    rows: Family = []
+    tables: list[Family] = []
+    for task in dict.fromkeys(cell.task for cell in cells):
+        same = [cell for cell in cells if cell.task == task]
+        if why_no_gain(same[0].about, same[0].about.headline):
+            continue
+        for across in (across_runs, across_modes):
+            rows += [(found(one), found(other)) for one, other in across(same, list(runs))]
+        for group in across_canvases(same, list(runs)):
+            own = group.pop("own", None)
+            tables.append([(found(other), found(own)) for other in group.values()] if own else [])
+    yield rows
+    if left is right:
+        yield [pair for pair in _against_direct(left) if pair not in rows]
+    yield from tables
+
+
+def _against_direct(run: RunView) -> Iterator[tuple[CellView, CellView]]:
+    for cell in run.cells.values():
+        base = run.baseline(cell)
+        if base and not why_no_gain(cell.about, cell.headline):
+            yield base, cell
+
+
+Parameters = Mapping[str, str]
 
 
 class Views:
@@ -40,14 +90,14 @@ class Views:
         with self._lock:
             self._shelf.look()
 
-    def _run(self, asked: Asked, name: str = "run") -> RunIndex:
+    def _run(self, asked: Parameters, name: str = "run") -> RunView:
         with self._lock:
             return self._shelf.run(asked.get(name, ""))
 
-    def _cell(self, asked: Asked) -> CellIndex:
+    def _cell(self, asked: Parameters) -> CellView:
         return self._run(asked).cell(asked.get("cell", ""))
 
-    def version(self, asked: Asked) -> dict[str, Any]:
+    def version(self, asked: Parameters) -> dict[str, Any]:
         """What a page asks every second: has anything been added?"""
         if asked.get("run"):
             run = self._run(asked)
@@ -56,11 +106,11 @@ class Views:
             runs = self._shelf.look()
         return {"version": [[run.key, run.version, run.state(time.time())] for run in runs]}
 
-    def runs(self, asked: Asked) -> dict[str, Any]:
+    def runs(self, asked: Parameters) -> dict[str, Any]:
         with self._lock:
             return {"runs": self._shelf.rows(_standing), "troubles": self._shelf.troubles}
 
-    def run(self, asked: Asked) -> dict[str, Any]:
+    def run(self, asked: Parameters) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
             charts = self._recent.get(run, "charts", lambda: _charts(run))
@@ -72,15 +122,15 @@ class Views:
                 "has_report": _report_of(run) is not None,
             }
 
-    def _hits(self, run: RunIndex, asked: Asked) -> list[Hit]:
+    def _hits(self, run: RunView, asked: Parameters) -> list[Hit]:
         query = Query.of(asked)
         return self._recent.get(run, query, lambda: query.hits(run, self._readings(run)))
 
-    def _readings(self, run: RunIndex) -> Readings:
+    def _readings(self, run: RunView) -> Readings:
         """Read from the lines of scores, of a run with several scorings alone."""
         return self._recent.get(run, "readings", lambda: readings_of(run))
 
-    def samples(self, asked: Asked) -> dict[str, Any]:
+    def samples(self, asked: Parameters) -> dict[str, Any]:
         run = self._run(asked)
         with self._lock:
             hits = self._hits(run, asked)
@@ -100,7 +150,7 @@ class Views:
             "items": [_card(hit) for hit in shown],
         }
 
-    def episode(self, asked: Asked) -> dict[str, Any]:
+    def episode(self, asked: Parameters) -> dict[str, Any]:
         """A transcript, its scores, the same sample in the run's other cells, and its neighbours in the list that
         the reader came from."""
         run, sample = self._run(asked), asked.get("sample", "")
@@ -138,7 +188,7 @@ class Views:
             "after": hits[at + 1] if 0 <= at < len(hits) - 1 else None,
         }
 
-    def compare(self, asked: Asked) -> dict[str, Any]:
+    def compare(self, asked: Parameters) -> dict[str, Any]:
         """Two cells, of two runs or of one, on the samples that both have."""
         left, right = self._run(asked, "a"), self._run(asked, "b")
         if not left.cells or not right.cells:
@@ -175,38 +225,38 @@ class Views:
             "pairs": pairs[(page - 1) * size : page * size],
         }
 
-    def difference(self, asked: Asked) -> dict[str, Any]:
+    def difference(self, asked: Parameters) -> dict[str, Any]:
         target, drawn, true = self._two_pictures(asked)
         found = differences.difference(target, drawn, true)
         return {**asdict(found), "words": found.in_words()}
 
-    def overlay(self, asked: Asked) -> tuple[bytes, str]:
+    def overlay(self, asked: Parameters) -> tuple[bytes, str]:
         return differences.overlay(*self._two_pictures(asked)), "image/png"
 
-    def _two_pictures(self, asked: Asked) -> tuple[dict[str, Any], Picture, Picture]:
+    def _two_pictures(self, asked: Parameters) -> tuple[dict[str, Any], Picture, Picture]:
         cell = self._cell(asked)
         target = cell.episode(asked.get("sample", "")).sample.target
         load = cell.folder.pictures.load
         return target, load(asked.get("drawn", "")), load(asked.get("true", ""))
 
-    def picture(self, asked: Asked) -> tuple[bytes, str]:
+    def picture(self, asked: Parameters) -> tuple[bytes, str]:
         return original(self._run(asked).folder, asked.get("name", ""))
 
-    def sound(self, asked: Asked) -> tuple[Path, str]:
+    def sound(self, asked: Parameters) -> tuple[Path, str]:
         return sounds.recording(self._run(asked).folder, asked.get("name", ""))
 
-    def thumbnail(self, asked: Asked) -> tuple[bytes, str]:
+    def thumbnail(self, asked: Parameters) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
         return self._thumbnails.get(self._run(asked).folder, asked.get("name", ""), side), "image/webp"
 
-    def report(self, asked: Asked) -> Path:
+    def report(self, asked: Parameters) -> Path:
         path = _report_of(self._run(asked))
         if path is None:
             raise BadInput("this run has no report yet", "sketchmark report RUN makes it")
         return path
 
 
-def _charts(run: RunIndex) -> dict[str, Any]:
+def _charts(run: RunView) -> dict[str, Any]:
     drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
     return {
         "curves": plain(summary.curves(run)),
@@ -215,7 +265,7 @@ def _charts(run: RunIndex) -> dict[str, Any]:
     }
 
 
-def _run_row(run: RunIndex) -> dict[str, Any]:
+def _run_row(run: RunView) -> dict[str, Any]:
     """A row of the list of runs."""
     return {
         "run": run.key,
@@ -229,21 +279,21 @@ def _run_row(run: RunIndex) -> dict[str, Any]:
     }
 
 
-def _standing(run: RunIndex) -> dict[str, Any]:
+def _standing(run: RunView) -> dict[str, Any]:
     """A row of the list with what the leaderboard shows: its standings, and what others published for the same."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
-        for name, cell in summary.summed_up(run).items()
+        for name, cell in summary.live_results(run).items()
         for figure in cell.published
         if figure.score == run.cells[name].headline
     ]
     return {**_run_row(run), "standings": plain(standings(run)), "published": figures}
 
 
-def _cell_row(cell: CellIndex) -> dict[str, Any]:
+def _cell_row(cell: CellView) -> dict[str, Any]:
     rows = cell.rows.values()
     return {
-        **plain(summary.of_cell(cell)),
+        **plain(summary.live_result(cell)),
         "cell": cell.name,
         "headline": cell.headline,
         "played": len(cell.episodes),
@@ -251,7 +301,7 @@ def _cell_row(cell: CellIndex) -> dict[str, Any]:
     }
 
 
-def _report_of(run: RunIndex) -> Path | None:
+def _report_of(run: RunView) -> Path | None:
     try:
         path = run.folder.report_file
     except BadInput:
@@ -283,15 +333,15 @@ def _card(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _settings_that_differ(before: CellIndex, after: CellIndex) -> list[str]:
+def _settings_that_differ(before: CellView, after: CellView) -> list[str]:
     """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
-    from sketchmark.runs.store import differences as changed
+    from sketchmark.folder import differences as changed
 
     keys = ("task", "draw_with", "steps", "source", "on_draw_failure")
     one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
     return changed(one, other)
 
 
-def _number(asked: Asked, name: str, default: int) -> int:
+def _number(asked: Parameters, name: str, default: int) -> int:
     text = asked.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 9 else default

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sketchmark.errors import BadInput
-from sketchmark.picture import Picture
-from sketchmark.pixels import Runs
+from sketchmark.media import Picture
+from sketchmark.media.pixels import Runs
 
 Colours = NDArray[np.float32]
 """Rows of RGB in 0..1."""

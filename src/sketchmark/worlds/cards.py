@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.picture import Picture
+from sketchmark.media import Picture
 
 if TYPE_CHECKING:
     from PIL import Image
+
 
 COLOURS = {
     "red": (215, 35, 35),

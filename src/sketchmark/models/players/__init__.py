@@ -3,15 +3,55 @@
 They see a context and nothing else. They make the first run work with no key, no weights and no network, and they
 calibrate the harness: `random` sits at chance, `solver` must score 1.0 everywhere, `sketcher` is helped by drawing,
 `flawed` has faults of known size. `patient` is for `sketchmark doctor`.
+
+How scripted players draw by code: the drawing that they have in mind as SVG, pixel by pixel the same.
+
+They draw on the picture that is most like it, as a person would: another picture where it fits, and rectangles for
+the rest.
+
+Which world a player is in, told from the texts of a context. A player has no other source.
+
+`player/random`: answers in the right form and knows nothing. It sits at chance level, which calibrates.
+
+`player/flawed`: a player whose faults are known, to calibrate what `sketchmark audit` finds.
+
+With the chance `draw_error` one thing in an episode's drawings is wrong; with the chance `read_error` the answer is
+not what the drawings show; with the chance `ignores` it does not look at them at all. Where it has seen nothing (no
+drawings, white paper, another puzzle, words) it knows the answer with the chance `knows`, and is wrong otherwise.
+Each fault is decided once for a puzzle, whatever the mode and the canvas: the same samples fail in the same way.
+
+`player/sketcher`: sees only a few moves ahead, and draws with a shaky hand.
+
+Drawing helps it: each drawing is a new starting point, and at the end it reads its moves off the drawings. A canvas
+that shows nothing of its own puzzle (blank, or another's) takes that help away, and then it answers exactly as it
+would have without drawing. It is the harness's control: a positive drawing gain that must vanish with the canvas.
+
+`player/solver`: reads the pictures, plans perfectly, draws perfectly.
+
+It must score 1.0 on every channel of every generated world; where it does not, the harness is wrong. Outside the
+worlds it guesses like `player/random`.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from random import Random
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
 from sketchmark.errors import UnknownName
+from sketchmark.media import Picture
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.models.base import Model
+from sketchmark.worlds import Play, every_world
+from sketchmark.worlds.boards import MOVES
+from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
 
 def make(name: str, **model_args: Value) -> Model:
@@ -20,28 +60,254 @@ def make(name: str, **model_args: Value) -> Model:
     args = Arguments(f"player/{name}", model_args)
     seed = args.whole("seed", 0)
     if name == "sketcher":
-        from sketchmark.models.players.sketcher import Sketcher
-
         lookahead, hand_error = args.whole("lookahead", 3), args.chance("hand_error", 0.02)
         args.refuse_unknown()
         return Sketcher(seed, lookahead, hand_error)
     if name == "flawed":
-        from sketchmark.models.players.flawed import Faults, Flawed
-
         chances = {field.name: args.chance(field.name, getattr(Faults, field.name)) for field in fields(Faults)}
         args.refuse_unknown()
         return Flawed(Faults(**chances), seed)
     args.refuse_unknown()
     if name == "random":
-        from sketchmark.models.players.chance import Chance
-
         return Chance(seed)
     if name == "solver":
-        from sketchmark.models.players.solver import Solver
-
         return Solver()
     if name == "patient":
         from sketchmark.models.players.patient import Patient
 
         return Patient()
     raise UnknownName(f"no player named {name!r}", "there are: random, solver, sketcher, flawed, patient")
+
+
+_ASKS = "Write your drawing as SVG code."
+_Pixels = NDArray[np.uint8]
+_Mask = NDArray[np.bool_]
+
+
+def without_asking_for_code(context: Context) -> Context | None:
+    """What stands before the words that ask for SVG; None where nothing does."""
+    for place, part in enumerate(context.parts):
+        if part.by == "task" and _ASKS in (part.text or ""):
+            return Context(context.parts[:place])
+    return None
+
+
+def as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
+    """`pictures` are those that the player was shown, in their order."""
+    width, height = drawing.size
+    wanted, page, inner = drawing.values, np.full_like(drawing.values, 255), []
+    for number, picture in enumerate(pictures, start=1):
+        if picture.size == drawing.size and _unlike(picture.values, wanted).sum() <= _unlike(page, wanted).sum():
+            page, inner = picture.values, [_image(number, 0, 0, picture)]
+    left = _unlike(page, wanted)
+    for number, picture in enumerate(pictures, start=1):
+        if left.any() and (place := _fits(picture.values, wanted, left)) is not None:
+            inner.append(_image(number, *place, picture))
+            left[place[1] : place[1] + picture.size[1], place[0] : place[0] + picture.size[0]] = False
+    inner += _rectangles(wanted, left)
+    size = f'width="{width}" height="{height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} shape-rendering="crispEdges">{"".join(inner)}</svg>'
+
+
+def _unlike(one: _Pixels, other: _Pixels) -> _Mask:
+    found: _Mask = (one != other).any(axis=2)
+    return found
+
+
+def _image(number: int, x: int, y: int, picture: Picture) -> str:
+    width, height = picture.size
+    return f'<image href="picture:{number}" x="{x}" y="{y}" width="{width}" height="{height}"/>'
+
+
+def _fits(patch: _Pixels, wanted: _Pixels, left: _Mask) -> tuple[int, int] | None:
+    """Where a picture covers all that is left to draw, in its lower right corner, and shows just that."""
+    rows, columns = np.flatnonzero(left.any(axis=1)), np.flatnonzero(left.any(axis=0))
+    height, width = patch.shape[:2]
+    x, y = int(columns[-1]) + 1 - width, int(rows[-1]) + 1 - height
+    covers = 0 <= x <= columns[0] and 0 <= y <= rows[0]
+    return (x, y) if covers and np.array_equal(wanted[y : y + height, x : x + width], patch) else None
+
+
+def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
+    """Runs of one colour, line by line; lines alike share a rectangle."""
+    colours = wanted.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
+    colours[~left] = -1
+    open_: dict[tuple[int, int, int], int] = {}
+    for y, line in enumerate([*colours, np.full(colours.shape[1], -1)]):
+        ends = np.append(np.flatnonzero(line[1:] != line[:-1]) + 1, len(line))
+        runs = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
+        here = {(start, end, int(line[start])) for start, end in runs if line[start] >= 0}
+        for run in [run for run in open_ if run not in here]:
+            (start, end, colour), top = run, open_.pop(run)
+            at = f'x="{start}" y="{top}" width="{end - start}" height="{y - top}"'
+            yield f'<rect {at} fill="#{colour:06x}"/>'
+        for run in here:
+            open_.setdefault(run, y)
+
+
+_ELSEWHERE = Play()
+"""Outside the worlds nothing is known: players guess and scribble."""
+
+
+def play_of(context: Context) -> Play:
+    """How the world is played whose phrases come first in the context."""
+    worlds = list(every_world())
+    for text in context.texts:
+        for world in worlds:
+            if any(phrase in text for phrase in world.told_by):
+                return world.play
+    return _ELSEWHERE
+
+
+_LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
+
+
+class Chance(Model):
+    hears = True
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__("player/random")
+        self._seed = seed
+
+    def identity(self) -> dict[str, Any]:
+        return {"name": self.name, "seed": self._seed}
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
+        return said(guess(context, dice(context, self._seed)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return drawn(scribble(context, dice(context, self._seed)))
+
+
+def dice(context: Context, seed: int) -> Random:
+    """Chance that depends on the context alone: the order in which episodes finish changes nothing."""
+    digest = hashlib.sha256(f"{seed}:{context.key()}".encode()).digest()
+    return Random(int.from_bytes(digest[:8], "big"))
+
+
+def guess(context: Context, rng: Random) -> str:
+    """An answer of the form that is asked for, chosen at random."""
+    want = wanted(context)
+    if want == "plan":
+        if may_stop(context) and rng.random() < 0.15:
+            return "DONE"
+        return next_move_words(rng.choice(list(MOVES)))
+    if want == "describe":
+        return "I cannot picture it."
+    return play_of(context).guess(context, rng) or _guess_choice(context, rng)
+
+
+def _guess_choice(context: Context, rng: Random) -> str:
+    """A letter of the options shown, yes or no where that is asked, or an admission."""
+    text = "\n".join(part.text or "" for part in context if part.by == "task")
+    letters = sorted(set(_LETTER.findall(text)))
+    if len(letters) > 1:
+        return f"``{rng.choice(letters)}``" if "within ``" in text else rng.choice(letters)
+    if re.search(r"'yes' or 'no'|\"yes\" or \"no\"", text):
+        return rng.choice(("yes", "no"))
+    return "I do not know."
+
+
+def scribble(context: Context, rng: Random) -> Picture:
+    """The newest picture with a mark on it, wherever."""
+    from PIL import Image, ImageDraw
+
+    image = context.pictures[-1].image() if context.pictures else Image.new("RGB", (256, 256), "white")
+    width, height = image.size
+    x, y = rng.randrange(max(1, width - 8)), rng.randrange(max(1, height - 8))
+    ImageDraw.Draw(image).rectangle((x, y, x + width // 6, y + height // 6), outline=(220, 40, 40), width=3)
+    return Picture.from_image(image)
+
+
+def said(text: str) -> Reply:
+    return Reply(text=text, usage=Usage(tokens_out=len(text.split())))
+
+
+def coded(drawing: Reply, context: Context) -> Reply:
+    """A drawing as a player writes it that was asked for code."""
+    assert drawing.picture is not None
+    return said(as_svg(drawing.picture, context.pictures))
+
+
+def drawn(picture: Picture) -> Reply:
+    return Reply(picture=picture, usage=Usage(pictures_out=1))
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Each is a chance from 0 to 1."""
+
+    draw_error: float = 0.0
+    read_error: float = 0.0
+    ignores: float = 0.0
+    knows: float = 0.2
+
+
+class Flawed(Model):
+    def __init__(self, faults: Faults, seed: int = 0) -> None:
+        super().__init__("player/flawed")
+        self._faults, self._seed = faults, seed
+
+    def identity(self) -> dict[str, Any]:
+        return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
+        play = play_of(context)
+        answer = play.answer(context) if wanted(context) != "final" else None
+        if answer is None and not self._happens("ignores", context):
+            answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
+        if answer is None:
+            answer = play.conclude(context, by_drawings=False, wrong=not self._happens("knows", context))
+        return said(answer or guess(context, dice(context, self._seed)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        play = play_of(context)
+        picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
+        return drawn(picture or scribble(context, dice(context, self._seed)))
+
+    def _happens(self, fault: str, context: Context) -> bool:
+        shown = puzzle_in(context)
+        puzzle = shown.initial.identity if shown else ""
+        chance: float = getattr(self._faults, fault)
+        return Random(f"{self._seed}:{fault}:{puzzle}").random() < chance
+
+
+class Sketcher(Model):
+    hears = True
+
+    def __init__(self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> None:
+        super().__init__("player/sketcher")
+        self._seed, self._lookahead, self._hand_error = seed, lookahead, hand_error
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "seed": self._seed, "lookahead": self._lookahead, "hand_error": self._hand_error
+        }  # fmt: skip
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
+        answer = play_of(context).glance(context, self._lookahead, self._seed)
+        return said(answer or guess(context, dice(context, self._seed)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        rng = dice(context, self._seed)
+        shaky = rng.random() < self._hand_error
+        return drawn(play_of(context).sketch(context, shaky, rng) or scribble(context, rng))
+
+
+class Solver(Model):
+    def __init__(self) -> None:
+        super().__init__("player/solver")
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := without_asking_for_code(context)) is not None:
+            return coded(await self.draw(before, options), before)
+        return said(play_of(context).answer(context) or guess(context, dice(context, 0)))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return drawn(play_of(context).draw(context) or scribble(context, dice(context, 0)))

@@ -11,9 +11,9 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from sketchmark.models.base import Model, Options, Reply, Usage
-from sketchmark.parts import Context
-from sketchmark.picture import Picture
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.media import Picture
 from sketchmark.worlds import cards
 from sketchmark.worlds.cards import COLOURS, KINDS, Shape
 

@@ -8,17 +8,25 @@ question = next(voila.sample_questions(19, seed=1, distraction=True))
 question.scenes[0].describe(), voila.relations_text(question)
 """
 
+from __future__ import annotations
+
 from sketchmark.worlds.voila.questions import (
+    STRUCTURES,
     Question,
+    Structure,
     all_questions,
+    answer,
+    answer_without_any,
+    combined_text,
     index_of,
     question_at,
     question_in,
+    relations_text,
     space_size,
+    structure_of,
+    structures,
 )
-from sketchmark.worlds.voila.rules import STRUCTURES, Structure, answer, structure_of, structures
-from sketchmark.worlds.voila.sampling import hidden_scene, largest_count, sample_questions
-from sketchmark.worlds.voila.vocabulary import (
+from sketchmark.worlds.voila.scenes import (
     ACTIONS,
     ANY,
     NUMBERS,
@@ -30,7 +38,7 @@ from sketchmark.worlds.voila.vocabulary import (
     parse_description,
     scene_of_file,
 )
-from sketchmark.worlds.voila.wording import answer_without_any, combined_text, relations_text
+from sketchmark.worlds.voila.sets import hidden_scene, largest_count, sample_questions
 
 __all__ = [
     "ACTIONS",

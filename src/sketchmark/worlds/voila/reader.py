@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sketchmark.picture import Picture
-from sketchmark.pixels import Recent
-from sketchmark.worlds.voila.bank.faces import Face
+from sketchmark.media import Picture
+from sketchmark.media.pixels import Recent
 from sketchmark.worlds.voila.bank.figure import SIZES
 from sketchmark.worlds.voila.bank.heads import draw_head
-from sketchmark.worlds.voila.bank.palette import FLOORS, GROUNDS, KEYS, OTHERS, PROPS
-from sketchmark.worlds.voila.bank.pen import Colour, Pen
-from sketchmark.worlds.voila.vocabulary import ACTIONS, NUMBERS, Scene
+from sketchmark.worlds.voila.bank.pen import FLOORS, GROUNDS, KEYS, OTHERS, PROPS, Colour, Face, Pen
+from sketchmark.worlds.voila.scenes import ACTIONS, NUMBERS, Scene
 
 if TYPE_CHECKING:
     from PIL import Image
+
 
 SIDE = 384
 """Every picture is looked at in this size."""

@@ -1,10 +1,74 @@
-"""VOILA as a world. Its sets are made and written by `sketchmark voila`, which knows the benchmark's own files."""
+"""VOILA for the scripted players: what they see in the three pictures, and what follows.
+
+The bank of pictures and its reader are imported when a player first looks at one: every other world does without.
+
+VOILA as a world. Its sets are made and written by `sketchmark voila`, which knows the benchmark's own files.
+"""
 
 from __future__ import annotations
 
-from sketchmark.worlds import voila
-from sketchmark.worlds.description import World
-from sketchmark.worlds.voila.play import AnalogyPlay
+from random import Random
+
+from sketchmark.episode.sample import Context
+from sketchmark.media import Picture
+from sketchmark.worlds import Play, World, voila
+from sketchmark.worlds.voila.scenes import read_statement
+
+
+class AnalogyPlay(Play):
+    def answer(self, context: Context) -> str | None:
+        """The perfect answer to the last question, from the pixels; None if the pictures cannot be read."""
+        scenes = _scenes(context)
+        if scenes is None:
+            return None
+        return _answer(context.texts[-1], scenes)
+
+    def guess(self, context: Context, rng: Random) -> str:
+        """An answer of the right form about scenes taken at random."""
+        scenes = [voila.Scene(rng.randint(1, 4), rng.randrange(14), rng.randrange(13)) for _ in range(3)]
+        return _answer(context.texts[-1], (scenes[0], scenes[1], scenes[2]))
+
+    def draw(self, context: Context) -> Picture | None:
+        """The scene that the prompt describes; what is `any` is the player's choice."""
+        from sketchmark.worlds.voila import bank
+
+        found = read_statement(context.texts[-1])
+        if found is None:
+            return None
+        number, subject, action = (found[name] for name in ("number", "subject", "action"))
+        scene = voila.Scene(
+            number if isinstance(number, int) else 2,
+            subject if isinstance(subject, int) else 5,
+            action if isinstance(action, int) else 3,
+        )
+        return bank.picture(scene)
+
+
+def _answer(asked: str, scenes: tuple[voila.Scene, voila.Scene, voila.Scene]) -> str:
+    answer = voila.answer(*scenes)
+    question = voila.Question(0, scenes, answer, 0)
+    if asked.startswith("Describe the content"):
+        return voila.combined_text(question)
+    if asked.startswith("Identify"):
+        return voila.relations_text(question).strip()
+    if asked.startswith("Describe in words"):
+        return f"It shows {answer.describe()}."
+    return (
+        f"The answer is number = {answer.number_word}, subject = {answer.subject_word}, action = {answer.action_word}"
+    )
+
+
+def _scenes(context: Context) -> tuple[voila.Scene, voila.Scene, voila.Scene] | None:
+    from sketchmark.worlds.voila import reader
+
+    shown = context.pictures
+    if not shown:
+        return None
+    scenes = reader.read_collage(shown[0]) if len(shown) < 3 else [reader.read(picture) for picture in shown[:3]]
+    if len(scenes) != 3 or scenes[0] is None or scenes[1] is None or scenes[2] is None:
+        return None
+    return scenes[0], scenes[1], scenes[2]
+
 
 WORLD = World(
     name="voila",

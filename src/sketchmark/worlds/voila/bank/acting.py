@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from sketchmark.worlds.voila.bank import props
 from sketchmark.worlds.voila.bank.figure import Figure, Outfit, Pose
-from sketchmark.worlds.voila.bank.palette import CARS, CLOTHES, CLOUD, FRAME, RIPPLE, WHITE
-from sketchmark.worlds.voila.bank.pen import Colour, Pen
+from sketchmark.worlds.voila.bank.pen import CARS, CLOTHES, CLOUD, FRAME, RIPPLE, WHITE, Colour, Pen
 
 
 class Actor:

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sketchmark.worlds.voila.bank.faces import Face
 from sketchmark.worlds.voila.bank.heads import draw_head
-from sketchmark.worlds.voila.bank.palette import (
+from sketchmark.worlds.voila.bank.pen import (
     BEAR_MUZZLE,
     CAT_LIGHT,
     CREAM,
@@ -24,8 +23,11 @@ from sketchmark.worlds.voila.bank.palette import (
     SILVER,
     WHITE,
     WOLF_LIGHT,
+    Colour,
+    Face,
+    Pen,
+    Point,
 )
-from sketchmark.worlds.voila.bank.pen import Colour, Pen, Point
 
 TORSO = 24.0
 NECK_TO_HEAD = 18.0

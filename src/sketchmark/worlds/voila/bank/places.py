@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 
-from sketchmark.worlds.voila.bank.palette import (
+from sketchmark.worlds.voila.bank.pen import (
     CLOTHES,
     CLOUD,
     FLOORS,
@@ -21,12 +21,14 @@ from sketchmark.worlds.voila.bank.palette import (
     TRUNK,
     WALLS,
     WHITE,
+    Colour,
+    Pen,
+    Point,
 )
-from sketchmark.worlds.voila.bank.pen import Colour, Pen, Point
 
 SIZE = 512
 
-Place = Callable[[Pen, random.Random, float], Colour]
+Backdrop = Callable[[Pen, random.Random, float], Colour]
 
 
 def draw_place(pen: Pen, action: int, rng: random.Random, horizon: float) -> Colour:
@@ -340,7 +342,7 @@ def _library(pen: Pen, rng: random.Random, horizon: float) -> Colour:
     return floor
 
 
-_PLACES: dict[int, Place] = {
+_PLACES: dict[int, Backdrop] = {
     0: _pitch,
     1: _road,
     2: _ice,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sketchmark.worlds.voila.bank.palette import CLOUD, INK, LEAVES, LIPS, PINK, PROPS, WHITE
-from sketchmark.worlds.voila.bank.pen import Colour, Pen
+from sketchmark.worlds.voila.bank.pen import CLOUD, INK, LEAVES, LIPS, PINK, PROPS, WHITE, Colour, Pen
 
 
 def ball(pen: Pen, x: float, y: float) -> None:

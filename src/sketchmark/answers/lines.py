@@ -1,0 +1,253 @@
+"""The grammar of one statement: which options it names together, what reaches them, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import category
+
+from sketchmark.answers import statements as words
+from sketchmark.answers.mentions import Token
+from sketchmark.answers.statements import word_set
+
+EITHER = frozenset("?!")
+"""Among the letters of a group that leaves it open: one or the other."""
+
+_REACH = 14
+"""How many words back a cue is looked for."""
+_QUOTES = frozenset("\"'“”‘’([{)]}*_。<>【】「」『』《》")
+_LINKS = word_set(". , : - – — / & = | →")
+_JOINTS = word_set("or and / & , ; nor versus to +")
+_BETWEEN = words.OPTION | words.HEDGE | word_set("also else either the even both . : - – —")
+_INTRODUCTION = word_set("based given looking judging from in on considering according")
+_OTHERS = word_set("your his her their its")
+_SUBJECTS = word_set("i we i'd i'll i'm we'd we'll let let's , ; : . ( and")
+_OF_OTHERS = word_set("than nor without except no none whether")
+_BESIDE = word_set("of side next to above below under behind hand")
+_YES, _NO = word_set("✓ ✔ ✅ ☑"), word_set("✗ ✘ ❌ ×")
+
+
+def is_mark(text: str) -> bool:
+    """Quotes, brackets, emoji: around words, never between them."""
+    return text in _QUOTES or (len(text) == 1 and category(text) == "So")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options named in one breath, `A, B or C`, from token `start` up to `end`."""
+
+    start: int
+    end: int
+    letters: frozenset[str]
+    form: str
+
+
+class Line:
+    """The tokens of one statement. What reaches where is computed once, so that reading stays linear."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.cut: list[int] = []
+        self.negated: list[int] = []
+        self.hedged: list[int] = []
+        cut = negated = hedged = -1
+        for place, token in enumerate(tokens):
+            self.cut.append(cut)
+            self.negated.append(negated)
+            self.hedged.append(hedged)
+            if token.form in ("", "weak"):
+                if token.text in words.BREAK and token.text not in ("(", ")"):
+                    cut = place
+                elif words.is_negator(token.text) and not self._answers_no(place):
+                    negated = place
+                elif token.text in words.HEDGE:
+                    hedged = place
+        self.groups = list(self._groups())
+
+    def text(self, place: int) -> str:
+        """The word there; past the end, a full stop."""
+        return self.tokens[place].text if place < len(self.tokens) else "."
+
+    def ends(self, place: int) -> bool:
+        """A clause ends there."""
+        return self.text(place) in words.BREAK | words.SEPARATOR or is_mark(self.text(place))
+
+    def _answers_no(self, place: int) -> bool:
+        """`No, it is B` answers a question; it denies nothing that follows."""
+        return self.text(place) == "no" and self.text(place + 1) in words.BREAK | words.SEPARATOR
+
+    def _groups(self) -> Iterator[Group]:
+        place = 0
+        while place < len(self.tokens):
+            token = self.tokens[place]
+            if token.form != "slot" and (not token.letters or (token.form == "weak" and not self._due(place))):
+                place += 1
+                continue
+            end, letters, forms = place + 1, token.letters, {token.form}
+            between = place > 0 and self.text(place - 1) == "between"
+            while not (between and len(letters) > 1) and (following := self._joined(end, letters)) is not None:
+                open_ended = any(joint.text in ("or", "versus", "to") for joint in self.tokens[end:following])
+                letters |= self.tokens[following].letters | (EITHER if open_ended else frozenset())
+                forms.add(self.tokens[following].form)
+                end = following + 1
+            breaks_off = self.text(end) in ("or", "and", "/") and end + 1 == len(self.tokens)
+            form = next((form for form in ("slot", "words") if form in forms), token.form)
+            yield Group(place, end, letters | (EITHER if breaks_off else frozenset()), form)
+            place = end
+
+    def _due(self, place: int) -> bool:
+        """A weak word counts after a cue, where it is called right, or as the whole of its clause."""
+        role = self.role(place)
+        if role == "announced" or self.verdict(place + 1) is True:
+            return True
+        ends = self.ends(place + 1) or self.text(place + 1) in _JOINTS
+        return ends and role in ("start", "concluded", "stated", "joined")
+
+    def _joined(self, end: int, letters: frozenset[str]) -> int | None:
+        """The next token that names an option in the same breath: `B: its words`, `B or C`."""
+        joint = False
+        for place in range(end, min(end + 6, len(self.tokens))):
+            token = self.tokens[place]
+            if token.letters or token.form == "slot":
+                return place if self._same_breath(end, place, letters, joint) else None
+            if token.text in _JOINTS:
+                joint = True
+            elif not is_mark(token.text) and token.text not in _BETWEEN | _LINKS:
+                return None
+        return None
+
+    def _same_breath(self, end: int, place: int, letters: frozenset[str], joint: bool) -> bool:
+        token = self.tokens[place]
+        same = token.letters <= letters
+        linked = all(is_mark(text) or text in _LINKS for text in (self.text(at) for at in range(end, place)))
+        apart = any(self.text(at) in _JOINTS - {","} for at in range(end, place))
+        if (token.form == "slot") != (self.tokens[end - 1].form == "slot"):
+            return False
+        if token.form == "letter" and token.text.islower() and not (same and token.text == self.text(end - 1)):
+            return apart
+        if token.form in ("words", "weak") and not apart:
+            return linked and (same or self.ends(place + 1))
+        return joint or (same and linked) or token.form == "slot"
+
+    def denied(self, group: Group) -> bool:
+        return self.negated[group.start] > self.cut[group.start] or self.verdict(group.end) is False
+
+    def hedged_at(self, group: Group) -> bool:
+        follows = self.text(group.end) in words.HEDGE - {"can"}
+        return follows or self.hedged[group.start] > self.cut[group.start]
+
+    def called_right(self, group: Group) -> bool:
+        """It is said to be right, or the only one of which something is said."""
+        only = group.start > 0 and "only" in (self.text(group.start - 1), self.text(max(0, group.start - 2)))
+        verdict = self.verdict(group.end)
+        return verdict is True or (only and verdict is None and self.text(group.end) in words.VERB)
+
+    def verdict(self, end: int) -> bool | None:
+        """What is said of the option that ends here: right, wrong, or nothing of the kind."""
+        while is_mark(self.text(end)) and self.text(end) not in _YES | _NO:
+            end += 1
+        head, following = self.text(end), self.text(end + 1)
+        if head in _YES | _NO:
+            return head in _YES
+        if head in words.SEPARATOR or head == ".":
+            return self._label_verdict(end + 1)
+        if head == "not":
+            return False if following in words.RIGHT | {"possible", "it", "."} else None
+        if head == "it" and following == "is":
+            return True if self.ends(end + 2) else None
+        if head in ("the", "as") and following in words.RIGHT | {"the", "my"}:
+            return True if {self.text(end + 2), self.text(end + 3)} & (words.ANSWER | words.OPTION) else None
+        if head == "correct" and self.ends(end + 1):
+            return True
+        if head == "best":
+            return True if following in ("fits", "matches", "describes", "represents", "explains") else None
+        if head not in words.VERB:
+            return False if words.is_negator(head) and head not in _OF_OTHERS else None
+        return self._predicate(end)
+
+    def _label_verdict(self, place: int) -> bool | None:
+        """After `B:` only a verdict of a word or two counts: `B: incorrect`."""
+        while is_mark(self.text(place)) and self.text(place) not in _YES | _NO:
+            place += 1
+        said, following = self.text(place), self.text(place + 1)
+        if said in _YES | _NO:
+            return said in _YES
+        if said == "not":
+            return False if following in words.RIGHT | {"possible", "it"} else None
+        if said in words.WRONG - {"not", "out", "exclude"} and (said != "no" or following in words.BREAK):
+            return False
+        return True if said in ("correct", "true", "right", "yes") and following in words.BREAK else None
+
+    def _predicate(self, verb: int) -> bool | None:
+        head = self.text(verb)
+        if words.is_negator(head):
+            return False
+        nearby = [self.text(place) for place in range(verb + 1, min(verb + 3, len(self.tokens)))]
+        better = nearby[:1] == ["better"]  # than another
+        if head in ("fits", "matches", "works", "remains") and (better or not any(map(words.is_negator, nearby))):
+            return True
+        for place in range(verb + 1, min(verb + 8, len(self.tokens))):
+            word, following = self.text(place), self.text(place + 1)
+            if word in words.BREAK or self.tokens[place].letters or word in words.HEDGE | {"would"}:
+                return None
+            if words.is_negator(word) or word in words.WRONG:
+                return False
+            if word in words.RIGHT and head in ("is", "are", "seems", "looks", "appears", "must"):
+                if (word == "right" and following in _BESIDE) or (
+                    word == "likely" and self.text(place - 1) != "most"
+                ):
+                    return None
+                lone = word == "only" and following not in words.OPTION | words.ANSWER | words.FILLER
+                return None if lone else True
+        return None
+
+    def role(self, place: int) -> str:
+        """Why the option at `place` is named: announced, concluded, stated, start, joined (to another), or ""."""
+        copula = separated = concluding = False
+        at = place - 1
+        while at >= 0 and place - at <= _REACH:
+            token, word = self.tokens[at], self.text(at)
+            if token.letters and token.form != "weak":
+                return "joined"
+            if word in words.CONCLUDING:
+                concluding, separated = True, separated or word in words.SEPARATOR
+            elif word in words.SEPARATOR:
+                separated = True
+            elif word in words.ANSWER and (copula or separated or word == "answer" or at == place - 1):
+                return "" if self.text(at - 1) in _OTHERS and at else "announced"
+            elif word in words.OPTION:
+                if copula or separated:
+                    return "" if word.endswith("s") else "announced"
+            elif word in words.CHOOSE:
+                return "announced" if self._first_person(at) else ""
+            elif word in words.PRONOUN and (copula or "'" in word):
+                return "concluded" if concluding else "stated"
+            elif word in words.COPULA:
+                copula = True
+            elif word in words.POINTING:
+                return "concluded" if self.tokens[place].form in ("letter", "loose") else ""
+            elif word == ",":
+                if self.text(0) in _INTRODUCTION:
+                    return "start"
+                if not at or self.text(at - 1) not in words.CONCLUDING | words.FILLER | words.ANSWER | words.OPTION:
+                    return "concluded" if concluding else ""
+            elif word not in words.FILLER and not is_mark(word):
+                return "concluded" if concluding else self._subject(at) if copula else ""
+            at -= 1
+        return "" if at >= 0 else "concluded" if concluding else "start"
+
+    def _subject(self, end: int) -> str:
+        """`The option that describes the scene best is …`: what the sentence is about announces the answer."""
+        for at in range(end, max(-1, end - _REACH), -1):
+            if self.text(at) in words.ANSWER | {"option", "choice", "one"}:
+                return "announced"
+            if self.tokens[at].letters or self.text(at) in words.BREAK - {"which"} or words.is_negator(self.text(at)):
+                return ""
+        return ""
+
+    def _first_person(self, verb: int) -> bool:
+        at = verb - 1
+        skipped = words.COPULA | words.FILLER | words.CONCLUDING | words.OPTION | words.NEGATOR
+        while at >= 0 and verb - at <= _REACH and (self.text(at) in skipped or self.text(at).endswith("n't")):
+            at -= 1
+        return at < 0 or self.text(at) in _SUBJECTS or is_mark(self.text(at))

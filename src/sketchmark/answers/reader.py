@@ -1,0 +1,174 @@
+"""The one strict reader of final answers: which of some options a reply commits to, or none.
+
+It never guesses. Statements are read in order and the last claim decides; a claim of two options is none. Only a
+reply without any claim is looked at as a whole: it may be nothing but its answer, "B because the wall is thin".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sketchmark.answers import statements as vocabulary
+from sketchmark.answers.claims import Claim, also, claims_of, is_answer, labels_after, named_otherwise
+from sketchmark.answers.lines import EITHER, Line
+from sketchmark.answers.mentions import Words, tokens
+from sketchmark.answers.reply import Said
+from sketchmark.answers.statements import Statement, in_our_words, statements
+
+_AFTER_LABEL = vocabulary.word_set(". , : ; - – — ) ! because since as due for given based ( 。")
+_ADDS = re.compile(r"\b(?:also|as well|too)\b", re.IGNORECASE)
+
+
+@dataclass
+class Entry:
+    """One statement, its line, and, if it is or begins with an option, which and in what shape."""
+
+    statement: Statement
+    line: Line
+    shape: str = ""
+    letters: frozenset[str] = frozenset()
+    listed: bool = False
+    after_cue: bool = False
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """The options that a reply commits to, if any; `claimed` tells whether it tried."""
+
+    letters: frozenset[str]
+    how: str
+    claimed: bool = True
+
+
+NOTHING = Commitment(frozenset(), "unparsed", False)
+UNDECIDED = Commitment(frozenset(), "unparsed")
+
+
+class Reader:
+    """Reads replies for one set of options: their letters, and who finds their words.
+
+    `opening`: a reply that begins with an option's words answers with it, whatever follows ("Yes it is"). Otherwise
+    a reply may also mention the words of one option alone. `several`: more than one option may be the answer.
+    """
+
+    def __init__(self, letters: str, words: Words, *, opening: bool = False, several: bool = False) -> None:
+        self.letters, self.words, self.opening, self.several = letters, words, opening, several
+        self.phrases = bool(letters) and not opening
+
+    def read(self, heard: Said) -> Commitment:
+        if len(heard.text) == 1 and heard.text in self.letters and heard.text.casefold() not in self.words.named:
+            return Commitment(
+                frozenset(heard.text), "reply"
+            )  # most replies to most questions: there is nothing to weigh
+        slots = [self._read(content, ()) for content in heard.slots]
+        return self._read(heard.text, slots)
+
+    def _read(self, text: str, slots: Sequence[Commitment]) -> Commitment:
+        entries = self._entries(text, [slot.letters or (EITHER if slot.claimed else frozenset()) for slot in slots])
+        made: list[Claim] = []
+        blocked = False
+        for entry in entries:
+            if entry.statement.takes_back:
+                made, blocked = [], blocked or bool(made) or bool(entries[0].shape)
+            for claim in claims_of(
+                entry.line,
+                entry.statement,
+                after_cue=entry.after_cue,
+                alone=not self.letters,
+                phrases=self.phrases,
+            ):
+                if claim is None or not claim.letters:
+                    blocked = True
+                elif not entry.listed or self.several or claim.how == "called":
+                    more = made[-1].letters if made and _ADDS.search(entry.statement.text) else frozenset()
+                    made.append(Claim(claim.letters | more, claim.how))
+        if made:
+            return self._decided(made)
+        return UNDECIDED if blocked else self._whole(entries)
+
+    def _entries(self, text: str, slots: Sequence[frozenset[str]]) -> list[Entry]:
+        text = in_our_words(self.words.marked(text))
+        entries = []
+        for statement in statements(text, self.words.marks):
+            entry = Entry(statement, Line(tokens(statement.text, self.letters, self.words, slots)))
+            entry.shape, entry.letters = _shape(entry.line, self.opening)
+            entries.append(entry)
+        for one, other in pairwise(entries):
+            alike = one.shape and one.shape == other.shape and one.letters != other.letters
+            if alike and (not other.statement.apart or max(one.letters) < min(other.letters)):
+                one.listed = other.listed = True
+        for one, other in pairwise(entries):
+            other.after_cue = not other.listed and _opens(one)
+        return entries
+
+    def _decided(self, made: Sequence[Claim]) -> Commitment:
+        last = made[-1]
+        alike = [
+            claim.letters for claim in made if claim.how == last.how and last.how in ("called", "bare", "stated")
+        ]
+        how = {"called": "concluded", "stated": "concluded", "bare": "reply"}.get(last.how, last.how)
+        return self._checked(last.letters.union(*alike), how)
+
+    def _checked(self, letters: frozenset[str], how: str) -> Commitment:
+        known = letters <= set(self.letters) if self.letters else not letters & EITHER
+        return Commitment(letters, how) if known and (len(letters) == 1 or self.several) else UNDECIDED
+
+    def _whole(self, entries: Sequence[Entry]) -> Commitment:
+        if not entries:
+            return NOTHING
+        first = entries[0]
+        labels = {entry.letters for entry in entries if entry.shape in ("label", "bare", "own", "words")}
+        if first.shape and not first.listed and first.statement.own:
+            group = first.line.groups[0]
+            another = self.phrases and is_answer(first.line) and named_otherwise(first.line, group)
+            if not (another or first.line.denied(group) or first.line.hedged_at(group)):
+                others = labels_after(first.line, group) | (
+                    also(first.line, group)[0] if group.form == "words" else frozenset()
+                )
+                return self._checked(group.letters.union(others, *labels), "reply")
+        return NOTHING if self.opening else self._mentioned(entries)
+
+    def _mentioned(self, entries: Sequence[Entry]) -> Commitment:
+        """The one option whose own words stand in a statement, if no other is named."""
+        named: set[str] = set()
+        stated = False
+        for entry in entries:
+            answer = self.phrases and is_answer(entry.line)
+            for group in entry.line.groups:
+                if entry.line.denied(group):
+                    continue
+                another = answer and named_otherwise(entry.line, group)
+                if another or not entry.statement.own or entry.line.hedged_at(group):
+                    return NOTHING
+                named |= group.letters
+                stated = stated or (group.form == "words" and entry.statement.stated)
+        return self._checked(frozenset(named), "reply") if stated else NOTHING
+
+
+def _shape(line: Line, opening: bool) -> tuple[str, frozenset[str]]:
+    """Whether a statement is an option (`bare` letter, `own` letter and words, `words`) or begins with its label."""
+    if not line.groups or line.role(line.groups[0].start) != "start" or line.groups[0].form == "slot":
+        return "", frozenset()
+    group = line.groups[0]
+    forms = {token.form for token in line.tokens[group.start : group.end] if token.letters}
+    rest = [t for t in line.tokens[group.end :] if t.text not in ".!*)\"'。"]
+    if not rest:
+        return ("words" if "letter" not in forms else "own" if len(forms) > 1 else "bare"), group.letters
+    after = line.tokens[group.end].text
+    return (
+        ("label", group.letters)
+        if after in _AFTER_LABEL or (opening and group.form == "words")
+        else ("", frozenset())
+    )
+
+
+def _opens(entry: Entry) -> bool:
+    """A heading or a line such as `Answer:` whose answer stands on the next line."""
+    texts = [token.text for token in entry.line.tokens]
+    if entry.line.groups or len(texts) > 14 or not vocabulary.ANSWER & set(texts):
+        return entry.statement.heading and not entry.line.groups and bool(vocabulary.ANSWER & set(texts))
+    bare = all(text in vocabulary.ANSWER | vocabulary.FILLER | {":", "#", "*", "-"} for text in texts)
+    return texts[-1] == ":" or bare or texts[-1] in ("is", "be")

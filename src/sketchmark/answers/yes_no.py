@@ -1,0 +1,286 @@
+"""What a reply says of the thing that a yes/no question asks about, where it says neither yes nor no.
+
+"There is no pneumothorax" answers "Is there a pneumothorax?" and nothing else: what the reply says is there, or is
+so, has to be what the question asks for. A clause is read whole or not at all; one that only mentions the thing,
+hedges or takes back leaves the reply unread, and so does a question that is itself negative or asks for one of two.
+
+The strict reader of yes/no replies: by word (docs/benchmarks/medical.md, "Yes and no by substring").
+
+`no` counts as an answer, not as a determiner: what "no pneumothorax" answers depends on the question, and where that
+is known, `findings` reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.answers.mentions import FIRST_WORDS, Words
+from sketchmark.answers.reader import Reader
+from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, said
+from sketchmark.answers.statements import HEDGE, NEGATOR, Statement, in_our_words, statements, word_set
+
+_LONGEST = 60
+"""Of a clause or a question, in words."""
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[,;:]")
+_ARTICLES = word_set("a an the any some this that these those")
+_PICTURE = word_set(
+    "image images picture pictures photo scan scans x-ray xray x-rays radiograph film ct mri mr ultrasound study view"
+    " slice figure examination exam chest abdominal provided given shown patient here"
+)
+_PREPOSITIONS = word_set("of in on at with within from under over above below near around along to for by")
+_PLACES = _PICTURE | word_set(
+    "left right upper lower middle anterior posterior medial lateral bilateral side sides lung lungs lobe lobes zone"
+    " zones base apex heart brain liver kidney bone bones rib ribs region area hemithorax hemisphere abdomen thorax"
+    " small large mild moderate severe tiny minimal subtle big obvious prominent extensive several multiple two three"
+    " clear left-sided right-sided"
+)
+"""What may be added to a thing that is there, and it is still that thing."""
+_THERE = word_set(
+    "present seen visible identified noted observed detected evident visualized visualised demonstrated shown found"
+    " apparent appreciated"
+)
+_SHOW = "show|demonstrate|reveal|display|depict|contain|indicate|have"
+_SHOWS = "shows|demonstrates|reveals|displays|depicts|contains|indicates|has"
+_ODD = (NEGATOR | HEDGE - {"can"}) | word_set(
+    "or and either both less fewer more only same other another absent absence lack free all every always what which"
+    " where why how who when lacking missing"
+)
+_DOUBT = HEDGE | word_set(
+    "cannot whether unclear uncertain unsure difficult hard possible suspicious suspected suspicion likely unlikely"
+    " doubt think believe exclude excluded certain assume"
+)
+_SHORT = {"isn't": "is not", "aren't": "are not", "doesn't": "does not", "don't": "do not", "there's": "there is",
+          "it's": "it is", "wasn't": "was not", "weren't": "were not"}  # fmt: skip
+_FIRST = word_set("there no i we it they the this that these a an")
+_LEADS = re.compile(r"(?:(?:so|thus|hence|therefore|overall|and|indeed|clearly|yes|,) )+")
+_SURE = r"(?:clearly |definitely |indeed |obviously |currently |also )?"
+_PRESENT = "|".join(sorted(_THERE))
+_GENERIC = "|".join(sorted(_PICTURE | _ARTICLES, key=len, reverse=True))
+_PLACE = r"(?: (?P<place>(?:in|on|at|within|along|near) .+))?"
+_IS = r"(?:is|are|was|were|can be|:)"
+_FORMS = [
+    re.compile(form)
+    for form in (
+        rf"there (?:is|are|(?:appears?|seems?) to be) {_SURE}(?P<no>(?:no|not) )?(?P<x>.+)",
+        r"there (?P<no>do(?:es)? not )(?:appear|seem) to be (?P<x>.+)",
+        rf"(?P<no>no |neither )(?P<x>.+?)(?: {_IS} {_SURE}(?:{_PRESENT}){_PLACE})?",
+        rf"(?P<x>.+?) {_IS} {_SURE}(?P<no>not )?{_SURE}(?:{_PRESENT}){_PLACE}",
+        rf"(?P<x>.+?) {_IS} (?P<no>absent)",
+        rf"(?:(?:{_GENERIC}|it) )+(?:do(?:es)? (?P<no>not )?(?:{_SHOW})|{_SURE}(?:{_SHOWS}|{_SHOW})) "
+        r"(?P<no2>no )?(?P<x>.+)",
+        r"(?:i|we) (?:(?P<no>do not )see|(?:can )?(?:clearly )?see) (?P<no2>no )?(?P<x>.+)",
+    )
+]
+_STATE = re.compile(
+    rf"(?P<subject>.*?) ?\b(?:is|are) {_SURE}(?P<no>not )?{_SURE}(?P<rest>.+)|(?P<bare>not )(?P<alone>.+)"
+)
+_PRONOUN = re.compile(rf"(?:(?:it|they|this) (?:is|are) )?(?P<no>not )?{_SURE}(?:{_PRESENT}|(?P<gone>absent))")
+_ASKED = [
+    re.compile(form)
+    for form in (
+        r"(?:is|are) there (?P<x>.+)",
+        rf"(?:is|are) (?P<x>.+) (?:{_PRESENT})",
+        rf"(?:does|do) (?:(?:{_GENERIC}|it|he|she|they) )+(?:{_SHOW}) (?P<x>.+)",
+        r"(?:can|do) (?:you|we|i) see (?P<x>.+)",
+    )
+]
+_LED_BY = re.compile(
+    r"(?:(?:radiographic|radiological|radiologic|imaging|visible|clear|definite) )?"
+    r"(?:evidence|signs?|indications?) of "
+)
+_JOINT = re.compile(r" ?(?:,|\bor\b|\bnor\b|\band\b) ?")
+_SECOND = word_set(
+    "there is are was were has have which who i we it they yet but though although because however if as"
+)
+"""What no name of a thing holds: a second clause has begun."""
+_OPENING = re.compile(rf"^(?:in|on|from) (?:(?:{_GENERIC}) )+(?:, )?")
+_WHERE = re.compile(rf" (?:(?:in|on|within|from|of) (?:(?:{_GENERIC})(?: |$))+|here)$")
+
+
+@dataclass(frozen=True)
+class _Thing:
+    """What is named: its words, stemmed and in order, and the one that the others describe. `all`: not just one."""
+
+    words: tuple[str, ...]
+    head: str
+    all: bool = False
+
+
+def read_finding(text: str, question: str) -> bool | None:
+    """Whether the reply says that what was asked for is there, or is so; None where it does not say."""
+    words = _words(question)
+    if not words or len(words) > _LONGEST or _ODD.intersection(words):
+        return None
+    asked = _bare(words)
+    found = next((match for form in _ASKED if (match := form.fullmatch(asked))), None)
+    thing = _thing(found["x"] if found else asked.partition(" ")[2], every=asked.startswith("are the "))
+    if thing is None or (not found and asked.partition(" ")[0] not in ("is", "are")):
+        return None
+    made = [(statement, list(_clauses(statement))) for statement in statements(in_our_words(text))]
+    alone = sum(len(clauses) for _, clauses in made) == 1
+    verdicts = set()
+    for statement, clauses in made:
+        own, doubtful = statement.own, statement.takes_back or statement.asked
+        for clause in clauses:
+            words = clause.split()
+            verdict = None
+            if own and len(words) <= _LONGEST:
+                verdict = _said(clause, thing, alone=alone) if found else _so(clause, thing)
+            if verdict is not None:
+                verdicts.add(verdict)
+            elif doubtful or _DOUBT.intersection(words) or thing.head in map(_stem, words):
+                return None
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _said(clause: str, thing: _Thing, *, alone: bool) -> bool | None:
+    """Of a thing that may be there: a clause that says it is, or is not."""
+    if alone and (found := _PRONOUN.fullmatch(clause)):
+        return not (found["no"] or found["gone"]) if not (found["no"] and found["gone"]) else None
+    for form in _FORMS:
+        found = form.fullmatch(clause)
+        if found is None:
+            continue
+        parts = found.groupdict()
+        if parts["no"] and parts.get("no2"):
+            return None
+        denied = bool(parts["no"] or parts.get("no2"))
+        if _SECOND.intersection(parts["x"].split()) or (not denied and " or " in parts["x"]):
+            continue
+        place = parts.get("place") or ""
+        listed = parts["x"].partition(" and ")[0] if denied else parts["x"]  # "no fracture and a mass": is there one?
+        named = [_thing(f"{one} {place}") for one in _JOINT.split(listed) if one]
+        if any(one is not None and _is_it(one, thing, denied) for one in named):
+            return not denied
+    return None
+
+
+def _is_it(said: _Thing, asked: _Thing, denied: bool) -> bool:
+    """Without any effusion there is no pleural one; where a small one is, there is one."""
+    if said.head != asked.head or _ODD.intersection(said.words):
+        return False
+    if denied:
+        return set(said.words) <= set(asked.words)
+    more = set(said.words) - set(asked.words)
+    return set(asked.words) <= set(said.words) and more <= (frozenset() if asked.all else _PLACES | _PREPOSITIONS)
+
+
+def _so(clause: str, thing: _Thing) -> bool | None:
+    """Of a thing that is or is not so: a clause that says the same of the same."""
+    found = _STATE.fullmatch(clause)
+    if found is None:
+        return None
+    subject = _thing(found["subject"] or "")
+    rest = _thing(found["rest"] or found["alone"])
+    denied = bool(found["no"] or found["bare"])
+    if rest is None:
+        return None
+    pronoun = found["bare"] or found["subject"] in ("it", "they")
+    if pronoun and len(thing.words) == 2 and rest.words == thing.words[1:]:
+        return not denied
+    said = rest.words if pronoun or subject is None else subject.words + rest.words
+    return not denied if said == thing.words else None
+
+
+def _words(text: str) -> list[str]:
+    found = (word.replace("’", "'") for word in _WORD.findall(text.casefold()))
+    return [part for word in found for part in _SHORT.get(word, word).split()]
+
+
+def _clauses(statement: Statement) -> Iterator[str]:
+    """The statement in pieces, where a comma or "and" begins a clause of its own."""
+    clause: list[str] = []
+    words = _words(statement.text)
+    for place, word in enumerate(words):
+        following = [one for one in words[place + 1 : place + 3] if one not in ("and", "so", "but", "yet")]
+        joins = word in (",", ";", ":") or (word == "and" and words[place + 1 : place + 2] in (["no"], ["there"]))
+        if joins and following and following[0] in _FIRST:
+            yield _bare(clause)
+            clause = []
+        else:
+            clause.append(word)
+    yield _bare(clause)
+
+
+def _bare(words: list[str]) -> str:
+    """Without what leads to it, and without saying that it is of the picture. What goes on and on says nothing."""
+    clause = " ".join(words)
+    if len(words) > _LONGEST:
+        return clause
+    led = _LEADS.match(clause)
+    clause = _OPENING.sub("", clause[led.end() if led else 0 :])
+    while (where := _WHERE.search(clause)) is not None:
+        clause = clause[: where.start()]
+    return clause
+
+
+def _thing(text: str, *, every: bool = False) -> _Thing | None:
+    words = _LED_BY.sub("", " ".join(word for word in text.split() if word not in _ARTICLES)).split()
+    while words and words[0] in ("visible", "evident", "apparent"):
+        words.pop(0)
+    while words and words[-1] in _THERE:
+        words.pop()
+    if not words:
+        return None
+    ends = next((place for place, word in enumerate(words) if word in _PREPOSITIONS), len(words))
+    stems = tuple(map(_stem, words))
+    return _Thing(stems, stems[max(ends - 1, 0)], every)
+
+
+def _stem(word: str) -> str:
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")) else word
+
+
+YES = word_set("yes yeah yep true correct 是 对 有 是的 对的 正确")
+NO = word_set("no nope false incorrect 否 不是 没有 不对 无 错 不 错误 不正确")
+_SAID = re.compile(
+    r"\b(?P<yes>yes|yeah|yep|yup)\b"
+    r"|\b(?P<no>no|nope|nah)\b(?=\s?(?:[^\w\s]|\Z)|\s?\n|\s(?:it|there|this|that|the|i|we|he|she|they|because|since|as"
+    r"|but|and|or|not|is|was|are|if|in|on|at|to)\b)"
+    r"|^[^\w\n]{0,4}(?:(?P<true>true|correct)|(?P<false>false|incorrect))(?=[^\w\n]{0,4}$)"
+    r"|(?:^[^\w\n]{0,4}|答案(?:[是为][ ]?:?|[ ]?:)[ ]?)"
+    r"(?:(?P<shi>是的|是|对的|对|有|正确)|(?P<fou>不是|没有|不对|不正确|错误|否|无|错|不))(?=\W|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class _YesNo(Words):
+    """Marks yes and no where they are answers; other uses of the same words stay as they are."""
+
+    def __init__(self) -> None:
+        super().__init__({"Y": "yes", "N": "no"})
+
+    def marked(self, text: str) -> str:
+        return _SAID.sub(self._said, text)
+
+    def _said(self, found: re.Match[str]) -> str:
+        name = found.lastgroup or ""
+        mark = chr(FIRST_WORDS + (name not in ("yes", "true", "shi")))
+        return f"{found[0][: found.start(name) - found.start()]} {mark} "
+
+
+_READER = Reader("YN", _YesNo(), opening=True)
+
+
+def read_yes_no(response: Any, question: str = "") -> Parsed[bool]:
+    """True for yes, False for no, None when the reply is neither or both.
+
+    With the question it was asked, a reply may also say what is there: "There is no pneumothorax."
+    """
+    heard = said(response)
+    verdict = _READER.read(heard)
+    if verdict.letters:
+        return Parsed(verdict.letters == {"Y"}, verdict.how)
+    marked = heard.text.rpartition("\n")[2].strip() == chr(FIRST_SLOT + len(heard.slots) - 1)
+    if marked and not _READER.read(Said(heard.slots[-1], ())).claimed:
+        found = read_finding(heard.slots[-1], question)
+    else:
+        found = None if verdict.claimed or heard.slots else read_finding(heard.text, question)
+    return UNREAD if found is None else Parsed(found, "marked" if marked else "reply")

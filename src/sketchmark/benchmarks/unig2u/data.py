@@ -1,0 +1,265 @@
+"""Rows of UniG2U-Bench's files as samples: one parquet file a task, all pictures of a question in it.
+
+Fields are those that the published programs read (docs/benchmarks/unig2u.md, "Rows"). A row that cannot be used is
+played by nobody and counted as `broken_row`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from sketchmark.answers.choices import options_of
+from sketchmark.benchmarks import build_all, checked_letter, checked_options, text
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import BadInput
+from sketchmark.files.tables import Row, as_picture, rows
+from sketchmark.media import Picture
+
+Origin = Mapping[str, str]
+LETTERS = "ABCD"
+
+IN_THE_PICTURE = " Choose from (A) (B) (C) (D) in the image."
+_LEVELS = ("easy", "medium", "hard")
+
+
+def visual_puzzles(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    """Four options in words, or none: then they stand in the picture."""
+
+    def build(number: int, row: Row) -> Sample:
+        options = None if row.get("options") is None else checked_options(row["options"])
+        if options is not None and len(options) != len(LETTERS):
+            raise BadInput(f"{len(options)} options, not four")
+        fields = {"question": text(row, "question").strip(), "choices": IN_THE_PICTURE}
+        if options:
+            fields["options"] = "\n".join(
+                f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=True)
+            )
+            fields["choices"] = f"\n{fields['options']}"
+        return Sample(
+            id=_name(row, number, "id", "idx"),
+            pictures={"image": _picture(row, "image")},
+            fields=fields,
+            target={
+                "answer": checked_letter(row["answer"], LETTERS),
+                "options": options or dict.fromkeys(LETTERS, ""),
+            },
+        )
+
+    return build_all("visualpuzzles", rows(data, **origin, limit=limit), build)
+
+
+def illusions(
+    *, seed: int, data: Path | None, origin: Origin, asks: str, shapes: str, scenes: str, limit: int | None = None
+) -> Iterator[Sample]:
+    """`asks` is shape or scene; `shapes` and `scenes` are the options, as the prompt lists them."""
+    options = [*shapes.split(", "), *scenes.split(", ")]
+
+    def build(number: int, row: Row) -> Sample:
+        name = text(row, "image_name")
+        shape, scene, level = hidden_in(name)
+        label = shape if asks == "shape" else scene
+        listed = next((option for option in options if folded(option) == folded(label)), "")
+        return Sample(
+            id=name,
+            pictures={"image": _picture(row, "image")},
+            fields={"shapes": shapes, "scenes": scenes},
+            target={"answer": listed or label, "label": label, "options": options if listed else [*options, label]},
+            groups={"difficulty": level},
+        )
+
+    return build_all("illusion", rows(data, **origin, limit=limit), build)
+
+
+def hidden_in(name: str) -> tuple[str, str, str]:
+    """(shape, scene, difficulty) from a file's name: `animal-1-Medieval_Village-Easy-1.5-90.png`."""
+    parts = re.sub(r"\.[A-Za-z]{2,5}$", "", name).split("-")
+    place = next((n for n, part in enumerate(parts) if part.lower() in _LEVELS), 0)
+    shape = parts[: max(0, place - 1)]
+    if len(shape) > 1 and shape[-1].isdigit():
+        shape = shape[:-1]
+    if not shape:
+        raise BadInput(f"the name {name[:80]!r} does not tell shape, scene and difficulty")
+    return "-".join(shape), parts[place - 1], parts[place].lower()
+
+
+def folded(label: str) -> str:
+    """For comparing labels: `Paper_clip` is `paper clip`."""
+    return re.sub(r"[^a-z0-9]", "", label.lower())
+
+
+def realunify(
+    *, seed: int, data: Path | None, origin: Origin, kind: str, limit: int | None = None
+) -> Iterator[Sample]:
+    def build(number: int, row: Row) -> Sample:
+        prompt = text(row, "evaluation_prompt" if row.get("evaluation_prompt") else "prompt").strip()
+        answer = checked_letter(row["answer"], LETTERS)
+        return Sample(
+            id=_name(row, number, "id", "index"),
+            pictures={"image": _picture(row, "image")},
+            fields={"question": text(row, "question").strip(), "evaluation_prompt": prompt},
+            target={"answer": answer, "options": _listed(prompt, answer)},
+        )
+
+    return _of_kind(rows(data, **origin, limit=limit), "task_type", kind, build)
+
+
+def charts(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    def build(number: int, row: Row) -> Sample:
+        return Sample(
+            id=_name(row, number, "id"),
+            pictures={"image": _picture(row, "image")},
+            fields={"question": text(row, "question")},
+            target={"answer": str(row["answer"])},
+            groups={"type": text(row, "type")},
+        )
+
+    return build_all("chartqa", rows(data, **origin, limit=limit), build)
+
+
+def maps(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    """North and east are positive."""
+
+    def build(number: int, row: Row) -> Sample:
+        return Sample(
+            id=_name(row, number, "test_id"),
+            pictures=_pictures(row, "example", "test"),
+            target={"north": int(row["gt_north_south"]), "east": int(row["gt_east_west"])},
+        )
+
+    return build_all("map", rows(data, **origin, limit=limit), build)
+
+
+def collisions(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    def build(number: int, row: Row) -> Sample:
+        return Sample(
+            id=_name(row, number, "test_id"),
+            pictures=_pictures(row, "icon", "example", "test"),
+            fields={name: str(row[name]) for name in ("car_dir", "car_speed", "person_dir", "person_speed")},
+            target={"car": float(row["gt_car"]), "person": float(row["gt_person"])},
+        )
+
+    return build_all("collision", rows(data, **origin, limit=limit), build)
+
+
+def physics(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    """The picture is a text in base64; the options stand in the question."""
+
+    def build(number: int, row: Row) -> Sample:
+        question, answer = text(row, "question"), str(row["answer"]).strip().upper()
+        options = _listed(question, answer)
+        return Sample(
+            id=_name(row, number, "index"),
+            pictures={"image": _picture(row, "image")},
+            fields={"question": question},
+            target={"answer": checked_letter(answer, list(options)), "options": options},
+            groups={name: str(row[name]) for name in ("subfield", "reasoning_type") if row.get(name)},
+        )
+
+    return build_all("phyx", rows(data, **origin, limit=limit), build)
+
+
+def babyvision(
+    *, seed: int, data: Path | None, origin: Origin, kind: str, limit: int | None = None
+) -> Iterator[Sample]:
+    """One file for both tasks: each takes the rows of its `type`."""
+
+    def build(number: int, row: Row) -> Sample:
+        options = checked_options(row["options"]) if row["ansType"] == "choice" else []
+        choices = "".join(f"\n({chr(65 + place)}) {option}" for place, option in enumerate(options))
+        blank = "" if row.get("blankAns") is None else str(row["blankAns"]).strip()
+        answer = checked_letter(chr(65 + int(row["choiceAns"])), options) if options else blank
+        if not answer:
+            raise BadInput("no answer")
+        return Sample(
+            id=_name(row, number, "taskId"),
+            pictures={"image": _picture(row, "image")},
+            fields={
+                "question": text(row, "question").strip(),
+                "choices": f"\nChoices:{choices}" if options else "",
+                "options": choices.strip(),
+            },
+            target={"answer": answer, **({"options": options} if options else {})},
+            groups={"subtype": str(row.get("subtype") or "unknown")},
+        )
+
+    return _of_kind(rows(data, **origin, limit=limit), "type", kind, build)
+
+
+def geometry(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    """The problem keeps the word `<image>` that stands in it."""
+
+    def build(number: int, row: Row) -> Sample:
+        found = row["images"]
+        if not isinstance(found, Sequence) or not found:
+            raise BadInput("no list of images")
+        return Sample(
+            id=_name(row, number, "id"),
+            pictures={"images": [as_picture(one, f"image {place}") for place, one in enumerate(found, start=1)]},
+            fields={"problem": text(row, "problem")},
+            target={"answer": str(row["answer"])},
+        )
+
+    return build_all("geometry3k", rows(data, **origin, limit=limit), build)
+
+
+def solids(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
+    """Where the file has the true auxiliary lines as a picture, that is what the `oracle` canvas shows."""
+
+    def build(number: int, row: Row) -> Sample:
+        drawn = row.get("auxiliary_line_image")
+        truth = as_picture(drawn, "auxiliary_line_image") if drawn else None
+        return Sample(
+            id=_name(row, number, "id"),
+            pictures={"image": _picture(row, "original_image")},
+            fields={"question": text(row, "question")},
+            target={"answer": str(row["answer"]), "lines": str(row.get("auxiliary_line_description") or "")},
+            frames=partial(list[Picture], [truth]) if truth else None,
+        )
+
+    return build_all("auxsolidmath", rows(data, **origin, limit=limit), build)
+
+
+def _of_kind(found: Iterator[Row], column: str, kind: str, build: Callable[[int, Row], Sample]) -> Iterator[Sample]:
+    """The rows of one kind; a file without any is not the file that was meant."""
+    seen: set[str] = set()
+
+    def chosen(number: int, row: Row) -> Sample | None:
+        seen.add(str(row.get(column)))
+        return build(number, row) if row.get(column) == kind else None
+
+    any_of_it = False
+    for sample in build_all(kind, found, chosen):
+        any_of_it = True
+        yield sample
+    if not any_of_it:
+        raise BadInput(f"the data has no row with {column} {kind!r}", f"it has: {', '.join(sorted(seen)[:10])}")
+
+
+def _name(row: Row, number: int, *columns: str) -> str:
+    """The row's own name where it has one, else its number."""
+    return next((str(row[column]) for column in columns if row.get(column) not in (None, "")), f"{number:05d}")
+
+
+def _listed(prompt: str, answer: str) -> dict[str, str]:
+    """The options as the text lists them; where it does not list the right one, the letters alone."""
+    listed = dict(options_of(prompt))
+    return listed if answer in listed else dict.fromkeys(LETTERS, "")
+
+
+def _pictures(row: Row, *names: str) -> dict[str, Picture]:
+    return {name: _picture(row, f"{name}_image") for name in names}
+
+
+def _picture(row: Row, column: str) -> Picture:
+    value = row[column]
+    if isinstance(value, str):
+        try:
+            value = base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise BadInput(f"{column} is a text that is no base64") from error
+    return as_picture(value, column)

@@ -1,0 +1,223 @@
+"""VOILA's steps 1 to 3 read by rule: free, offline, always the same (docs/benchmarks/voila.md, "Reading by rule").
+
+What cannot be read, or can be read two ways, is None: wrong, and counted as unparsed where nothing could be read.
+Figures are not comparable with published ones, which GPT-4o judged; `agreement` is reported when both exist.
+
+VOILA by rule: steps 1 to 3 from the answers, step 4 from the drawing where the built-in reader can read it.
+
+VOILA's drawing against what the third step said, and against the truth: RA and AL without a judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.worlds.voila import reader
+from sketchmark.worlds.voila.scenes import (
+    Scene,
+    actions_in,
+    first_number,
+    numbers_in,
+    only,
+    read_statement,
+    subjects_in,
+)
+
+PROPERTIES = ("number", "subject", "action")
+
+_IMAGE = re.compile(r"(?:\bimage\s*#?\s*([123])\b|\b(first|second|third) image\b)\s*\**\s*:?", re.IGNORECASE)
+_ORDINALS = {"first": 1, "second": 2, "third": 3}
+_UNNUMBERED = (
+    re.compile(r"\bimage\W{0,9}:", re.IGNORECASE),
+    re.compile(r"^[ *'\"-]*[123][.):]", re.MULTILINE),
+)
+"""The prompt's own 'Image : Description' taken at its word, or a list: read in order when there are just three."""
+_SAME = re.compile(
+    r"\b(remain\w*|constant|same|unchanged|no change|not change\w*|stays?|identical|stable)\b", re.IGNORECASE
+)
+_CHANGED = re.compile(
+    r"\b(chang\w*|increas\w*|decreas\w*|differ\w*|from\b.{1,99}?\bto|becomes?|reduc\w*|doubl\w*|add\w*|fewer|more)\b",
+    re.IGNORECASE,
+)
+_NAMES: Mapping[str, re.Pattern[str]] = {
+    "number": re.compile(r"\b(numbers?|counts?|quantity)\b", re.IGNORECASE),
+    "subject": re.compile(
+        r"\b(subject types?|types? of subjects?"
+        r"|(?<!of )(?<!\d )(?<!one )(?<!two )(?<!three )(?<!four )subjects?(?! count))\b",
+        re.IGNORECASE,
+    ),
+    "action": re.compile(r"\b(actions?|activit(?:y|ies))\b", re.IGNORECASE),
+}
+_CLAUSES = re.compile(r"(?<=[.;!])\s+|\n+|,? (?:but|while|whereas)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What an answer says of one property between pictures 1 and 2; None where it does not say."""
+
+    changed: bool | None
+    values: tuple[int, ...] = ()
+    direction: int = 0
+
+
+def read_step1(text: str) -> list[Scene]:
+    """The three scenes described; a property that is missing or ambiguous is None."""
+    marks = [
+        (match.start(), match.end(), int(match[1] or _ORDINALS[match[2].lower()])) for match in _IMAGE.finditer(text)
+    ]
+    for pattern in _UNNUMBERED:
+        found = list(pattern.finditer(text))
+        if not marks and len(found) == 3:
+            marks = [(match.start(), match.end(), place) for place, match in enumerate(found, 1)]
+    pieces = {1: "", 2: "", 3: ""}
+    for (_, end, image), following in zip(marks, [*(mark[0] for mark in marks[1:]), len(text)], strict=False):
+        pieces[image] += " " + text[end:following]
+    return [
+        Scene(first_number(piece), only(subjects_in(piece)), only(actions_in(piece))) for piece in pieces.values()
+    ]
+
+
+def read_step2(text: str) -> dict[str, Relation]:
+    """What is said of each property: changed or not, the values named, and for numbers the direction.
+
+    Read clause by clause; a heading such as "Unchanged properties:" holds for the clauses below it that do not say.
+    """
+    said: dict[str, Relation] = {}
+    heading: bool | None = None
+    for clause in _CLAUSES.split(text):
+        pieces = _pieces(clause)
+        changed = _changed(clause)
+        if changed is not None and len(pieces) != 1 and _HEADING.search(clause):
+            heading = changed
+        for name, piece in pieces.items():
+            own = _changed(piece)
+            verdict = next((known for known in (own, changed, heading) if known is not None), None)
+            if verdict is None or name in said:
+                continue
+            part = piece if own is not None or len(pieces) == 1 else ""
+            said[name] = Relation(verdict, _values(name, part), _direction(part) if name == "number" else 0)
+    return {name: said.get(name, Relation(None)) for name in PROPERTIES}
+
+
+def _pieces(clause: str) -> dict[str, str]:
+    """The properties a clause names, each with the words from its own name to the next one's."""
+    starts = {name: match.start() for name, pattern in _NAMES.items() if (match := pattern.search(clause))}
+    ordered = sorted(starts, key=lambda name: starts[name])
+    cuts = [0, *(starts[name] for name in ordered[1:]), len(clause)]
+    return {name: clause[cuts[at] : cuts[at + 1]] for at, name in enumerate(ordered)}
+
+
+def right_step1(read: Sequence[Scene], truth: Sequence[Scene]) -> dict[str, float]:
+    """Per property and overall, each the share of the three pictures (the published averages)."""
+    hits = [[getattr(r, p) == getattr(t, p) for p in PROPERTIES] for r, t in zip(read, truth, strict=True)]
+    shares = {p: sum(hit[i] for hit in hits) / 3 for i, p in enumerate(PROPERTIES)}
+    return {**shares, "overall": sum(all(hit) for hit in hits) / 3}
+
+
+def right_step2(read: Mapping[str, Relation], first: Scene, second: Scene) -> dict[str, float]:
+    """A property is right when changed/unchanged is right and nothing that is named contradicts the pictures."""
+    right = {}
+    for name in PROPERTIES:
+        before, after = getattr(first, name), getattr(second, name)
+        relation, changed = read[name], before != after
+        fits = relation.changed == changed and set(relation.values) <= {before, after}
+        if changed and relation.direction:
+            fits = fits and (after > before) == (relation.direction > 0)
+        right[name] = float(fits)
+    return {**right, "overall": float(all(right.values()))}
+
+
+def right_step3(read: Mapping[str, int | str | None] | None, answer: Scene) -> dict[str, float]:
+    """`any` is one more value: right only where it is due."""
+    due = {name: "any" if value is None else value for name, value in zip(PROPERTIES, answer, strict=True)}
+    right = {name: float(read is not None and read[name] == due[name]) for name in PROPERTIES}
+    return {**right, "overall": float(all(right.values()))}
+
+
+def _changed(clause: str) -> bool | None:
+    """ "Unchanged" and "does not change" are no change; a clause that says both says nothing."""
+    same = _SAME.search(clause) is not None
+    rest = _SAME.sub(" ", clause)
+    changed = _CHANGED.search(re.sub(r"\bunchanged\b", " ", rest, flags=re.IGNORECASE)) is not None
+    return None if same == changed else changed
+
+
+def _values(name: str, clause: str) -> tuple[int, ...]:
+    if name == "number":
+        return tuple(numbers_in(clause, articles=False))
+    return tuple(subjects_in(clause) if name == "subject" else actions_in(clause))
+
+
+def _direction(clause: str) -> int:
+    up = re.search(r"\bincreas\w*|\bmore\b|\bdoubl\w*", clause, re.IGNORECASE) is not None
+    down = re.search(r"\bdecreas\w*|\bfewer\b|\breduc\w*", clause, re.IGNORECASE) is not None
+    return up - down
+
+
+def by_rule(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`voila_step{k}_{number,subject,action,overall}`; the headline is step 3 overall, as in the paper.
+
+    A step that the mode does not ask for has no score; one that was asked for and not reached is wrong. The published
+    scores are the judge's: under `official` these stand in the place of the rule's.
+    """
+    if grading.scoring == "official":
+        return Scores({})
+    first, second, third = (Scene(*scene) for scene in sample.target["scenes"])
+    answer = Scene(*sample.target["answer"])
+    stepwise = episode.settings.get("mode") != "direct"
+    says = dict(zip((1, 2, 3) if stepwise else (3,), [*episode.says, "", "", ""], strict=False))
+    values: dict[str, float | None] = {}
+    notes: dict[str, Any] = {}
+    if stepwise:
+        values |= _named(1, right_step1(read_step1(says[1]), (first, second, third)))
+        values |= _named(2, right_step2(read_step2(says[2]), first, second))
+    final = read_statement(says[3])
+    values |= _named(3, right_step3(final, answer))
+    notes |= {"answer": dict(final) if final else None, "expected": sample.target["answer_text"]}
+    if episode.draw_attempts:
+        drawn = _read_drawing(episode)
+        values |= {f"voila_step4_reader_{key}": value for key, value in _right_drawing(drawn, answer).items()}
+        notes["drawn"] = drawn.describe() if drawn else None
+        notes["frames_right"] = [values["voila_step4_reader_overall"] == 1.0]
+    return Scores(values, notes, unparsed=final is None)
+
+
+def _named(step: int, right: dict[str, float]) -> dict[str, float | None]:
+    return {f"voila_step{step}_{key}": value for key, value in right.items()}
+
+
+def _read_drawing(episode: Episode) -> Scene | None:
+    from sketchmark.worlds.voila import reader
+
+    return reader.read(episode.drawings[-1]) if episode.drawings else None
+
+
+def _right_drawing(drawn: Scene | None, answer: Scene) -> dict[str, float]:
+    """Where the answer is `any`, no drawing can be wrong: our choice, step 4 has no published score
+    (docs/benchmarks/voila.md, "Scores")."""
+    right = {
+        name: float(drawn is not None and (due is None or getattr(drawn, name) == due))
+        for name, due in zip(PROPERTIES, answer, strict=True)
+    }
+    return {**right, "overall": float(all(right.values()))}
+
+
+def drawn(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """Shares of number, subject and action; `any` is fulfilled by every picture. `answer_as_drawn` is None where the
+    picture or the statement cannot be read."""
+    if not episode.drawings:
+        return Scores({})
+    found = by_rule(sample, episode, Grading())
+    right = [found.values[f"voila_step4_reader_{name}"] or 0.0 for name in PROPERTIES]
+    scene, said = reader.read(episode.drawings[-1]), read_statement(episode.answer)
+    agrees = None
+    if scene is not None and said is not None:
+        agrees = sum(said[name] in ("any", getattr(scene, name)) for name in PROPERTIES) / len(PROPERTIES)
+    notes = {"answer": found.notes["answer"], "drawn": found.notes["drawn"]}
+    return Scores({"drawing_right": sum(right) / len(right), "answer_as_drawn": agrees}, notes)

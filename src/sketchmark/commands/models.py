@@ -1,0 +1,161 @@
+"""What `sketchmark doctor` prints, and its exit code.
+
+`sketchmark doctor`: what a model and its server really do, before money is spent.
+
+`sketchmark serve`: any model behind an OpenAI-compatible server on loopback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from sketchmark.catalog import Catalog
+from sketchmark.commands.options import include_option
+from sketchmark.doctor import CHECKS, examine
+from sketchmark.doctor.checks import Calls, Check, Examination
+from sketchmark.engines import run_async
+from sketchmark.errors import BadInput
+from sketchmark.models.wrappers import price_of
+from sketchmark.settings import parse_arguments
+from sketchmark.terminal import notice, tell, tell_all
+from sketchmark.terminal.tables import wrapped
+
+_VERDICT, _CHECK = 10, 34
+
+
+def examine_and_print(
+    name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
+) -> int:
+    price = price_of(prices, name) if prices else None
+    model = Catalog(include, notify=notice).model(name, parse_arguments(model_args))
+    done = 0
+
+    def told(finding: Check) -> None:
+        nonlocal done
+        done += 1
+        if sys.stderr.isatty():
+            tell(f"{done}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+
+    async def look() -> Examination:
+        try:
+            return await examine(model, price, told)
+        finally:
+            await model.close()
+
+    found = run_async(look())
+    if as_json:
+        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
+    else:
+        from sketchmark.terminal.console import columns
+
+        for line in in_lines(found, columns()):
+            tell(line)
+    return 0 if found.is_healthy else 1
+
+
+def in_lines(found: Examination, width: int) -> Iterator[str]:
+    yield f"{found.model}: {'all well' if found.is_healthy else 'not all is well'}"
+    yield ""
+    for finding in found.findings:
+        head = f"{finding.verdict:<{_VERDICT}}{finding.check:<{_CHECK}}"
+        yield from wrapped(finding.seen, width, head)
+        if finding.means:
+            yield from wrapped(finding.means, width, f"{'':<{_VERDICT}}→ ")
+    yield ""
+    for mode, state in found.modes.items():
+        yield from wrapped(state, width, f"{mode:<{_VERDICT + 2}}")
+    yield ""
+    for act, calls in (("says", found.says), ("draws", found.draws)):
+        if calls.calls:
+            yield f"{act:<11} {_took(calls)}"
+    if found.cost is not None:
+        yield f"{'cost':<11} {found.cost:.4f}"
+
+
+def _took(calls: Calls) -> str:
+    return (
+        f"{calls.calls} calls, {calls.seconds:.2f} s the one in the middle, "
+        f"{calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
+    )
+
+
+@click.command("doctor")
+@click.option("--model", "-m", required=True, help="As in `run`: provider/name or an alias.")
+@click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@include_option("A Python file with a model of yours.")
+@click.option("--prices", type=click.Path(path_type=Path, exists=True), help="YAML price table, for what it cost.")
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+def doctor_command(model: str, model_args: str, include: tuple[Path, ...], prices: Path | None, as_json: bool) -> int:
+    """Examine a MODEL by some twenty small calls, each checked by our own readers.
+
+    \b
+    Does it see all pictures, in order? Does its drawing follow the prompt, and
+    what it said before? Does an edit keep the rest? Are size, seed and limits
+    kept to, or dropped without a word? What that means for the modes stands
+    below each finding.
+      sketchmark doctor --model openai/NAME --model-args base_url=http://127.0.0.1:8000/v1
+      sketchmark doctor --model player/patient
+    Exit code: 0 when all that the model says it can do works, 1 when something
+    does not, 2 when the model cannot be reached.
+    """
+
+    return examine_and_print(model, model_args, include, prices, as_json=as_json)
+
+
+@click.command("serve")
+@click.option("--model", required=True, help="The model to serve, as in `run`: player/solver, hf/PATH...")
+@click.option("--model-args", default="", help="Its arguments: key=value,key=value.")
+@include_option("A Python file with a model of yours.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address only with --key-env.")
+@click.option("--port", default=8000, show_default=True, help="0 takes any free port.")
+@click.option("--latency", default="", help="Wait before each answer: 50ms, 1.5s.")
+@click.option("--fail", default="", help="Faults and their chances: 429:0.1,500:0.05,reset:0.02.")
+@click.option(
+    "--silent",
+    default="",
+    help="Faults that nobody is told of: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
+)
+@click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
+@click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
+@click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
+def serve_command(
+    model: str,
+    model_args: str,
+    include: tuple[Path, ...],
+    host: str,
+    port: int,
+    latency: str,
+    fail: str,
+    silent: str,
+    batch: str,
+    seed: int,
+    key_env: str | None,
+) -> None:
+    """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
+    from sketchmark.catalog import Catalog
+    from sketchmark.secrets import remember
+    from sketchmark.serve import serve
+    from sketchmark.serve.batches import parse_fates
+    from sketchmark.serve.faults import Faults, Silent, parse_silent
+    from sketchmark.settings import parse_arguments
+
+    unheard = parse_silent(silent)
+    faults = Faults.parse(fail, latency, seed)
+    fates = parse_fates(batch)
+    key = remember(os.environ.get(key_env, "")) if key_env else None
+    if key_env and not key:
+        raise BadInput(f"--key-env: the environment has no {key_env}", f"export {key_env}=...")
+    served = Silent(Catalog(include, notify=notice).model(model, parse_arguments(model_args)), unheard)
+
+    def ready(url: str) -> None:
+        tell(f"Serving {model} at {url}")
+
+    asyncio.run(serve(served, host=host, port=port, ready=ready, faults=faults, key=key, fates=fates))

@@ -1,0 +1,90 @@
+"""The option that names tasks and models of one's own: spelled alike in all commands, lmms-eval's way included.
+
+Options of `sketchmark run` that need more than a click type.
+
+The option that says where a command writes: spelled alike in all of them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sketchmark.errors import BadInput
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def include_option(help: str) -> Callable[[F], F]:
+    names = ("--include", "--include-path", "include")  # the last is the parameter's
+    return click.option(*names, multiple=True, type=click.Path(path_type=Path), help=help)
+
+
+def limit(context: click.Context, option: click.Parameter, value: str | None) -> int | float | None:
+    """`20` is a count; a number between 0 and 1 is a share."""
+    if value is None:
+        return None
+    try:
+        number: int | float = int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        number = 0
+    if (number >= 1 and isinstance(number, int)) or 0 < number < 1:
+        return number
+    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are played"
+    raise click.BadParameter(told, context, option)
+
+
+class Joined(click.Option):
+    """A list with commas. Given twice it is one longer list: the first would be lost without a word."""
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        if (default := settings.pop("default", None)) is not None:
+            settings["default"] = [default] if default else []
+        super().__init__(*given, **settings | {"multiple": True})
+
+    def process_value(self, ctx: click.Context, value: Any) -> str | None:
+        found = super().process_value(ctx, value)
+        return ",".join(found) if found else None if self.default is None else ""
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    """On the command line, and not by default."""
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def log_level(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value:
+        logging.getLogger().setLevel(value)
+
+
+def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    """For options of other tools that have no meaning here: what to type instead."""
+
+    def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise BadInput(f"there is no {option.opts[0]} here", instead)
+
+    return refuse
+
+
+NAMES = ("--output-path", "--output", "--out", "-o", "output_path")
+"""The last is the parameter's."""
+
+
+class OutputPath(click.Path):
+    """Where to write. Nothing (a variable of the shell that is not set) would be the folder that one stands in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -> Callable[[F], F]:
+    """A folder, or a file where `folder` is not so; `also` are further spellings."""
+    kind = OutputPath(path_type=Path) if folder else OutputPath(path_type=Path, dir_okay=False)
+    return click.option(*also, *NAMES, type=kind, help=help, **settings)

@@ -1,0 +1,286 @@
+"""The table of `--dry-run`: what a run would ask for at most.
+
+What `sketchmark run` prints, and its exit code.
+
+What `sketchmark run` prints of several models, and its exit code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sketchmark.api import play
+from sketchmark.commands.tables import tell_unscored
+from sketchmark.episode import Failure
+from sketchmark.errors import RunStopped
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import CellResult
+from sketchmark.results.rescore import failed
+from sketchmark.runs import PreparedRun, prepare
+from sketchmark.runs.estimate import estimate
+from sketchmark.runs.plan import Cell
+from sketchmark.runs.runner import Price, RunOptions, stopped_by_cost
+from sketchmark.secrets import to_write_down
+from sketchmark.suites import ModelOutcome, play_suite, prepare_all
+from sketchmark.suites.run_file import Suite
+from sketchmark.terminal import show_progress, tell, tell_all
+from sketchmark.terminal.tables import Table, print_table
+
+_COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
+
+
+def print_estimate(cells: list[Cell], options: RunOptions) -> None:
+    """One row for each cell and, where a judge scores it, one for what that is asked."""
+    budget, judge = options.budget, options.grading.judge
+    names = ("task.mode", *["asked"] * bool(judge))
+    columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
+    table = Table("A dry run: nothing was asked. At most:", columns, texts=len(names))
+    total: Counter[str] = Counter()
+    cost = 0.0
+    scorings = (options.grading.scoring, *options.scored_beside) if judge else ()
+    for name, found in estimate(cells, scorings).items():
+        for asked, usage, price in (
+            ("the model", found.usage, budget.price),
+            (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
+        ):
+            if usage:
+                total.update(usage)
+                cost += price(usage) if price else 0.0
+                table.add(name, *[asked] * bool(judge), *_row(usage), *_cost(price, usage))
+    table.add("total", *[""] * bool(judge), *_row(total), *([f"{cost:.2f}"] if budget.price else []), style="bold")
+    print_table(table)
+
+
+def _row(usage: Mapping[str, int]) -> list[str]:
+    return [f"{usage.get(name, 0):,}" for name in _COLUMNS]
+
+
+def _cost(price: Price | None, usage: Mapping[str, int]) -> list[str]:
+    return [f"{price(usage):.2f}"] if price else []
+
+
+def run_and_print(*, dry_run: bool, **options: Any) -> int:
+    if options.get("quiet"):
+        show_progress(False)
+    prepared = prepare(**options)
+    for line in prepared.options.warnings:
+        tell(f"warning: {line}", err=True)
+    if dry_run:
+        print_estimate(prepared.cells, prepared.options)
+        return 0
+    try:
+        folder = play(prepared)
+    except RunStopped:
+        _print(RunFolder(prepared.path), prepared)
+        raise
+    _print(folder, prepared)
+    return exit_code(folder, prepared, at_cost_limit=stopped_by_cost(folder, prepared.cells, prepared.options))
+
+
+def _print(folder: RunFolder, run: PreparedRun) -> None:
+    if run.quiet:
+        return
+    from sketchmark.commands.tables import print_all
+    from sketchmark.results.scorings import with_replies
+
+    results, budget = with_replies(folder, folder.results()), run.options.budget
+    print_all(results, f"the viewer shows them (sketchmark view {folder.path})")
+    tell(f"run folder: {folder.path}")
+    tell(f"report:     {folder.path / 'report.html'}")
+    for cell in run.cells:
+        for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
+            tell(f"submission: {file}")
+    for line in run.options.engine.told:
+        tell(f"workers:    {line}")
+    for line in run.servers_told():
+        tell(f"server:     {line}")
+    if budget.price is not None:
+        in_all = sum(budget.price(cell.usage) for cell in results.tasks.values())
+        judge = f" ({budget.judge_spent:.4f} of it the judge's)" if budget.judge_price else ""
+        without = ", the judge left out" if judge else ""
+        tell(f"cost:       {budget.spent:.4f} now{judge}, {in_all:.4f} for the whole run{without}")
+
+
+def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
+    """`at_cost_limit`: the limit is reached, and something is left to do."""
+    tasks = folder.results().tasks
+    asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
+    failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
+    if at_cost_limit:
+        spent = run.options.budget.spent
+        tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); run again to resume", err=True)
+        return 3
+    broke = sum(not failure.blames_model for failure in failures)
+    if broke:
+        tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
+    unscored = tell_unscored(asked, "run again to try once more")
+    return 1 if broke or unscored else 0
+
+
+def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) -> list[Failure]:
+    """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
+    itself failed is a result, and told as one."""
+    kinds: dict[str, list[tuple[str, Failure]]] = {}
+    for sample, failure in failed(folder, cell.name).items():
+        kinds.setdefault(failure.kind, []).append((sample, failure))
+    for kind, found in kinds.items():
+        sample, first = found[0]
+        what = f"{kind} {len(found)}{' (by the model itself, scored as wrong)' if first.blames_model else ''}"
+        told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
+        tell(f"sketchmark: {told[:400]}", err=True)
+    if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
+        asked = f"sketchmark doctor --model {cell.request.model}"
+        tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
+    return [failure for found in kinds.values() for _, failure in found]
+
+
+def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
+    outcomes = prepare_all(suite, quiet=quiet)
+    _refuse_if_all_fail_alike(outcomes)
+    _tell_warnings(outcomes)
+    playable = sum(bool(outcome.runs) for outcome in outcomes)
+    for outcome in outcomes:
+        _tell_errors(outcome, others=playable > bool(outcome.runs))
+    if not playable:
+        return 2
+    if dry_run:
+        _print_plan(suite, outcomes)
+        return 2 if any(outcome.errors for outcome in outcomes) else 0
+    if not quiet:
+        tell(f"{len(outcomes)} models, each into a folder of its own in {suite.parent}:", err=True)
+
+    def begin(outcome: ModelOutcome) -> None:
+        if not quiet:
+            at = outcomes.index(outcome) + 1
+            tell(f"[{at}/{len(outcomes)}] {outcome.entry.model} → {outcome.path}", err=True)
+
+    known = {outcome.entry.name: len(outcome.errors) for outcome in outcomes}
+    codes = []
+    for outcome in play_suite(suite, outcomes, begin):
+        if outcome is not outcomes[-1]:
+            _tell_errors(outcome, known[outcome.entry.name])
+        codes.append(_code(outcome))
+    if not quiet:
+        _print_board(suite, outcomes)
+    return _told_at_the_end(outcomes, codes)
+
+
+def _tell_errors(outcome: ModelOutcome, since: int = 0, *, others: bool = True) -> None:
+    for error in outcome.errors[since:]:
+        tell(f"sketchmark: {outcome.entry.name}: {error}{'; the others go on' if others else ''}", err=True)
+
+
+def _refuse_if_all_fail_alike(outcomes: Sequence[ModelOutcome]) -> None:
+    """A task that is misspelt is one mistake, however many models were to play it."""
+    errors = {str(error): error for outcome in outcomes for error in outcome.errors}
+    if len(errors) == 1 and not any(outcome.runs for outcome in outcomes):
+        raise next(iter(errors.values()))
+
+
+def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
+    whose: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for line in dict.fromkeys(line for run in outcome.runs for line in run.options.warnings):
+            whose.setdefault(line, []).append(outcome.entry.name)
+    for line, names in whose.items():
+        some = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
+        tell(f"warning: {line}{some}", err=True)
+
+
+def _code(outcome: ModelOutcome) -> int:
+    """Of one model, as if it had been run alone."""
+    if outcome.errors:
+        return 2
+    if outcome.left_out:
+        return 3
+    folder = outcome.folder
+    return max((exit_code(folder, run, at_cost_limit=False) for run in outcome.runs if folder), default=0)
+
+
+def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> int:
+    """Again, behind all that was printed since."""
+    for outcome in outcomes:
+        for error in outcome.errors:
+            tell(f"sketchmark: {outcome.entry.name} was not played to its end: {error}", err=True)
+    if any(outcome.left_out for outcome in outcomes):
+        spent = sum(outcome.spent for outcome in outcomes)
+        waiting = ", ".join(outcome.entry.name for outcome in outcomes if outcome.left_out)
+        tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); to be resumed: {waiting}", err=True)
+        return 3
+    return max(codes)
+
+
+def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
+    """What will be asked, of whom, at which address, and how much at most: before anything is paid for."""
+    for outcome in outcomes:
+        tell(f"{outcome.entry.model} → {outcome.path}", bold=True)
+        for run in outcome.runs:
+            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.request.model_args).items())
+            tell(f"  {', '.join(map(_cell, run.cells))}{f'; {arguments}' if arguments else ''}")
+    tell()
+    priced = suite.prices is not None
+    table = Table(
+        "A dry run: nothing was asked. At most:",
+        ("model", *(name.replace("_", " ") for name in _COLUMNS), *(["cost"] if priced else [])),
+        texts=1,
+    )
+    total: Counter[str] = Counter()
+    total_cost = 0.0
+    for outcome in outcomes:
+        usage, cost = _estimated(outcome)
+        total.update(usage)
+        total_cost += cost
+        table.add(outcome.entry.name, *_figures(usage), *([f"{cost:.2f}"] if priced else []))
+    table.add("all models", *_figures(total), *([f"{total_cost:.2f}"] if priced else []), style="bold")
+    print_table(table)
+    if suite.max_cost is not None:
+        tell(f"A start of this suite stops once it has cost {suite.max_cost:g}, all models together.")
+
+
+def _cell(cell: Cell) -> str:
+    most = cell.limit or cell.task.declared.default_limit
+    return f"{cell.name} ({most if most is not None else 'all'})"
+
+
+def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
+    usage: Counter[str] = Counter()
+    cost = 0.0
+    for run in outcome.runs:
+        budget, options = run.options.budget, run.options
+        scorings = (options.grading.scoring, *options.scored_beside) if options.grading.judge else ()
+        for found in estimate(run.cells, scorings).values():
+            usage.update(found.usage)
+            usage.update(found.judge)
+            cost += budget.price(found.usage) if budget.price else 0.0
+            cost += budget.judge_price(found.judge) if budget.judge_price else 0.0
+    return usage, cost
+
+
+def _figures(usage: Counter[str]) -> list[str]:
+    return [f"{usage[name]:,}" for name in _COLUMNS]
+
+
+def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
+    """Of the models of this suite, whatever else lies in its folder."""
+    from sketchmark.comparison.formats import BOARD_FORMATS
+    from sketchmark.comparison.leaderboard import leaderboard
+    from sketchmark.models.wrappers import price_of
+
+    without = [outcome for outcome in outcomes if not outcome.folder and (outcome.path / "run.json").exists()]
+    if without:
+        names = ", ".join(outcome.entry.name for outcome in without)
+        tell(f"not in the leaderboard, since not played as asked now: {names}")
+    prices = suite.prices
+    played = [outcome.path for outcome in outcomes if outcome.folder]
+    if not played:
+        return
+    known = (lambda model: price_of(prices, model)) if prices else (lambda model: None)
+    tell_all(BOARD_FORMATS["table"](leaderboard(suite.parent, runs=played, prices=known)))
+    tell(f"run folders: {suite.parent} (sketchmark view {suite.parent})")
+    tell(f"leaderboard: sketchmark compare {suite.parent}{f' --prices {suite.prices_file}' if prices else ''}")
+    if prices:
+        judged = sum(outcome.judge_spent for outcome in outcomes)
+        part = f" ({judged:.4f} of it the judge's)" if judged else ""
+        tell(f"cost:        {sum(outcome.spent for outcome in outcomes):.4f} now{part}")

@@ -1,0 +1,87 @@
+"""`sketchmark card`: what was run and how to repeat it, on one page.
+
+`sketchmark export`: a run in other tools' formats.
+
+`sketchmark report`: make a run's report.html anew.
+
+`sketchmark view`: look at runs in the browser.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from sketchmark.commands.options import output_option
+from sketchmark.terminal import tell, tell_all
+
+
+@click.command("card")
+@click.argument("run", type=click.Path(path_type=Path))
+@output_option("Write there instead of printing.", folder=False)
+def card_command(run: Path, output_path: Path | None) -> None:
+    """Print a reproduction card of RUN in Markdown: the model and its version as the server reports it, protocol,
+    prompts by digest, what was left out, scoring, failures, cost, versions, and the command that repeats it.
+
+    \b
+    sketchmark card runs/my-run --output_path CARD.md
+    """
+    from sketchmark.folder import RunFolder
+    from sketchmark.report.card import card
+
+    folder = RunFolder.open(run)
+    if output_path is None:
+        tell_all(card(folder, str(run)))
+        return
+    text = card(folder, os.path.relpath(run, output_path.parent))
+    output_path.write_text(text, "utf-8")
+    tell(f"written to {output_path}")
+
+
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--to", "to", required=True, help="lmms-eval, inspect, wandb (offline) or hf.")
+@output_option("A new or empty folder [default: RUN-FORMAT].")
+def export_command(run: Path, to: str, output_path: Path | None) -> None:
+    """Write RUN in another tool's format."""
+    from sketchmark.export import export
+    from sketchmark.folder import RunFolder
+
+    for path in export(RunFolder.open(run), to, output_path):
+        tell(path)
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path))
+def report_command(run: Path) -> None:
+    """Write RUN/report.html, one self-contained file to send to a colleague."""
+    from sketchmark.folder import RunFolder
+    from sketchmark.report import write_report
+
+    tell(write_report(RunFolder.open(run)))
+
+
+@click.command("view")
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.option("--port", default=0, show_default=True, help="0 takes any free port.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def view_command(folder: Path, port: int, no_browser: bool) -> None:
+    """Look at the runs in FOLDER (a run, or a folder of runs), also while they are being played."""
+    from sketchmark.view import serve
+
+    def ready(address: str) -> None:
+        tell(f"Looking at {folder} on {address}  (Ctrl-C to stop)")
+        if not no_browser:
+            _open(address)
+
+    serve(folder, port, ready)
+
+
+def _open(address: str) -> None:
+    """Over ssh or in a container no window can open: there, the opener of Linux only tells what it has not found."""
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
+        click.launch(address)

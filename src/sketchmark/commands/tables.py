@@ -1,0 +1,228 @@
+"""`ra-al` of a run: does the drawing follow the reasoning, and the answer the drawing?
+
+Where the scorings of a run disagree: what the difference is made of, and the replies that make it.
+
+The table at the end of a run.
+
+Several scorings of one run side by side: the tables that a data set itself publishes, a column a scoring.
+
+The scores of benchmarks of several tasks, under the table of the tasks.
+
+What `run`, `score` and `score-file` print of their results, in one order.
+
+What `run`, `score` and `score-file` say of episodes that nobody could score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sketchmark.comparison.findings import bounds_of
+from sketchmark.comparison.tables import conditions, gains_table, labelled, mean_of, scores_table, trouble_of
+from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.results import MEANING
+from sketchmark.results.aggregate import flat
+from sketchmark.results.baselines import warned
+from sketchmark.results.scorings import sentences
+from sketchmark.results.summary import NO_VERDICT
+from sketchmark.tasks import RA_AL
+from sketchmark.terminal import tell
+from sketchmark.terminal.tables import Table, print_table, tell_wrapped
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_alignment(results: Results) -> None:
+    """One table for all cells that were looked at; nothing where none was."""
+    title = "Does the drawing follow, and the answer follow the drawing? With 95 % intervals"
+    table = Table(title, ("task.mode", RA_AL, "mean", "95 %", "n"), texts=2)
+    for label, cell in results.tasks.items():
+        metrics = cell.scorings[RA_AL].metrics if RA_AL in cell.scorings else {}
+        for name in (name for name in MEANING if name in metrics):
+            found = metrics[name]
+            table.add(label, MEANING[name], mean_of(found), bounds_of(found), str(found.n))
+    if table.rows:
+        print_table(table)
+
+
+_MOST = 10
+"""Replies a screen has room for; those that make the greatest difference come first."""
+
+
+def print_readings(results: Results, all_of_them: str) -> None:
+    """Nothing where there is one scoring. `results` hold the replies; `all_of_them` says where to find the rest."""
+    hidden = 0
+    for name, cell in results.tasks.items():
+        for scoring, other in cell.scorings.items():
+            if other.against is None or not other.against.replies:
+                continue
+            replies = other.against.replies
+            table = Table(f"{name}: what each scoring read", ("sample", "scoring", "read as", "score"), texts=3)
+            for reply in replies[:_MOST]:
+                for one in (cell.scoring or "strict", scoring):
+                    table.add(reply.sample, one, _read(reply.readings, one), _score(reply.values.get(one)))
+            print_table(table)
+            hidden += len(replies[_MOST:])
+    for line in sentences(results.tasks):
+        tell_wrapped(line)
+    if hidden:
+        tell_wrapped(f"{hidden} more replies are read or scored differently: {all_of_them}")
+
+
+def _read(readings: dict[str, str | None], scoring: str) -> str:
+    if scoring not in readings:
+        return "?"
+    text = readings[scoring]
+    return "(unparsed)" if text is None else text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _score(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+_MOST_GROUPS = 12
+"""A screen has room for the kinds of a question, not for every length of a path."""
+
+
+def print_results(results: Results) -> None:
+    """Every score with its interval, by each scoring, beside it what guessing would get (where there is something to
+    guess) and how many replies were cut or could not be read; then other trouble, and what drawing changed."""
+    from sketchmark.terminal.console import console
+
+    out = console()
+    if results.part:
+        out.print(results.part, style="yellow")
+    out.print(scores_table(results))
+    for name, cell in results.tasks.items():
+        if trouble := trouble_of(cell):
+            out.print(f"{name}: {trouble}", style="red")
+    for line in conditions(results):
+        out.print(line)
+    _print_groups(out, results.tasks)
+    for warning in (*results.warnings, *warned(results.tasks)):
+        out.print(f"warning: {warning}", style="yellow")
+    if results.gains:
+        out.print(gains_table(results.gains))
+
+
+def _print_groups(out: Console, cells: Mapping[str, CellResult]) -> None:
+    """The headline score by the first key that groups a task's samples; the report has all of them."""
+    table = Table("By group", ("task.mode", "by", "group", "mean", "95 %", "n"), texts=3)
+    for name, cell in cells.items():
+        by, groups = next(iter(cell.by.items()), ("", {}))
+        if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
+            continue
+        for label, group in groups.items():
+            found = group.metrics.get(cell.headline)
+            table.add(name, by, label, mean_of(found), bounds_of(found), str(found.n if found else 0))
+    if table.rows:
+        out.print(table)
+
+
+def print_scorings(results: Results) -> None:
+    """One table for each cell with tables of its own that was scored in more than one way; nothing when none was."""
+    for name, cell in results.tasks.items():
+        ways = {cell.scoring or "strict": cell, **cell.scorings}
+        columns = {name: way for name, way in ways.items() if way.aggregate}
+        if len(columns) < 2 or not cell.aggregate:
+            continue
+        title = f"{name}: the same replies, scored {len(columns)} ways"
+        table = Table(title, ("number", *columns), texts=1)
+        numbers = {scoring: dict(flat(summary.aggregate)) for scoring, summary in columns.items()}
+        for label in dict.fromkeys(label for found in numbers.values() for label in found):
+            table.add(label, *(_written(found.get(label)) for found in numbers.values()))
+        print_table(table)
+
+
+def _written(number: float | None) -> str:
+    if number is None:
+        return ""
+    return str(number) if isinstance(number, int) else f"{number:.3f}"
+
+
+_NAMED = 3
+"""So many missing tasks are named on the screen; results.json has all of them."""
+
+
+def print_totals(results: Results) -> None:
+    """A table for each total that is whole; a line that says what is missing for each that is not."""
+    from sketchmark.terminal.console import console
+
+    out = console()
+    for total in results.totals:
+        if total.overall is not None:
+            out.print(_table(total, total.overall))
+        else:
+            out.print(_missing(total), style="yellow")
+
+
+def _missing(total: BenchmarkTotal) -> str:
+    named = [f"{task} ({why})" for task, why in list(total.missing.items())[:_NAMED]]
+    more = len(total.missing) - _NAMED
+    return f"{_title(total)}: no overall score, {len(total.missing)} of its tasks are missing: {', '.join(named)}" + (
+        f" and {more} more" if more > 0 else ""
+    )
+
+
+def _title(total: BenchmarkTotal) -> str:
+    canvas = "" if total.canvas == "own" else f" on canvas {total.canvas}"
+    return f"{total.benchmark} {total.mode}{canvas} by {total.scoring}"
+
+
+def _table(total: BenchmarkTotal, overall: Mean) -> Table:
+    gain = ", and the gain over direct" if total.gains else ""
+    columns = ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else []))
+    table = Table(f"{_title(total)}, weighted{gain}", columns, texts=1)
+    for name, mean in {**total.categories, "overall": overall}.items():
+        change = total.gains.get(name)
+        table.add(
+            *(name, f"{mean.mean:.4f}", _bounds(mean, ".3f"), str(mean.n)),
+            *((f"{change.gain:+.4f}", _bounds(change, "+.3f")) if change else ()),
+            style="bold" if name == "overall" else "",
+        )
+    return table
+
+
+def _bounds(found: Mean | Gain, style: str) -> str:
+    low, high = found.ci95
+    return "" if low is None or high is None else f"[{low:{style}}, {high:{style}}]"
+
+
+def print_all(results: Results, all_readings: str) -> None:
+    """`all_readings` says where every reply is found that scorings read differently."""
+    print_results(results)
+    print_totals(results)
+    print_alignment(results)
+    print_scorings(results)
+    print_readings(results, all_readings)
+
+
+def print_json(results: Results) -> None:
+    import json
+
+    from sketchmark.files.jsonl import plain
+    from sketchmark.terminal import tell_all
+
+    tell_all(json.dumps(plain(results), indent=1, ensure_ascii=False))
+
+
+def tell_unscored(cells: Mapping[str, CellResult], again: str) -> int:
+    """One line for each cell and kind, with the first one's reason, then `again`: what asks for them once more.
+
+    Returns how many things are missing, for the exit code.
+    """
+    total = problems = 0
+    for label, one in labelled(cells):
+        for kind in sorted(NO_VERDICT):
+            if count := one.failures.get(kind, 0):
+                reason = one.reasons.get(kind, "")
+                tell(f"sketchmark: {label}: {kind} {count}, the first: {reason}", err=True)
+                total += count
+        if one.problem:
+            problems += 1
+            tell(f"sketchmark: {label}: {one.problem}", err=True)
+    if total:
+        tell(f"sketchmark: {total} episodes could not be scored; {again}", err=True)
+    return total + problems

@@ -1,0 +1,166 @@
+"""Command groups with one subcommand for each world, made from its description.
+
+`sketchmark make`: write generated puzzles to disk, one subcommand for each world that can be made.
+
+`sketchmark read`: what the scorers' reader sees in a picture, one subcommand for each world with a board.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sketchmark.commands.options import NAMES, OutputPath
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import BadInput, BadPicture
+from sketchmark.media import Picture
+from sketchmark.terminal import counted, tell, tell_all
+from sketchmark.worlds import WORLDS, Argument, Board, BoardReading, Making, World, world
+
+
+class WorldGroup(click.Group):
+    """`build` makes a world's subcommand, or None for a world that has none here."""
+
+    def __init__(self, *arguments: Any, build: Callable[[World], click.Command | None], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._build = build
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(name for name in WORLDS if self._build(world(name)))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self._build(world(cmd_name)) if cmd_name in WORLDS else None
+
+
+def grid_option(board: Board) -> click.Option:
+    """`--grid ROWSxCOLS`, passed on as (rows, columns)."""
+    return click.Option(
+        ["--grid"],
+        metavar="ROWSxCOLS",
+        default=f"{board.size[0]}x{board.size[1]}",
+        show_default=True,
+        callback=_parse,
+        help="Size of the board.",
+    )
+
+
+def _parse(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,3})[xX×](\d{1,3})", value)
+    if not found:
+        raise click.BadParameter(f"{value!r} is not a size such as 6x6", context, option)
+    return int(found[1]), int(found[2])
+
+
+def _make_command(world: World) -> click.Command | None:
+    if world.making is None:
+        return None
+    options = [
+        click.Option(["--count"], required=True, type=click.IntRange(min=1), help="How many."),
+        click.Option(
+            ["--seed"], default=0, show_default=True, type=click.IntRange(min=0), help="Same seed, same set."
+        ),
+        click.Option([*NAMES], required=True, type=OutputPath(path_type=Path, file_okay=False), help="Folder."),
+        click.Option(
+            ["--format", "form"],
+            type=click.Choice(["jsonl", "parquet", "folder"]),
+            default="jsonl",
+            show_default=True,
+            help="JSONL with picture files; that and parquet in the published schema; the published folders.",
+        ),
+    ]
+    if world.board:
+        options.append(grid_option(world.board))
+    options += [_option(argument) for argument in world.making.arguments]
+    return click.Command(
+        world.name, params=[*options], callback=partial(_make, world, world.making), help=world.making.about
+    )
+
+
+def _option(argument: Argument) -> click.Option:
+    names = [f"--{(argument.option or argument.name).replace('_', '-')}", argument.name]
+    if argument.is_folder:
+        return click.Option(names, type=click.Path(file_okay=False), help=argument.help)
+    kind = click.Choice(argument.among) if argument.among else type(argument.default)
+    return click.Option(names, default=argument.default, show_default=True, type=kind, help=argument.help)
+
+
+def _make(
+    world: World,
+    making: Making,
+    count: int,
+    seed: int,
+    output_path: Path,
+    form: str,
+    grid: tuple[int, int] | None = None,
+    **arguments: Any,
+) -> None:
+    if world.board and grid:
+        arguments |= world.board.sized(*grid)
+    for argument in making.arguments:  # a folder that was not named
+        if arguments[argument.name] is None:
+            arguments[argument.name] = argument.default
+    _write(world.name, making, making.samples(seed=seed, data=None, **arguments), count, output_path, form)
+
+
+def _write(name: str, making: Making, samples: Iterator[Sample], count: int, out: Path, form: str) -> None:
+    from sketchmark.worlds import disk as writing
+
+    numbered = zip(range(count), samples, strict=False)
+    try:
+        with writing.writer(name, making, form, out) as add, counted(numbered, count, name) as bar:
+            for number, sample in bar:
+                add(number, sample)
+    except OSError as error:
+        raise BadInput(f"cannot write to {out}: {error.strerror}") from error
+    tell(f"{count} x {name} in {out}")
+
+
+@click.group("make", cls=WorldGroup, build=_make_command)
+def make_command() -> None:
+    """Write generated puzzles with their pictures, step pictures and answers.
+
+    They are the puzzles that `sketchmark run` plays with the same seed and settings.
+    """
+
+
+def _read_command(world: World) -> click.Command | None:
+    if world.board is None:
+        return None
+    params = [
+        click.Argument(["file"], type=click.Path(path_type=Path)),
+        grid_option(world.board),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table."),
+    ]
+    return click.Command(world.name, params=params, callback=partial(_show, world.board), help=world.board.legend)
+
+
+def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> None:
+    board.sized(*grid)  # refuses a size that cannot be
+    seen = _read(board, file, grid)
+    if as_json:
+        tell_all(json.dumps({"grid": seen.grid, **seen.places}))
+        return
+    for row in seen.grid:
+        tell(" ".join(f"{'.' if label == ' ' else label:>2}" for label in row))
+    for name, place in seen.places.items():
+        tell(f"{name}: " + (f"row {place[0]}, column {place[1]}, counted from 0" if place else "not found"))
+
+
+def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
+    """A torn picture is noticed only when it is decoded; the error then names the file."""
+    picture = Picture.from_file(file)
+    try:
+        return board.read(picture, *grid)
+    except BadPicture as error:
+        raise BadPicture(f"{file}: {error}") from error
+
+
+@click.group("read", cls=WorldGroup, build=_read_command)
+def read_command() -> None:
+    """Read a picture the way drawn steps are scored."""

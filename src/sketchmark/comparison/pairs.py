@@ -1,0 +1,126 @@
+"""Were the two sides asked the same things? If not, what differs, in words.
+
+Which cells are compared with which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sketchmark.files.jsonl import plain
+from sketchmark.folder import differences
+from sketchmark.folder.format import CellRecord, condition
+from sketchmark.folder.index import ScoredCell
+from sketchmark.models.layout import NATIVE_HISTORY
+from sketchmark.results.summary import MODE_PAIRS, Rows
+
+_MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
+"""Parts of `play` without which two runs of a mode are not the same test. Temperatures and token limits may differ
+on purpose: they are mentioned, not refused."""
+
+
+def why_no_gain(cell: CellRecord, metric: str) -> str:
+    """Why a task's cells are not compared in a score at all; empty: they are."""
+    if metric in cell.less_is_better or (not metric and cell.less_is_better):
+        return f"{cell.task}: in {metric or cell.less_is_better[0]} less is better, and no gain is measured in it"
+    return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
+
+
+def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:
+    """Differences that make two cells of the same mode incomparable."""
+    return differences(_asked(before), _asked(after))
+
+
+def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
+    """Differences worth a remark."""
+    settings = ("saying", "drawing")
+    return [
+        *_drawn_differently(before, after),
+        *differences(_part(before, settings), _part(after, settings)),
+        *differences(
+            {"on_draw_failure": before.about.on_draw_failure},
+            {"on_draw_failure": after.about.on_draw_failure},
+        ),
+    ]
+
+
+def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
+    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model. So it may
+    be the history that it was sent."""
+    ways = [cell.about.draw_with for cell in (before, after)]
+    if ways[0] == ways[1]:
+        return []
+    if NATIVE_HISTORY in ways:
+        one, other = (condition(way) or "with plain history" for way in ways)
+        return [f"one side plays {one}, the other {other}: two different conditions"]
+    one, other = (condition(way) or "pixels" for way in ways)
+    return [f"one side draws {one}, the other {other}: two different abilities"]
+
+
+def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:
+    """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
+    if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
+        return []
+    source = differences(before.about.source, after.about.source, "source")
+    return ["data: no sample in common", *source]
+
+
+def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
+    """Samples of the same name that are not the same sample."""
+    shared = [name for name in rows_before if name in rows_after]
+    changed = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
+    if not changed:
+        return []
+    shown = ", ".join(changed[:3]) + (", …" if len(changed) > 3 else "")
+    return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
+
+
+def _asked(cell: ScoredCell) -> dict[str, Any]:
+    return {**_part(cell, _MUST_AGREE), "steps": cell.about.steps, "scoring": cell.scoring}
+
+
+def _part(cell: ScoredCell, keys: tuple[str, ...]) -> dict[str, Any]:
+    play = plain(cell.about.play)
+    return {key: play[key] for key in keys}
+
+
+def across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+    first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
+    for cell in cells:
+        before = first.get((cell.mode, cell.canvas))
+        if before is not None and cell.run != runs[0]:
+            yield before, cell
+
+
+def across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+    seen: set[tuple[int, int]] = set()
+    for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
+        for low, high in MODE_PAIRS:
+            before, after = pool.get((low, "own")), pool.get((high, "own"))
+            if before and after and (id(before), id(after)) not in seen:
+                seen.add((id(before), id(after)))
+                yield before, after
+
+
+def across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
+    seen: set[frozenset[int]] = set()
+    for pool in _pools(cells, runs):
+        for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
+            group = {canvas: cell for (of, canvas), cell in pool.items() if of == mode}
+            key = frozenset(map(id, group.values()))
+            if len(group) > 1 and key not in seen:
+                seen.add(key)
+                yield group
+
+
+def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
+    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
+    for run in runs:
+        own = [cell for cell in cells if cell.run == run]
+        players = {cell.player for cell in own}
+        others = [cell for cell in cells if cell.run != run and cell.player in players]
+        pool: dict[tuple[str, str], ScoredCell] = {}
+        for cell in own + others:
+            pool.setdefault((cell.mode, cell.canvas), cell)
+        yield pool

@@ -1,0 +1,88 @@
+"""The far end of a worker, whatever started it: finds the code that plays, by name, and opens it.
+
+A worker process: takes jobs from its input, several at once, and writes outcomes to its output.
+
+It ends at once when its input does: whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import threading
+from typing import Protocol
+
+from sketchmark.engines.processes import OPENING, receive, send
+from sketchmark.errors import SketchmarkError
+
+
+class Player(Protocol):
+    """What a worker is at its far end. Whatever befalls a job is part of its outcome; it raises nothing."""
+
+    async def play(self, job: bytes) -> bytes: ...
+
+    def news(self) -> bytes:
+        """What it has to say of itself now, for whoever looks on."""
+
+    async def close(self) -> None: ...
+
+
+async def open_player(entry: str, recipe: bytes) -> Player | str:
+    """`module:name` called with the recipe; a text says why it could not be done."""
+    module, _, name = entry.partition(":")
+    try:
+        player: Player = await getattr(importlib.import_module(module), name)(recipe)
+    except SketchmarkError as error:
+        return str(error)
+    except Exception as error:  # plug-ins: anything may come, and nobody here could read a traceback
+        return f"a worker could not start: {type(error).__name__}: {error}"
+    return player
+
+
+def main(entry: str) -> None:
+    """Standard input and output are taken away from everyone else first: what a plug-in prints goes to stderr."""
+    jobs, outcomes = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    asyncio.run(_work(entry, jobs, outcomes))
+
+
+async def _work(entry: str, jobs: int, outcomes: int) -> None:
+    player = await open_player(entry, _next(jobs)[1])
+    if isinstance(player, str):
+        send(outcomes, OPENING, player.encode())
+        return
+    send(outcomes, OPENING, b"")
+    loop = asyncio.get_running_loop()
+    arriving: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
+
+    def listen() -> None:
+        while True:
+            frame = _next(jobs)
+            loop.call_soon_threadsafe(arriving.put_nowait, frame)
+
+    async def play(number: int, job: bytes) -> None:
+        send(outcomes, number, await player.play(job))
+
+    threading.Thread(target=listen, daemon=True).start()
+    playing: set[asyncio.Task[None]] = set()
+    while True:
+        number, job = await arriving.get()
+        if number == OPENING:
+            break
+        if not job:
+            send(outcomes, number, player.news())
+            continue
+        task = asyncio.create_task(play(number, job))
+        playing.add(task)
+        task.add_done_callback(playing.discard)
+    await player.close()
+
+
+def _next(jobs: int) -> tuple[int, bytes]:
+    frame = receive(jobs)
+    if frame is None:
+        os._exit(0)
+    return frame

@@ -1,0 +1,198 @@
+"""Sets that are published as files (JSON, CSV, zip archives). Tables are read by `files.tables`.
+
+From the hub, the files are downloaded and then read like a folder of the user's, so there is one way of reading.
+Archives are read in place: nothing is unpacked, so nothing can be written outside a folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from sketchmark.errors import BadInput, BadPicture, DataMissing
+from sketchmark.files import hub
+from sketchmark.files import hub as far
+from sketchmark.files.tables import LONGEST_CELL, as_picture, inside, ways, without_hub
+from sketchmark.media import Picture
+
+MAX_MEMBER = 256 * 1024 * 1024
+"""No picture or question file of these sets comes near this; an archive that claims so is not one of them."""
+
+_LONGEST_LITERAL = 100_000
+
+
+def folder_of(data: Path | None, names: Sequence[str]) -> Path | None:
+    """--data itself, or the folder of one of the set's names in it, so that one folder can hold them all."""
+    if data is None:
+        return None
+    return next((data / name for name in names if (data / name).exists()), data)
+
+
+def open_files(
+    data: Path | None,
+    names: Sequence[str],
+    *,
+    repo: str = "",
+    patterns: Sequence[str] = (),
+    how: str = "",
+    limit: int | None = None,
+) -> Files:
+    """The files of a set: the user's folder, or those of the hub's that match, each pattern at least one.
+
+    `how` is what to tell someone who has neither: what to get, from whom, and the layout expected. With a `limit`
+    archives on the hub are read where they are: no more of them is fetched than is needed.
+    """
+    if data is not None:
+        if not data.is_dir():
+            raise DataMissing(f"no such folder: {data}", how or ways(repo))
+        return Files(folder_of(data, names) or data)
+    if not repo:
+        raise DataMissing(f"{names[0]} is not on the hub: it is read from your own copy", how)
+    try:
+        listing = hub.listing(repo)
+    except ImportError as error:
+        raise without_hub(repo) from error
+    found = {pattern: listing.matching(pattern) for pattern in patterns}
+    if missing := [pattern for pattern, names in found.items() if not names]:
+        raise DataMissing(
+            f"{repo} on the hub holds no {missing[0]}",
+            f"look at {hub.page(repo)} for what it holds, or give --data PATH",
+        )
+    wanted = [name for names in found.values() for name in names]
+    left = [] if limit is None else [name for name in wanted if name.endswith(".zip")]
+    plain = [name for name in wanted if name not in left]
+    root = hub.fetched(listing, plain) if plain else hub.home() / repo
+    return Files(root, [far.opened(listing, name) for name in left], repo)
+
+
+class Files:
+    """The files of one data set: plain ones under its folder, and those inside zip archives, which lie beside them or
+    are `archives`."""
+
+    def __init__(self, root: Path, archives: Sequence[Path | BinaryIO] = (), name: str = "") -> None:
+        self.root, self._name = root, name or root.name
+        self._sources = archives
+        self._archives: list[tuple[zipfile.ZipFile, dict[str, str]]] | None = None
+
+    def read(self, *names: str) -> bytes:
+        """The bytes of the first of `names` that is there, on disk or in an archive."""
+        for name in names:
+            path = inside(self.root, name, self._name)
+            if path.is_file():
+                return path.read_bytes()
+        for name in names:
+            for archive, members in self._opened():
+                if member := members.get(PurePosixPath(name).as_posix()):
+                    return self._member(archive, member)
+        raise BadInput(f"no file {names[0]!r} in {self._name} or its archives")
+
+    def table(self, name: str, how: str) -> bytes:
+        """The file of questions; `how` is what to tell someone whose folder does not hold it."""
+        try:
+            return self.read(name)
+        except BadInput as error:
+            raise DataMissing(f"no {name} in {self.root} or its archives", how) from error
+
+    def matching(self, folder: str, suffix: str) -> list[str]:
+        """The names of the files in `folder` that end in `suffix`, sorted: listing order is the machine's affair."""
+        below = self.root / folder
+        found = {f"{folder}/{path.name}" for path in below.glob(f"*{suffix}")} if below.is_dir() else set()
+        for _, members in self._opened():
+            found |= {
+                name
+                for name in members
+                if name.endswith(suffix) and PurePosixPath(name).parent == PurePosixPath(folder)
+            }
+        return sorted(found)
+
+    def picture(self, *names: str) -> Picture:
+        return shown(Picture.from_bytes(self.read(*names)))
+
+    def _opened(self) -> list[tuple[zipfile.ZipFile, dict[str, str]]]:
+        """Archives with their members by full name and by the name below the archive's top folder."""
+        if self._archives is None:
+            self._archives = []
+            for source in self._sources or sorted(self.root.glob("*.zip")):
+                try:
+                    archive = zipfile.ZipFile(source)
+                except (OSError, zipfile.BadZipFile) as error:
+                    name = Path(str(getattr(source, "name", source))).name
+                    raise BadInput(f"{name} is not a whole zip file: {error}", "download it again") from error
+                names = [name for name in archive.namelist() if not name.endswith("/")]
+                members = {name.partition("/")[2]: name for name in names if "/" in name}
+                self._archives.append((archive, members | {name: name for name in names}))
+        return self._archives
+
+    @staticmethod
+    def _member(archive: zipfile.ZipFile, member: str) -> bytes:
+        if archive.getinfo(member).file_size > MAX_MEMBER:
+            raise BadInput(f"{member} in {archive.filename} is larger than {MAX_MEMBER} bytes")
+        try:
+            return archive.read(member)
+        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+            raise BadInput(f"cannot read {member} from its archive: {error}") from error
+
+
+def shown(picture: Picture) -> Picture:
+    """The picture as models can take it: CMYK and other print or raw forms become RGB, the rest keeps its bytes."""
+    from PIL import Image
+
+    if min(picture.size) < 1:
+        raise BadPicture("picture without pixels")
+    with Image.open(io.BytesIO(picture.data)) as image:
+        usual = image.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
+    return picture if usual else Picture.from_image(picture.image())
+
+
+def table_picture(value: Any, root: Path | None) -> Picture:
+    """A picture from a table's cell: the hub's `{"bytes", "path"}`, bytes, or the name of a file beside the table."""
+    folder = root.parent if root is not None and root.is_file() else root
+    return shown(as_picture(value, "picture", folder))
+
+
+def json_value(data: bytes | str, name: str) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name} is not JSON: {error}") from error
+
+
+def json_list(data: bytes, name: str) -> list[Any]:
+    value = json_value(data, name)
+    if not isinstance(value, list):
+        raise BadInput(f"{name} does not hold a list")
+    return value
+
+
+def text_lines(data: bytes) -> Iterator[str]:
+    """The lines of a JSONL file, each to be parsed where a broken one costs its own row alone."""
+    return (line for line in data.decode("utf-8", errors="replace").split("\n") if line.strip())
+
+
+def csv_rows(data: bytes) -> Iterator[list[str]]:
+    """The rows below the header."""
+    csv.field_size_limit(LONGEST_CELL)
+    reader = csv.reader(io.StringIO(data.decode("utf-8-sig", errors="replace"), newline=""))
+    try:
+        next(reader, None)
+        yield from reader
+    except csv.Error as error:
+        raise BadInput(f"line {reader.line_num} of the table cannot be read: {error}") from error
+
+
+def literal(value: Any) -> Any:
+    """A list or dict that a data set wrote as Python text. Parsed as a literal; nothing in it is ever run."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > _LONGEST_LITERAL:
+        raise BadInput(f"options of {len(value)} characters")
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+        raise BadInput(f"options are not a Python literal: {value[:60]!r}") from error

@@ -1,0 +1,94 @@
+"""Pictures and sounds on disk, each stored once under its digest."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from sketchmark.errors import BadInput
+from sketchmark.files import own_file, write_atomic
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+
+_NAME = re.compile(r"([0-9a-f]{64})\.([a-z][a-z0-9]{2,3})")
+
+
+class PictureStore:
+    """A folder `ab/abcd….png`. Names are checked, never trusted: a run folder may come from a stranger.
+
+    `inside` is the stranger's part of the way: in `PictureStore(run, "pictures")` neither `pictures` nor anything
+    below may be a link.
+    """
+
+    def __init__(self, root: Path, inside: str = "") -> None:
+        self.folder = root / inside
+        self._root, self._inside = root, [inside] if inside else []
+
+    def save(self, shown: Picture | Sound) -> str:
+        """Its name.
+
+        It is not forced onto the disk: there are several in an episode, and a wait for each would be most of a run's
+        time. One that a power cut takes is not there (`holds`), so its episode is played again; one that it garbles
+        is refused by its digest, and `sketchmark repair` sets it aside.
+        """
+        name = self.name_of(shown)
+        path = self.path(name)
+        if not _is_there(path):
+            write_atomic(path, shown.data, durable=False)
+        return name
+
+    @staticmethod
+    def name_of(shown: Picture | Sound) -> str:
+        return f"{shown.digest}.{shown.format}"
+
+    def load(self, name: str) -> Picture:
+        picture = Picture.from_file(self.path(name))
+        _check(name, picture.digest)
+        return picture
+
+    def load_sound(self, name: str) -> Sound:
+        sound = Sound.from_file(self.path(name))
+        _check(name, sound.digest)
+        return sound
+
+    def sound_in_words(self, name: str) -> str:
+        """What a page says of a sound that it does not play: `a sound, wav, 16 kB`. The sound is not read."""
+        try:
+            size = self.path(name).stat().st_size
+        except (BadInput, OSError):
+            return "a sound, missing"
+        return f"a sound, {name.partition('.')[2]}, {max(1, round(size / 1000)):,} kB"
+
+    def holds(self, name: str) -> bool:
+        return _is_there(self.path(name))
+
+    def path(self, name: str) -> Path:
+        if not is_picture_name(name):
+            raise BadInput(f"not a picture name: {name[:80]!r}")
+        return own_file(self._root, *self._inside, name[:2], name)
+
+
+def _check(name: str, digest: str) -> None:
+    if digest != name.partition(".")[0]:
+        raise BadInput(f"{name} does not hold what its name says", "sketchmark repair RUN")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0  # a crash of the machine can leave an empty file
+    except FileNotFoundError:
+        return False
+
+
+def is_picture_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
+def small(picture: Picture, side: int) -> bytes:
+    """A WebP of at most `side` pixels wide and high, for pages."""
+    image = picture.image()
+    image.thumbnail((side, side))
+    buffer = io.BytesIO()
+    image.save(buffer, "WEBP", quality=82, method=0)
+    return buffer.getvalue()

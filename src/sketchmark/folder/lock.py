@@ -1,0 +1,156 @@
+"""How a run ended, for whoever looks at it later: written into run.json while the run still has the folder.
+
+One process per run folder, on every system that Python runs on.
+
+What a folder says of the shard that it holds, and what it refuses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from sketchmark.errors import RunConflict, SketchmarkError
+from sketchmark.files import own_file, write_json
+from sketchmark.files.jsonl import LineReader
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import Ended, RunRecord
+from sketchmark.secrets import redact
+from sketchmark.settings import Shard
+from sketchmark.terminal import one_line
+
+
+def note_ending(path: Path, error: BaseException | None = None, *, at_cost_limit: bool = False) -> None:
+    """A run that is killed notes nothing: its process is gone, and still named as who holds the lock."""
+    with suppress(OSError, SketchmarkError):  # a full disk: what ended the run is more important
+        folder = RunFolder(path)
+        about = folder.about()
+        about.ended = _ended(error, at_cost_limit)
+        write_json(folder.run_file, about)
+
+
+def _ended(error: BaseException | None, at_cost_limit: bool) -> Ended:
+    if error is None:
+        return Ended("stopped", "at the cost limit") if at_cost_limit else Ended("finished")
+    if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt)):
+        return Ended("stopped", "by a signal or an interrupt")
+    return Ended("failed", one_line(redact(str(error) or type(error).__name__)))
+
+
+class Holder(msgspec.Struct):
+    """Who says that it works in the folder."""
+
+    pid: int
+    host: str
+    began: str = ""
+    """When the process began, where the system tells: numbers of processes are given again."""
+
+    @property
+    def lives(self) -> bool | None:
+        """None where nobody here can tell: it is another machine's, or the system has no harmless way to ask."""
+        if self.host != socket.gethostname() or os.name != "posix" or not 0 < self.pid < 2**31:
+            return None
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return not self.began or _began(self.pid) == self.began
+
+
+_HOLDER = LineReader(Holder, "the name of a process")
+
+
+def holder_of(folder: Path) -> Holder | None:
+    """Who works in the folder, or was killed at it; the lock itself is not touched."""
+    try:
+        return _HOLDER.one(own_file(folder, ".lock-holder").read_bytes(), "")
+    except (OSError, SketchmarkError):
+        return None
+
+
+def _who(folder: Path) -> str:
+    found = holder_of(folder)
+    return f": process {found.pid} on {found.host[:80]!r}" if found else ""
+
+
+def _began(pid: int) -> str:
+    """In ticks since the machine's start: field 22, of which the second may hold spaces and brackets."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, ValueError, IndexError):
+        return ""
+
+
+class RunLock:
+    """A second process on the folder is told so, and by whom, instead of mixing its lines in.
+
+    The system holds the lock for the process, not the file `.lock`, so a killed run leaves nothing to clean up. Who
+    holds it stands in `.lock-holder`, beside it: some systems let nobody else read a locked file, and some versions
+    of filelock empty it. What stands there is said to whoever is kept out, and never decides anything.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from filelock import FileLock, Timeout
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(own_file(folder, ".lock"))
+        self._holder = own_file(folder, ".lock-holder")
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout as error:
+            raise RunConflict(
+                f"another process is running in {folder}{_who(folder)}", "wait for it, or use --output_path"
+            ) from error
+        with suppress(OSError):  # a full disk: the lock holds all the same
+            write_json(self._holder, Holder(os.getpid(), socket.gethostname(), _began(os.getpid())))
+
+    def release(self) -> None:
+        with suppress(OSError):
+            self._holder.unlink()
+        self._lock.release()
+
+
+_MERGE = "`sketchmark merge` puts shards together"
+
+
+def refuse_another_shard(folder: RunFolder, about: RunRecord, shard: Shard | None) -> None:
+    """A folder that holds two shards, or a shard and some, could no longer say what is missing."""
+    now = str(shard) if shard else ""
+    if about.shard != now:
+        holds = f"shard {about.shard}" if about.shard else "a run without --shard"
+        asked = f"shard {now}" if now else "the whole run"
+        same = f"give --shard {about.shard}" if about.shard else "leave --shard out"
+        raise RunConflict(
+            f"{folder.path} holds {holds}, and {asked} is asked for",
+            f"{same}, use another --output_path, or --fresh to start over; {_MERGE}",
+        )
+
+
+def note_totals(folder: RunFolder, totals: Mapping[str, int]) -> None:
+    """How many samples there are is known once all were gone through; it is what a merge measures gaps by."""
+    about = folder.about()
+    if any(about.totals.get(cell) != total for cell, total in totals.items()):
+        write_json(folder.run_file, replace(about, totals={**about.totals, **totals}))
+
+
+def part_in_words(about: RunRecord, played: Mapping[str, int]) -> str:
+    """That a run is a shard, and how much of each cell it holds; empty for a whole run. `played`: cell → episodes."""
+    if not about.shard:
+        return ""
+    counts: dict[str, list[str]] = {}
+    for cell, count in played.items():
+        of = f" of {about.totals[cell]}" if cell in about.totals else ""
+        counts.setdefault(f"{count}{of} samples", []).append(cell)
+    told = "; ".join(
+        count if len(counts) == 1 else f"{count} of {', '.join(cells)}" for count, cells in counts.items()
+    )
+    return f"shard {about.shard} only, a part of the run: {told or 'no samples'}; {_MERGE}"

@@ -1,0 +1,242 @@
+"""Episodes and samples as lines of a run, and back.
+
+Score lines as numbers are made from them: without notes, which can be long, and the newest of each episode.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeVar, cast
+
+from msgspec import UNSET, Struct
+
+from sketchmark.episode import Act, Episode, Turn
+from sketchmark.episode.model import Reply
+from sketchmark.episode.sample import Author, Content, Part, Sample
+from sketchmark.folder.format import EpisodeLine, PartLine, SampleLine, ScoreNumbers, TurnLine
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.models.cache import pack_reply, unpack_reply
+
+Save = Callable[[Picture | Sound], str]
+
+
+class Shelf(Protocol):
+    """Where what an episode's line names is found again."""
+
+    def load(self, name: str) -> Picture: ...
+
+    def load_sound(self, name: str) -> Sound: ...
+
+
+_SETTINGS = ("mode", "canvas", "steps")
+
+
+def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
+    save = _once(save)
+    return EpisodeLine(
+        index=index,
+        sample=pack_sample(episode.sample, save, with_frames=episode.draw_attempts > 0),
+        turns=[_pack_turn(turn, save) for turn in episode.turns],
+        failure=episode.failure,
+        started=round(episode.started, 3),
+        seconds=round(episode.seconds, 4),
+        repeat=episode.repeat,
+        branch=episode.branch,
+        **{name: episode.settings[name] for name in _SETTINGS if name in episode.settings},
+    )
+
+
+def _once(save: Save) -> Save:
+    """A sample's picture is also what is shown: it is looked for on the disk once."""
+    names: dict[str, str] = {}
+
+    def saved(shown: Picture | Sound) -> str:
+        if shown.digest not in names:
+            names[shown.digest] = save(shown)
+        return names[shown.digest]
+
+    return saved
+
+
+def unpack_episode(line: EpisodeLine, shelf: Shelf) -> Episode:
+    settings = {name: getattr(line, name) for name in _SETTINGS}
+    return Episode(
+        sample=unpack_sample(line.sample, shelf),
+        turns=tuple(_unpack_turn(turn, shelf) for turn in line.turns),
+        failure=line.failure,
+        started=line.started,
+        seconds=line.seconds,
+        settings={name: value for name, value in settings.items() if value},
+        repeat=line.repeat,
+        branch=line.branch,
+    )
+
+
+def pack_sample(sample: Sample, save: Save, *, with_frames: bool) -> SampleLine:
+    return SampleLine(
+        id=sample.id,
+        fingerprint=sample.fingerprint(),
+        fields=dict(sample.fields),
+        pictures={
+            name: save(value) if isinstance(value, Picture) else [save(picture) for picture in value]
+            for name, value in sample.pictures.items()
+        },
+        sounds={name: [save(sound) for sound in sounds] for name, sounds in sample.sounds.items()} or UNSET,
+        target=dict(sample.target),
+        groups=dict(sample.groups),
+        steps=sample.steps,
+        frames=[save(frame) for frame in sample.frames()] if with_frames and sample.frames else None,
+    )
+
+
+def unpack_sample(line: SampleLine, shelf: Shelf) -> Sample:
+    load, frames = shelf.load, line.frames
+    return Sample(
+        id=line.id,
+        pictures={
+            name: load(value) if isinstance(value, str) else [load(picture) for picture in value]
+            for name, value in line.pictures.items()
+        },
+        fields=line.fields,
+        target=line.target,
+        groups=line.groups,
+        steps=line.steps,
+        frames=(lambda: [load(name) for name in frames]) if frames else None,
+        sounds={name: [shelf.load_sound(one) for one in names] for name, names in (line.sounds or {}).items()},
+    )
+
+
+def media_names(line: EpisodeLine) -> Iterator[str]:
+    """Every picture and every sound that an episode's line speaks of."""
+    yield from input_names(line.sample)
+    yield from line.sample.frames or ()
+    yield from sound_names(line.sample)
+    for turn in line.turns:
+        yield from (name for part in turn.added if (name := part.picture or part.sound))
+        if turn.reply and turn.reply.picture:
+            yield turn.reply.picture
+
+
+def input_names(sample: SampleLine) -> Iterator[str]:
+    """The pictures that a sample shows."""
+    for value in sample.pictures.values():
+        yield from [value] if isinstance(value, str) else value
+
+
+def sound_names(sample: SampleLine) -> Iterator[str]:
+    """The sounds that a sample lets be heard."""
+    for names in (sample.sounds or {}).values():
+        yield from names
+
+
+def drawn_names(line: EpisodeLine) -> list[str]:
+    """The pictures that the model drew."""
+    return [turn.reply.picture for turn in line.turns if turn.reply and turn.reply.picture]
+
+
+def said(line: EpisodeLine) -> list[str]:
+    return [turn.reply.text for turn in line.turns if turn.act == "say" and turn.reply]
+
+
+def _pack_turn(turn: Turn, save: Save) -> TurnLine:
+    return TurnLine(
+        act=turn.act,
+        added=[_pack_part(part, save) for part in turn.added],
+        suffix=turn.suffix,
+        note=turn.note,
+        reply=pack_reply(turn.reply, save) if turn.reply else None,
+        seconds=turn.seconds if turn.reply else None,
+    )
+
+
+def _unpack_turn(turn: TurnLine, shelf: Shelf) -> Turn:
+    reply = unpack_reply(turn.reply, shelf.load) if turn.reply else None
+    return Turn(
+        act=cast(Act, turn.act),
+        added=tuple(_unpack_part(part, reply, shelf) for part in turn.added),
+        suffix=turn.suffix,
+        reply=reply,
+        seconds=turn.seconds or 0.0,
+        note=turn.note,
+    )
+
+
+def _pack_part(part: Part, save: Save) -> PartLine:
+    line = PartLine(part.by, native=bool(part.native))
+    match part.content:
+        case str(text):
+            line.text = text
+        case Picture() as picture:
+            line.picture = save(picture)
+        case Sound() as sound:
+            line.sound = save(sound)
+    return line
+
+
+def _unpack_part(part: PartLine, reply: Reply | None, shelf: Shelf) -> Part:
+    content: Content = part.text or ""
+    if part.picture:
+        content = shelf.load(part.picture)
+    elif part.sound:
+        content = shelf.load_sound(part.sound)
+    return Part(content, cast(Author, part.by), reply.native if part.native and reply else "")
+
+
+Row = TypeVar("Row", bound=ScoreNumbers)
+
+
+class DrawingNotes(Struct, frozen=True):
+    """The one note that numbers are made of."""
+
+    frames_right: Any = None
+
+
+class ScoredSample(ScoreNumbers, kw_only=True):
+    """One sample as it was scored."""
+
+    notes: DrawingNotes = DrawingNotes()
+
+    @property
+    def drawing_right(self) -> bool | None:
+        """Was everything drawn in this episode right? None where nothing was drawn or nobody can tell.
+
+        A whole-sequence score (`…_img_exact`) also demands that no frame is missing, so it goes before the frames.
+        """
+        for name, value in self.values.items():
+            if name.endswith("_img_exact") and value is not None:
+                return value == 1
+        frames = self.notes.frames_right
+        return all(frames) if frames else None
+
+
+def newest(rows: Iterable[Row]) -> dict[str, Row]:
+    """By key, in the order of the samples, whatever order they finished in; the last row of a key counts."""
+    found = {row.key: row for row in rows}
+    return dict(sorted(found.items(), key=lambda item: item[1].place))
+
+
+class Sharing:
+    """Equal small values are kept once: most rows of a run have the same flags, usage and scores."""
+
+    _MOST = 10_000
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Any, ...], Any] = {}
+
+    def __call__(self, row: ScoredSample) -> ScoredSample:
+        row.scoring = sys.intern(row.scoring)
+        row.flags = self._one(("flags", *row.flags), row.flags)
+        row.usage = self._one(("usage", *row.usage.items()), row.usage)
+        row.values = self._one(("values", *row.values.items()), row.values)
+        frames = row.notes.frames_right
+        row.notes = _NOBODY_KNOWS if not frames else _ALL_RIGHT if all(frames) else _NOT_ALL_RIGHT
+        return row
+
+    def _one(self, key: tuple[Any, ...], value: Any) -> Any:
+        full = len(self._kept) >= self._MOST
+        return self._kept.get(key, value) if full else self._kept.setdefault(key, value)
+
+
+_NOBODY_KNOWS, _ALL_RIGHT, _NOT_ALL_RIGHT = DrawingNotes(), DrawingNotes((True,)), DrawingNotes((False,))

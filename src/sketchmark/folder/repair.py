@@ -1,0 +1,213 @@
+"""Set aside what is damaged in a run folder, so that the rest can be read and the run can be resumed.
+
+Nothing is mended by guessing: a line or picture is as it was written, or it goes to `RUN/set-aside`. Whose episode a
+damaged line was is taken from the sound score rows alone; the line itself may say anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sketchmark.errors import BadInput
+from sketchmark.files import own_file, own_folder, replacing
+from sketchmark.files.jsonl import LineReader, encode, seal, whole_lines
+from sketchmark.files.media_store import is_picture_name
+from sketchmark.folder import EPISODES, NUMBERS, RunFolder, is_cell_name
+from sketchmark.folder.records import ScoredSample, media_names
+
+ASIDE = "set-aside"
+
+Record = TypeVar("Record")
+
+
+@dataclass
+class Repair:
+    """What was found damaged, and what is to be done again because of it."""
+
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    """File, as a path in the run → what is wrong, line by line."""
+
+    play: dict[str, list[str]] = field(default_factory=dict)
+    """Cell → the samples that must be played again."""
+
+    untold: dict[str, int] = field(default_factory=dict)
+    """Cell → damaged episodes whose samples nobody can name; the run finds them missing."""
+
+    retry: dict[str, list[str]] = field(default_factory=dict)
+    """Cell → samples of which only an older try is left, that failed."""
+
+    score: dict[str, list[str]] = field(default_factory=dict)
+    """Score file → the samples that must be scored again."""
+
+
+@dataclass
+class _Try:
+    started: float
+    failed: bool
+    complete: bool
+    """Are all its pictures there?"""
+
+
+def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
+    """Look at every line and picture of the run, and set the damaged ones aside unless it is a `dry_run`."""
+    cells = _cells(folder)
+    found = Repair()
+    pictures = list(_damaged_pictures(folder))
+    for name in pictures:
+        found.faults[f"pictures/{name[:2]}/{name}"] = ["does not hold what its name says"]
+    files: list[tuple[Path, dict[int, str]]] = []
+    for cell in cells:
+        tries, faults = _episodes(folder, cell, set(pictures))
+        files.append((folder.episodes_file(cell), faults))
+        rows: dict[str, ScoredSample] = {}
+        for path in _score_files(folder, cell):
+            scored, unread = _scores(path)
+            files.append((path, unread))
+            if path == folder.scores_file(cell):
+                rows = scored
+            if unread:
+                found.score[path.name] = [sample for sample in tries if sample not in scored]
+        _tell(found, cell, tries, rows, sum(why != _TWICE for why in faults.values()))
+    for path, faults in files:
+        if faults:
+            found.faults[path.relative_to(folder.path).as_posix()] = [f"line {n}: {faults[n]}" for n in faults]
+    try:
+        folder.results()
+    except BadInput:
+        found.faults["results.json"] = ["cannot be read"]
+    if not dry_run:
+        _set_aside(folder, files, [name for name in found.faults if not name.endswith(".jsonl")])
+    return found
+
+
+_TWICE = "the same line once more"
+
+
+def _cells(folder: RunFolder) -> list[str]:
+    try:
+        if folder.run_file.exists() or not (folder.path / "episodes").exists():
+            return RunFolder.open(folder.path).cells
+        why = "it is not there"
+    except BadInput as error:
+        why = str(error.args[0])
+    raise BadInput(
+        f"{folder.path / 'run.json'} cannot be repaired: {why}",
+        "it alone says what was asked of which model: put a copy back; or, if you know the very command of the run, "
+        "move the file away and give that command again: the file is made anew and finished episodes are kept",
+    )
+
+
+def _damaged_pictures(folder: RunFolder) -> Iterator[str]:
+    for inner in sorted(own_folder(folder.path, "pictures").glob("??")):
+        for path in sorted(own_folder(folder.path, "pictures", inner.name).glob("*.*")):
+            if is_picture_name(path.name) and not _is_what_it_says(path):
+                yield path.name
+
+
+def _is_what_it_says(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == path.name.partition(".")[0]
+
+
+def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str, _Try], dict[int, str]]:
+    """The newest sound try of each sample, and the lines that are none."""
+    tries: dict[str, _Try] = {}
+    faults: dict[int, str] = {}
+    seen: set[bytes] = set()
+    for number, line, record, why in _read(folder.episodes_file(cell), EPISODES):
+        digest = hashlib.sha256(line).digest()
+        if record is None:
+            faults[number] = why
+        elif not all(map(is_picture_name, media_names(record))):
+            faults[number] = "names a picture that cannot be one"
+        elif digest in seen:
+            faults[number] = _TWICE
+        else:
+            complete = all(name not in damaged and folder.pictures.holds(name) for name in media_names(record))
+            tries[record.key] = _Try(record.started, record.failure is not None, complete)
+        seen.add(digest)
+    return tries, faults
+
+
+def _scores(path: Path) -> tuple[dict[str, ScoredSample], dict[int, str]]:
+    rows: dict[str, ScoredSample] = {}
+    faults: dict[int, str] = {}
+    for number, _, record, why in _read(path, NUMBERS):
+        if record is None:
+            faults[number] = why
+        else:
+            rows[record.key] = record
+    return rows, faults
+
+
+def _read(path: Path, reader: LineReader[Record]) -> Iterator[tuple[int, bytes, Record | None, str]]:
+    """(number, line, what it says or nothing, what is wrong with it). A last line that was cut off is not there:
+    every run takes it away."""
+    for number, (_, line) in enumerate(whole_lines(path), start=1):
+        try:
+            yield number, line, reader.one(line, "line"), ""
+        except BadInput as error:
+            yield number, line, None, str(error.args[0]).removeprefix("line: ")
+
+
+def _score_files(folder: RunFolder, cell: str) -> Iterator[Path]:
+    yield folder.scores_file(cell)
+    for path in sorted(own_folder(folder.path, "scores").glob(f"{cell}~*.jsonl")):
+        if is_cell_name(path.stem):
+            yield folder.scores_file(cell, path.stem.partition("~")[2])
+
+
+def _tell(found: Repair, cell: str, tries: dict[str, _Try], rows: dict[str, ScoredSample], lost: int) -> None:
+    """A score without its episode is the score of an episode that was lost."""
+    gone = [sample for sample in rows if sample not in tries] if lost else []
+    if play := gone + [sample for sample, one in tries.items() if not one.complete]:
+        found.play[cell] = play
+    older = [id for id, one in tries.items() if one.failed and id in rows and rows[id].started > one.started]
+    if lost and older:
+        found.retry[cell] = older
+    if (untold := lost - len(gone) - len(older)) > 0:
+        found.untold[cell] = untold
+
+
+def _set_aside(folder: RunFolder, files: list[tuple[Path, dict[int, str]]], whole: list[str]) -> None:
+    for name in whole:
+        target = _free(folder, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (folder.path / name).rename(target)
+    for path, faults in files:
+        if faults:
+            _rewrite(path, faults, _free(folder, path.relative_to(folder.path).as_posix()))
+
+
+def _rewrite(path: Path, faults: dict[int, str], aside: Path) -> None:
+    """The damaged lines are safe in their new place before the file is without them."""
+    with replacing(path) as kept, replacing(aside) as taken:
+        for number, (_, line) in enumerate(whole_lines(path), start=1):
+            if number in faults:
+                taken.write(seal(encode({"line": number, "why": faults[number], **_as_text(line)})))
+            else:
+                kept.write(line)
+
+
+def _as_text(line: bytes) -> dict[str, Any]:
+    try:
+        return {"text": line.decode().removesuffix("\n")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(line).decode("ascii")}
+
+
+def _free(folder: RunFolder, name: str) -> Path:
+    """A name in `set-aside` that nothing has yet: what an earlier repair took away stays."""
+    place = Path(ASIDE, name)
+    count = 1
+    while own_file(folder.path, *place.parts).exists():
+        count += 1
+        place = Path(ASIDE, name).with_name(f"{Path(name).stem}.{count}{Path(name).suffix}")
+    return folder.path / place

@@ -1,0 +1,216 @@
+"""From a file of lmms-eval's shape to a task of ours. Nothing that the file names is run here.
+
+Task files of lmms-eval's shape, played as they are: people bring their own tasks.
+
+What such a file may say: docs/benchmarks/lmms-eval-tasks.md, "Task files".
+
+What such a file names with `!function` is the user's own Python and can do anything the user can, so it runs only
+when the user said so, and only once the task is played. What would change a score and is known not to be understood
+is refused, never ignored.
+
+`lmms_eval_specific_kwargs: bagel_interleaved:` in a task file, in the words of Sketchmark's task files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sketchmark.errors import BadInput
+from sketchmark.lmms_eval import scores
+from sketchmark.lmms_eval.documents import ANY, FIRST, AdoptedFile
+from sketchmark.lmms_eval.filters import FILTERS
+from sketchmark.lmms_eval.functions import is_plain
+from sketchmark.lmms_eval.shape import (
+    examples_wanted,
+    features,
+    functions,
+    generation,
+    mapping,
+    metrics,
+    pipelines,
+    read_config,
+    reduced_by_function,
+    worded_otherwise,
+)
+from sketchmark.tasks import files as generic_drawing
+from sketchmark.tasks.files import lineage, merged
+from sketchmark.tasks.imports import FUNCTION, functions_in
+from sketchmark.tasks.names import CodeNames
+from sketchmark.tasks.schema import TaskFile
+
+_OUTPUT_TYPES = ("generate_until", "generate_visual_cot")
+_TEMPLATES = ("doc_to_text", "doc_to_target", "description")
+_PATTERNS = ("regex_pattern", "regexes_to_ignore")
+"""What stands there is run on replies, and can run for ever."""
+
+_SCORED_HERE = ("exact_match", "anls")
+
+
+def adopt(path: Path, trusted: bool, model: str = "") -> dict[str, Any]:
+    """A Sketchmark task for a file of lmms-eval's shape. `model` selects its per-model prompts."""
+    config = read_config(path)
+    _check(path, config)
+    code = functions(config)
+    for place in (config, worded_otherwise(config)):
+        code += [key for key in _TEMPLATES if isinstance(place.get(key), str) and not is_plain(place[key])]
+    code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
+    if code and not trusted:
+        raise BadInput(
+            f"task file {path} runs Python of its own ({', '.join(code[:4])})",
+            "add --trust-code if you trust it: it can do anything you can",
+        )
+    here = {"task_file": str(path)}
+    names = [str(metric["metric"]) for metric in metrics(config) if metric.get("aggregation") != "bypass"]
+    errors = [str(metric["metric"]) for metric in metrics(config) if metric.get("higher_is_better") is False]
+    adopted: dict[str, Any] = {
+        "about": f"A task file of lmms-eval's shape: {path.name}.",
+        "source": {"use": "lmms_eval.documents", **here, "model": model},
+        "generation": generation(config, model),
+        "modes": generic_drawing.modes(path.parent),
+        "scorers": [{"use": "lmms_eval.score", **here}],
+        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
+        "headline": next((name for name in names if name not in errors), ""),
+        "less_is_better": errors,
+    }
+    if reduced_by_function(config):
+        adopted["settle"] = {"use": "lmms_eval.influences", **here}
+        adopted["aggregate"] = {"use": "lmms_eval.totals", **here}
+        adopted["submission"] = {"use": "lmms_eval.submission", **here}
+    return adopted
+
+
+def _check(path: Path, config: Mapping[str, Any]) -> None:
+    kind = config.get("output_type", "generate_until")
+    if kind not in _OUTPUT_TYPES:
+        raise BadInput(f"task file {path} is of type {kind}", f"only {' and '.join(_OUTPUT_TYPES)} can be played")
+    for key in ("dataset_path", "doc_to_text", "metric_list"):
+        if not config.get(key):
+            raise BadInput(f"task file {path} has no {key}")
+    if not metrics(config):
+        raise BadInput(f"task file {path}: metric_list names no metric")
+    if config.get("class") is not None:
+        raise BadInput(
+            f"task file {path} is played by Python of its own as a whole (class)",
+            "only what a file itself says can be played: its data, prompts and scores",
+        )
+    if features(config) is not None and not functions_in(features(config)):
+        raise BadInput(f"task file {path}: dataset_kwargs.features must be a !function")
+    if "process_results" not in config and config.get("doc_to_choice") is not None:
+        raise BadInput(
+            f"task file {path} compares with one of doc_to_choice", "have doc_to_target give the text of the answer"
+        )
+    _check_examples(path, config)
+    _check_filters(path, config)
+    for metric in metrics(config):
+        aggregation = metric.get("aggregation", "mean")
+        if aggregation not in ("mean", "bypass", None) and FUNCTION not in mapping(aggregation):
+            raise BadInput(f"task file {path} aggregates by {aggregation!r}", "mean, or a !function")
+        if "process_results" not in config and metric["metric"] not in _SCORED_HERE:
+            raise BadInput(
+                f"task file {path}: metric {metric['metric']!r} needs process_results",
+                f"or {' or '.join(_SCORED_HERE)}",
+            )
+
+
+def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
+    """What lmms-eval would leave out of few-shot examples without a word is refused."""
+    if not examples_wanted(config):
+        return
+    asked = f"task file {path} asks for few-shot examples (num_fewshot)"
+    settings = {key: value for key, value in mapping(config.get("fewshot_config")).items() if value is not None}
+    sampler, given = settings.pop("sampler", ANY), settings.pop("samples", [])
+    if sampler not in (FIRST, ANY):
+        raise BadInput(f"{asked} chosen by {sampler!r}", f"known: {ANY}, {FIRST}")
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        raise BadInput(f"{asked} with fewshot_config.samples that are no list of documents")
+    if unknown := settings.keys() - worded_otherwise(config):
+        raise BadInput(
+            f"{asked} with fewshot_config.{min(unknown)}",
+            "known: sampler, samples, doc_to_text, doc_to_target",
+        )
+    if config.get("doc_to_visual") is not None:
+        raise BadInput(
+            f"{asked} of questions with pictures or sounds, which lmms-eval would send without them",
+            "take doc_to_visual out if there are none, or set num_fewshot: 0",
+        )
+    target = worded_otherwise(config).get("doc_to_target", config.get("doc_to_target") or None)
+    if config.get("doc_to_choice") is not None or target is None:
+        raise BadInput(f"{asked} without their answers' text", "have doc_to_target give it, without doc_to_choice")
+
+
+def _steps(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [step for steps in pipelines(config).values() for step in steps]
+
+
+def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
+    several = int(config.get("repeats") or 1)
+    for steps in pipelines(config).values():
+        for step in steps:
+            named = step.get("function")
+            if FUNCTION not in mapping(named) and named not in FILTERS:
+                raise BadInput(
+                    f"task file {path} filters answers by {named!r}", f"known: {', '.join(FILTERS)}, or a !function"
+                )
+        first = steps[0].get("function") if steps else ""
+        if several > 1 and first != "take_first" and not (first == "take_first_k" and steps[0].get("k") == 1):
+            raise BadInput(
+                f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
+                "only tasks that score one reply can be played",
+            )
+
+
+__all__ = ["AdoptedFile", "AdoptedNames", "adopt"]
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "lmms_eval.documents": scores.documents,
+        "lmms_eval.score": scores.score,
+        "lmms_eval.influences": scores.influences,
+        "lmms_eval.totals": scores.totals,
+        "lmms_eval.submission": scores.submission,
+    }
+)
+
+
+class AdoptedNames(CodeNames):
+    """The names in an adopted task: those of this package stand for functions of its file."""
+
+    def __init__(self, file: AdoptedFile) -> None:
+        super().__init__()
+        self._file = file
+
+    def find(self, dotted: str) -> Any:
+        if function := _FUNCTIONS.get(dotted):
+            return partial(function, self._file)
+        return super().find(dotted)
+
+    def _is_alias(self, dotted: str) -> bool:
+        return dotted in _FUNCTIONS or super()._is_alias(dotted)
+
+
+_KWARGS, _BLOCK = "lmms_eval_specific_kwargs", "bagel_interleaved"
+_COUNTS = ("task_type", "num_images")
+"""The protocol's settings among them; the drawing calls get all but the first."""
+
+
+def translated(config: Mapping[str, Any], declared: TaskFile, where: str) -> Mapping[str, Any]:
+    """The file with that block as `settings` and `drawing` of its modes, which win where they say the same."""
+    modes = {name: _mode(config, lineage(declared.modes, name, where)) for name in declared.modes}
+    return {**config, "modes": modes}
+
+
+def _mode(config: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:
+    own: Mapping[str, Any] = config["modes"][names[0]]
+    whole: dict[str, Any] = {_KWARGS: config.get(_KWARGS, {})}
+    for name in reversed(names):
+        whole = merged(whole, config["modes"][name])
+    given: Mapping[str, Any] = whole[_KWARGS].get(_BLOCK, {})
+    if not given:
+        return own
+    settings = {key: given[key] for key in given if key in _COUNTS} | whole.get("settings", {})
+    drawing = {key: given[key] for key in given if key != _COUNTS[0]} | whole.get("drawing", {})
+    return {**own, "settings": settings, "drawing": drawing}

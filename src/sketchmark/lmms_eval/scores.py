@@ -1,0 +1,303 @@
+"""Samples of such a file, and the scores of their episodes.
+
+Scores that only the file's own aggregation makes: their number, and how much of it each sample makes.
+
+An aggregation is any function of all results, so its number has no spread of its own, and whoever compares two runs
+later has the scores, not the code. So the code is asked here how the number changes without each sample in turn: the
+number plus what the sample adds to it is that sample's value. Their mean is the number itself, and the spread of
+their mean is the jackknife's (Efron and Stein 1981, https://doi.org/10.1214/aos/1176345462). For a plain mean they
+are the scores themselves. Intervals, comparisons, reports and exports then treat them as any other score.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode import protocol as combined_prompt
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import SketchmarkError, TotalsFailed
+from sketchmark.lmms_eval.documents import AdoptedFile, Examples, LmmsFile
+from sketchmark.lmms_eval.filters import BEFORE_SCORING, strip_reasoning_tags
+from sketchmark.lmms_eval.functions import filled, written
+from sketchmark.lmms_eval.shape import (
+    Config,
+    mapping,
+    metrics,
+    pipelines,
+    reduced_by_function,
+    specific,
+    target_setting,
+)
+from sketchmark.lmms_eval.stand_ins import anls, exact_match_hf_evaluate
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.tasks import files as generic_drawing
+from sketchmark.tasks.imports import blamed
+
+_OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
+
+
+def documents(
+    file: AdoptedFile, *, seed: int, data: Path | None, task_file: str, model: str = "", frames: int = 8
+) -> Iterator[Sample]:
+    """The file says itself what its data is; it lies beside the file, under `data`, or on the hub. Of a video
+    `frames` pictures are shown."""
+    file.read_from(data)
+    task = file.opened(task_file)
+    settings = specific(task.config, model)
+    targets = target_setting(task.config, model)
+    examples = Examples(task, settings, targets)
+    for number, doc in enumerate(task.documents()):
+        known = task.known(number, doc)  # before code of the file could change it
+        yield _sample(task, number, known, doc, settings, targets, frames, examples.before(doc))
+
+
+def _sample(
+    task: LmmsFile,
+    number: int,
+    known: str,
+    doc: Mapping[str, Any],
+    settings: Config | None,
+    targets: Any,
+    frames: int,
+    examples: str,
+) -> Sample:
+    where = f"document {number} of {task.path}"
+    text = task.text("doc_to_text", doc, settings, where)
+    generation_prompt, question = combined_prompt.split(text) or ((settings or {}).get("generation_prompt"), text)
+    question = filled(str(task.config.get("description") or ""), doc, where) + examples + question
+    fields = {"question": question}
+    if generation_prompt:
+        fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
+        fields["variant"] = generic_drawing.OWN_PROMPT
+    target: dict[str, Any] = {"doc": number, "digest": known}
+    if "doc_to_target" in task.config:
+        target["answer"] = task.target(doc, targets, where)
+    visuals = task.visuals(doc, settings, where, frames)
+    sounds = [one for one in visuals if isinstance(one, Sound)]
+    cluster = doc.get(str(task.config.get("cluster_key", "")))
+    return Sample(
+        id=f"{number:06d}",
+        pictures={"visuals": [one for one in visuals if isinstance(one, Picture)]},
+        sounds={"visuals": sounds} if sounds else {},
+        fields=fields,
+        target=target,
+        groups={} if cluster is None else {"cluster": str(cluster)},
+    )
+
+
+def score(file: AdoptedFile, sample: Sample, episode: Episode, grading: Grading, *, task_file: str) -> Scores:
+    """The file's own `process_results`, or its metrics against `doc_to_target`. Numbers are of the metrics that the
+    file lists, as in lmms-eval; one with the aggregation `bypass` is not to have any."""
+    task = file.opened(task_file)
+    answer = _cut(task.config, episode.answer)
+    asked = int(sample.target["doc"]), str(sample.target.get("digest", ""))
+    if "process_results" in task.config:
+        found = task.results(*asked, answer)
+    else:
+        found = {
+            f"{metric['metric']}{suffix}": _compared(metric, replies, sample.target.get("answer", ""))
+            for suffix, replies in task.replies(*asked, answer).items()
+            for metric in metrics(task.config)
+        }
+    values: dict[str, float | None] = {}
+    for name, metric in _listed(task.config):
+        if metric.get("aggregation") == "bypass":
+            values[name] = None
+        elif (value := _number(found.get(name))) is not None:
+            values[name] = value
+    return Scores(values, {"results": {str(name): written(value) for name, value in found.items()}})
+
+
+def _listed(config: Config) -> list[tuple[str, Config]]:
+    return [(f"{metric['metric']}{suffix}", metric) for suffix in pipelines(config) for metric in metrics(config)]
+
+
+def _cut(config: Config, answer: str) -> str:
+    """As lmms-eval hands it on: up to where the file says that it ends, without reasoning, without spaces around."""
+    until = mapping(config.get("generation_kwargs")).get("until") or ()
+    for stop in filter(None, [until] if isinstance(until, str) else until):
+        answer = answer.partition(stop)[0]
+    tags = config.get("reasoning_tags", BEFORE_SCORING)
+    return strip_reasoning_tags(answer, tags if isinstance(tags, (list, tuple)) else ())
+
+
+def _compared(metric: Config, replies: list[Any], target: str | list[str]) -> float:
+    targets = [target] if isinstance(target, str) else target
+    said = str(replies[0]) if replies else ""
+    if metric["metric"] == "anls":
+        return anls(targets, [said])["anls"] if targets else 0.0
+    ignored = {key: metric[key] for key in _OF_EXACT_MATCH if key in metric}
+    return max(
+        (exact_match_hf_evaluate([said], [one.strip()], **ignored)["exact_match"] for one in targets), default=0
+    )
+
+
+def _number(value: Any) -> float | None:
+    """A plain number, also numpy's; anything else goes to the file's own aggregation."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+    return float(value) if isinstance(value, (bool, int, float)) else None
+
+
+LONGEST = 60.0
+"""Seconds for all scores of a cell together."""
+
+SLOW = 0.1
+"""Seconds a result. An aggregation that takes longer, or so long that twenty calls would not fit, may ask a judge
+that costs money, and is asked once."""
+
+_BLOCKS = (200, 20)
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def totals(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, Any]:
+    """Metrics with an aggregation of their own, over all rows that have a result; a metric may be of some documents
+    only, and stays out where none of them was played. One that fails costs its own number."""
+    task = file.opened(task_file)
+    found: dict[str, Any] = {}
+    failed = []
+    for name, metric in _reduced(task):
+        if results := list(_results(rows, name).values()):
+            try:
+                with blamed(f"the aggregation of {name} in {task_file}"):
+                    found[name] = _told(task.total(metric, results))
+            except SketchmarkError as error:
+                failed.append(str(error))
+    if failed:
+        more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise TotalsFailed(f"{failed[0]}{more}", found)
+    return found
+
+
+def influences(file: AdoptedFile, rows: Rows, scoring: str, *, task_file: str) -> dict[str, dict[str, float | None]]:
+    """sample -> its values, with those of the file's own aggregations filled in. Where an aggregation works on all
+    results only, or takes too long, samples have no value: the number stands without an interval. Nor have they where
+    it gives no number or fails: a mean of what it was given is not what it says."""
+    values = {str(row["sample"]): dict(row["values"]) for row in rows}
+    try:
+        task = file.opened(task_file)
+    except SketchmarkError:  # its code cannot be run: the rows say so themselves
+        return values
+    reduced = _reduced(task)
+    for name, metric in reduced:
+        results = _results(rows, name)
+        shares = _shares(task, metric, list(results.values()), LONGEST / len(reduced)) if results else []
+        for number, sample in enumerate(results):
+            values[sample][name] = shares[number] if shares else None
+    return values
+
+
+def submission(file: AdoptedFile, episodes: Iterable[Episode], folder: Path, *, task_file: str) -> list[Path]:
+    """The files that the aggregations write for a benchmark's server."""
+    task = file.opened(task_file)
+    writers = [(name, metric) for name, metric in _reduced(task) if task.writes_files(metric)]
+    if not writers:
+        return []
+    notes = [
+        score(file, episode.sample, episode, Grading(), task_file=task_file).notes["results"]
+        for episode in episodes
+        if episode.failure is None or episode.failure.blames_model
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    for name, metric in writers:
+        if results := [note[name] for note in notes if name in note]:
+            with blamed(f"the aggregation of {name} in {task_file}"):
+                task.total(metric, results)
+            files += [Path(shutil.copy(one, folder / one.name)) for one in task.written(metric, results)]
+    return files
+
+
+def _reduced(task: LmmsFile) -> list[tuple[str, Config]]:
+    """By name, each pipeline of filters with its own."""
+    names = [
+        (f"{one['metric']}{suffix}", one)
+        for suffix in pipelines(task.config)
+        for one in reduced_by_function(task.config)
+    ]
+    return [(name, {**metric, "metric": name}) for name, metric in names]
+
+
+def _results(rows: Rows, name: str) -> dict[str, Any]:
+    """By sample, of those that were scored, as they are kept. None is a result like any other."""
+    found = {str(row["sample"]): row["notes"].get("results", {}) for row in rows if row["scored"]}
+    return {sample: results[name] for sample, results in found.items() if name in results}
+
+
+def _shares(task: LmmsFile, metric: Config, results: list[Any], longest: float) -> list[float]:
+    """Each result's value; none at all where they cannot be had, or there is no number to share.
+
+    Where there is no time for each, blocks of results are left out at once, and the distance of their values from the
+    number is stretched by as much as the mean of a block is steadier than one result.
+    """
+    began = time.perf_counter()
+    try:
+        whole = _as_number(task.total(metric, results))
+    except (Exception, SystemExit):  # the user's code: anything may come, and `totals` tells it
+        return []
+    seconds = max(time.perf_counter() - began, 1e-6)
+    sizes = [len(results), *(size for size in _BLOCKS if size < len(results))]
+    blocks = next((size for size in sizes if size * seconds <= longest), 0)
+    if blocks < 2 or seconds > SLOW * len(results):
+        return []
+    with TemporaryDirectory() as folder, _quiet():
+
+        def without_block(block: int) -> float:
+            kept = [result for number, result in enumerate(results) if number % blocks != block]
+            return _as_number(task.reduce(metric, kept, Path(folder)))
+
+        try:
+            without = [without_block(block) for block in range(blocks)]
+        except (Exception, SystemExit):  # it may not work on fewer results
+            return []
+    left = [without[number % blocks] for number in range(len(results))]
+    middle, stretch = fmean(left), (blocks - 1) * (len(results) / blocks) ** 0.5
+    return [round(whole + stretch * (middle - one), 9) for one in left]
+
+
+def _told(value: Any) -> Any:
+    """As it can be written down. What is no number (a category of which nothing was played) is told as a word."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {str(key): _told(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_told(one) for one in value]
+    plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
+    return value if plain else str(value)
+
+
+def _as_number(value: Any) -> float:
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (bool, int, float)) or not isfinite(value):
+        raise TypeError(f"an aggregation gives {value!r}")
+    return float(value)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Aggregations print tables and warn; once is enough."""
+    loguru = sys.modules.get("loguru")
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    if loguru:
+        loguru.logger.disable("")
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            yield
+    finally:
+        logging.disable(before)
+        if loguru:
+            loguru.logger.enable("")

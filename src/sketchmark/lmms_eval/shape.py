@@ -1,0 +1,324 @@
+"""Task files of both shapes, ours and lmms-eval's: which of them a file is, and its check.
+
+Of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be, unless it
+is nearly one that is known: nobody would see that it is not read.
+
+What they mean: docs/benchmarks/lmms-eval-tasks.md.
+
+What a task file of lmms-eval's shape says, in few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from sketchmark.errors import BadInput
+from sketchmark.files.yaml import Glance, checked, nearly
+from sketchmark.tasks import for_model
+from sketchmark.tasks.files import MODES, lineage, load_with_includes
+from sketchmark.tasks.imports import FUNCTION, functions_in
+from sketchmark.tasks.schema import GroupFile, Include, Tags, TaskFile
+
+
+class Function(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"function": "!function"}
+):  # how the reader keeps `!function utils.name`
+    function: str
+
+
+class Filter(Struct, frozen=True, kw_only=True):
+    function: str | Function | None = None
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    name: str | None = None
+    filter: list[Filter] = []
+
+
+class Sampling(Struct, frozen=True, kw_only=True):
+    max_new_tokens: int | None = None
+    temperature: float | None = None
+    do_sample: bool | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    until: str | list[str] | None = None
+
+
+class LmmsEvalFile(Struct, frozen=True, kw_only=True):
+    include: Include = []
+    task: str | None = None
+    tag: Tags | None = []
+    group: str | list[str] | None = None
+    output_type: str = "generate_until"
+    dataset_path: str | None = None
+    dataset_name: str | None = None
+    dataset_kwargs: dict[Any, Any] | None = None
+    test_split: str | None = None
+    validation_split: str | None = None
+    training_split: str | None = None
+    doc_to_text: str | Function | None = None
+    doc_to_visual: str | Function | None = None
+    doc_to_target: str | int | Function | None = None
+    process_docs: Function | None = None
+    process_results: Function | None = None
+    description: str | None = None
+    cluster_key: str | None = None
+    repeats: int | None = None
+    num_fewshot: int | None = None
+    fewshot_split: str | None = None
+    fewshot_config: dict[str, Any] | None = None
+    fewshot_delimiter: str = "\n\n"
+    target_delimiter: str = " "
+    full_docs: bool | None = None
+    metric_list: list[Any] | None = None
+    filter_list: list[Filters] | None = None
+    generation_kwargs: Sampling | None = None
+    model_specific_generation_kwargs: dict[str, Sampling] | None = None
+    lmms_eval_specific_kwargs: dict[Any, Any] | None = None
+
+
+class InlineMember(Struct, frozen=True, kw_only=True):
+    """A task or group by name, or a group that is written out in the group around it."""
+
+    task: str | list[str | InlineMember]
+
+
+class LmmsEvalGroup(Struct, frozen=True, kw_only=True):
+    include: Include = []
+    group: str
+    task: list[str | InlineMember]
+
+
+_FURTHER = (
+    *("task_alias", "group_alias", "doc_to_choice", "doc_to_messages", "process_results_use_image", "use_prompt"),
+    *("should_decontaminate", "doc_to_decontamination_query", "score_key", "metadata", "class"),
+    *("model_specific_target_kwargs", "reasoning_tags", "auto_strip_thinking"),
+)
+_OF_A_TASK = (*LmmsEvalFile.__struct_fields__, *_FURTHER)
+_OF_A_METRIC = (
+    *("metric", "aggregation", "higher_is_better"),
+    *("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers"),
+)
+_OF_A_GROUP = ("include", "group", "group_alias", "task", "tasks", "task_alias", "aggregate_metric_list", "metadata")
+
+
+def refuse_near_misses(config: Mapping[str, Any], where: str) -> None:
+    """In a task. lmms-eval itself refuses any key that it does not know."""
+    _refuse_near_misses(config, _OF_A_TASK, where)
+    for number, metric in enumerate(config.get("metric_list") or ()):
+        if isinstance(metric, Mapping):
+            _refuse_near_misses(metric, _OF_A_METRIC, f"{where}: metric_list[{number}]")
+
+
+def _refuse_near_misses(given: Iterable[object], known: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if meant := nearly(str(key), known):
+            raise BadInput(f"{where}: unknown key {key}", f"did you mean {meant}?")
+
+
+def members_in(listed: Iterable[Any]) -> Iterator[str]:
+    """The names in a group's list, those of groups inside it too."""
+    for member in listed:
+        inner = member["task"] if isinstance(member, Mapping) else member
+        yield from members_in(inner) if isinstance(inner, list) else [str(inner)]
+
+
+def refuse_settings(group: Mapping[str, Any], where: str) -> None:
+    """lmms-eval lays what else a group says over its tasks, which then have the same name and are others."""
+    inside = group.get("tasks", group.get("task"))
+    for key in group:
+        if key not in _OF_A_GROUP:
+            meant = nearly(str(key), _OF_A_GROUP)
+            raise BadInput(
+                f"{where} sets {key} for {', '.join(members_in([inside]))[:100]}, which is not done here",
+                f"did you mean {meant}?"
+                if meant
+                else "say it in a task file that includes the task's, with a name of its own under `task:`",
+            )
+    for member in inside if isinstance(inside, list) else ():
+        if isinstance(member, Mapping):
+            refuse_settings(member, where)
+
+
+def wants_a_group_score(group: Mapping[str, Any]) -> bool:
+    inside = (one for one in group.get("task") or () if isinstance(one, Mapping))
+    return bool(group.get("aggregate_metric_list")) or any(map(wants_a_group_score, inside))
+
+
+_KEYS = frozenset((*TaskFile.__struct_fields__, *GroupFile.__struct_fields__, *LmmsEvalFile.__struct_fields__))
+
+
+def may_be_a_task(seen: Glance, name: str) -> bool:
+    """Whether a YAML file that lies in an included folder is meant for us at all: it has at least one key of a task
+    file, or nobody can tell. What begins with `_` is there to be included, but for lmms-eval, if it says `task:`."""
+    if name.startswith("_"):
+        return "task" in seen.keys
+    return seen.broken or not _KEYS.isdisjoint(seen.keys)
+
+
+@cache
+def read_config(path: Path) -> dict[str, Any]:
+    """A task file with its `include:` files merged beneath it, checked."""
+    config, repeated = load_with_includes(path, is_lmms_eval)
+    if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):  # for lmms-eval the last one counts
+        raise BadInput(repeated)
+    checked_config(config, f"task file {path}")
+    return config
+
+
+def checked_config(config: Mapping[str, Any], where: str) -> Struct:
+    """The file as what it is: a task, a group, or either of lmms-eval's shape."""
+    kind: type[Struct] = TaskFile
+    if is_group(config):
+        kind = LmmsEvalGroup if _is_lmms_eval_group(config) else GroupFile
+    elif is_lmms_eval(config):
+        kind = LmmsEvalFile
+    found = checked(config, kind, where, known=("tasks",))
+    if isinstance(found, LmmsEvalFile):
+        refuse_near_misses(config, where)
+    elif not isinstance(found, TaskFile):
+        refuse_settings(config, where)
+    if isinstance(found, TaskFile):
+        for name in found.modes:
+            lineage(found.modes, name, where)
+    return found
+
+
+def is_lmms_eval(config: Mapping[str, Any]) -> bool:
+    return "dataset_path" in config or "doc_to_text" in config
+
+
+def is_group(config: Mapping[str, Any]) -> bool:
+    """lmms-eval also writes `group:` into single tasks, as a label."""
+    return "tasks" in config or _is_lmms_eval_group(config)
+
+
+def _is_lmms_eval_group(config: Mapping[str, Any]) -> bool:
+    return "tasks" not in config and "group" in config and isinstance(config.get("task"), list)
+
+
+def members_of(config: Mapping[str, Any]) -> list[str]:
+    return list(members_in(config.get("tasks") or config["task"]))
+
+
+def name_of(path: Path) -> str:
+    named = read_config(path).get("task")
+    return named if isinstance(named, str) else path.stem
+
+
+def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
+    if config.get("output_type") == "generate_visual_cot":
+        return "visual_cot"
+    return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
+
+
+Config = Mapping[str, Any]
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def metrics(config: Config) -> list[Config]:
+    return [
+        metric for metric in config.get("metric_list") or () if isinstance(metric, Mapping) and "metric" in metric
+    ]
+
+
+def reduced_by_function(config: Config) -> list[Config]:
+    """The metrics with an aggregation of the file's own."""
+    return [metric for metric in metrics(config) if FUNCTION in mapping(metric.get("aggregation"))]
+
+
+def functions(config: Config) -> list[str]:
+    """The functions of the file that a run asks for; others, such as `doc_to_messages`, are not ours to call."""
+    used = [config.get(key) for key in ("process_docs", "doc_to_visual", "doc_to_text", "doc_to_target")]
+    used += [config.get("process_results"), list(pipelines(config).values()), features(config)]
+    used += [worded_otherwise(config)]
+    return functions_in([*used, [metric.get("aggregation") for metric in metrics(config)]])
+
+
+def features(config: Config) -> Any:
+    """The types of the data's columns, where the file has its own."""
+    return mapping(config.get("dataset_kwargs")).get("features")
+
+
+def examples_wanted(config: Config) -> int:
+    return max(0, int(config.get("num_fewshot") or 0))
+
+
+def worded_otherwise(config: Config) -> Config:
+    """What few-shot examples have instead of the `doc_to_text` and `doc_to_target` of questions."""
+    own = mapping(config.get("fewshot_config")) if examples_wanted(config) else {}
+    return {key: own[key] for key in ("doc_to_text", "doc_to_target") if own.get(key) is not None}
+
+
+def examples_given(config: Config) -> list[Config] | None:
+    """The documents that the file itself brings as few-shot examples."""
+    return mapping(config.get("fewshot_config")).get("samples")
+
+
+def examples_split(config: Config) -> str | None:
+    """Where few-shot examples are drawn from, None for the questions themselves."""
+    keys = ("fewshot_split", "training_split", "validation_split")
+    return next((str(config[key]) for key in keys if config.get(key) is not None), None)
+
+
+def pipelines(config: Config) -> dict[str, list[Config]]:
+    """What replies go through before they are scored: how a score's name ends -> filters. The first has the plain
+    name, further ones are told apart as lmms-eval does it: `exact_match,flexible`."""
+    listed = config.get("filter_list") or [{"filter": [{"function": "take_first"}]}]
+    return {
+        f",{one.get('name', number)}" if number else "": list(one.get("filter") or ())
+        for number, one in enumerate(listed)
+    }
+
+
+def specific(config: Config, model: str) -> dict[str, Any] | None:
+    """The prompt settings for a model, None where the file has none. A file may give them flat, without any model's
+    name; a block of the model is laid over `default` (or `dataset`), which is laid over those."""
+    if config.get("lmms_eval_specific_kwargs") is None:
+        return None
+    given = mapping(config["lmms_eval_specific_kwargs"])
+    blocks = {name: block for name, block in given.items() if isinstance(block, Mapping)}
+    base = blocks.get("default", blocks.get("dataset", {}))
+    return {**given, **base, **for_model(blocks, model)}
+
+
+def target_setting(config: Config, model: str) -> Any:
+    """What `doc_to_target` is told beside the document: the model's entry, else `default`; a word as a rule."""
+    given = mapping(config.get("model_specific_target_kwargs"))
+    names = (model, model.partition("/")[0], "default")
+    return next((given[name] for name in names if name in given), None)
+
+
+def generation(config: Config, model: str) -> dict[str, Any]:
+    """The file's settings in our words. Sampling settings count only where it samples: where it says so, or says
+    nothing and has a temperature."""
+    given = {
+        **(config.get("generation_kwargs") or {}),
+        **for_model(config.get("model_specific_generation_kwargs") or {}, model),
+    }
+    temperature = float(given.get("temperature") or 0)
+    sampling = bool(temperature if given.get("do_sample") is None else given["do_sample"])
+    settings = {"temperature": temperature if sampling else 0.0}
+    if given.get("max_new_tokens"):
+        settings["max_new_tokens"] = int(given["max_new_tokens"])
+    if given.get("seed") is not None:
+        settings["seed"] = int(given["seed"])
+    return settings | {key: given[key] for key in ("top_p", "top_k") if sampling and given.get(key)}
+
+
+_SENT = ("max_new_tokens", "temperature", "do_sample", "top_p", "top_k", "seed", "until")
+_AS_USUAL = {"num_beams": 1, "repetition_penalty": 1, "num_return_sequences": 1}
+
+
+def not_sent(config: Config) -> Config:
+    """The file's settings that no model here is told, but for those that say what every server does anyway."""
+    given = mapping(config.get("generation_kwargs")).items()
+    return {key: value for key, value in given if key not in _SENT and value not in (None, _AS_USUAL.get(key))}

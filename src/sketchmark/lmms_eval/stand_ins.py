@@ -1,0 +1,159 @@
+"""What tasks most often import of lmms-eval, which would otherwise bring 2.4 GB along. Written from what it does, and
+held against the real package where that is installed (tests/lmms_eval/test_provided.py); there it is never used.
+
+Where a task's aggregation writes a file for a benchmark's server.
+
+`loguru.logger` as tasks use it: messages with `{}` places, passed on to Python's own logging.
+
+The metrics of lmms-eval's registry that score a text against its target, and what tasks import beside them.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import string
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+_HERE = __name__
+
+MODULES = {
+    "loguru": f"{_HERE}.log",
+    "lmms_eval.utils": f"{_HERE}.log",
+    "lmms_eval.api.filter": f"{_HERE}.filters",
+    "lmms_eval.filters": f"{_HERE}.filters",
+    "lmms_eval.filters.extraction": f"{_HERE}.filters",
+    "lmms_eval.filters.selection": f"{_HERE}.filters",
+    "lmms_eval.filters.transformation": f"{_HERE}.filters",
+    "lmms_eval.api.metrics": f"{_HERE}.metrics",
+    "lmms_eval.api.reasoning": f"{_HERE}.reasoning",
+    "lmms_eval.tasks._task_utils.file_utils": f"{_HERE}.files",
+}
+"""A module that a task imports -> ours, where the package is not installed: `sketchmark.tasks.imports`."""
+
+
+def generate_submission_file(file_name: str, args: Any, subpath: str = "submissions") -> str:
+    """A path in the run's own folder, which the aggregation is told as `args.output_path`; made if it is missing."""
+    named = getattr(args, "output_path", None)
+    folder = Path(named) / subpath if named is not None else Path(subpath)
+    folder.mkdir(parents=True, exist_ok=True)
+    return str((folder / file_name).absolute())
+
+
+_LEVELS = {"TRACE": 5, "SUCCESS": 25}
+
+
+class _Logger:
+    def __init__(self) -> None:
+        self._log = logging.getLogger("lmms_eval")
+
+    def log(self, level: str | int, message: object, *args: object, **kwargs: object) -> None:
+        number = level if isinstance(level, int) else _LEVELS.get(level) or logging.getLevelName(level)
+        self._log.log(number if isinstance(number, int) else logging.INFO, "%s", _filled(message, args, kwargs))
+
+    def trace(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("TRACE", message, *args, **kwargs)
+
+    def debug(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("DEBUG", message, *args, **kwargs)
+
+    def info(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("INFO", message, *args, **kwargs)
+
+    def success(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("SUCCESS", message, *args, **kwargs)
+
+    def warning(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("WARNING", message, *args, **kwargs)
+
+    def error(self, message: object, *args: object, **kwargs: object) -> None:
+        self.log("ERROR", message, *args, **kwargs)
+
+    exception = critical = error
+
+    def opt(self, *args: Any, **kwargs: Any) -> _Logger:
+        return self
+
+    bind = opt
+
+    def add(self, *args: Any, **kwargs: Any) -> int:
+        """Where messages go is for whoever started the program to say."""
+        return 0
+
+    def remove(self, *args: Any, **kwargs: Any) -> None:
+        """As `add`."""
+
+
+def _filled(message: object, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
+    """A message without values is no template: it may be a reply, full of braces."""
+    if not args and not kwargs:
+        return str(message)
+    try:
+        return str(message).format(*args, **kwargs)
+    except (IndexError, KeyError, ValueError, AttributeError):
+        return str(message)
+
+
+logger = eval_logger = _Logger()
+
+
+Item = TypeVar("Item")
+
+
+def mean(arr: Sequence[float]) -> float:
+    return sum(arr) / len(arr)
+
+
+def median(arr: Sequence[Item]) -> Item:
+    """As lmms-eval has it: the middle of the list as it stands, which is not sorted first."""
+    return arr[len(arr) // 2]
+
+
+def levenshtein_distance(s1: str, s2: str) -> int:
+    """How many letters to add, drop or replace."""
+    row = list(range(len(s2) + 1))
+    for i, one in enumerate(s1, start=1):
+        corner, row[0] = row[0], i
+        for j, other in enumerate(s2, start=1):
+            corner, row[j] = row[j], corner if one == other else 1 + min(corner, row[j], row[j - 1])
+    return row[-1]
+
+
+def anls(
+    references: Sequence[str], predictions: Sequence[str] | Sequence[Sequence[str]], thresh_hold: float = 0.5
+) -> dict[str, float]:
+    """Average normalised Levenshtein similarity (arXiv 1905.13648): the best reference's, 0 below the threshold.
+
+    The length that it is measured by is that of the texts as they came, before spaces are evened out.
+    """
+    first = predictions[0]
+    said = first if isinstance(first, str) else first[0]
+    plain = " ".join(said.lower().split())
+    best = max(1 - _distance(" ".join(one.lower().split()), plain, max(len(one), len(said))) for one in references)
+    return {"anls": best if best >= thresh_hold else 0}
+
+
+def _distance(one: str, other: str, length: int) -> float:
+    return levenshtein_distance(one, other) / length if length else 0.0
+
+
+def exact_match_hf_evaluate(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    regexes_to_ignore: Sequence[str] | None = None,
+    ignore_case: bool = False,
+    ignore_punctuation: bool = False,
+    ignore_numbers: bool = False,
+) -> dict[str, float]:
+    """The share of predictions that are their reference, after what is to be ignored is taken out of both."""
+    dropped = string.punctuation * ignore_punctuation + string.digits * ignore_numbers
+
+    def plain(text: str) -> str:
+        for pattern in regexes_to_ignore or ():
+            text = re.sub(pattern, "", text)
+        return (text.lower() if ignore_case else text).translate(str.maketrans("", "", dropped))
+
+    pairs = [plain(said) == plain(true) for said, true in zip(predictions, references, strict=True)]
+    return {"exact_match": mean(pairs)}

@@ -1,0 +1,99 @@
+"""HTML in which everything is text unless it was made here: what models write can never become markup.
+
+Numbers as a reader wants them: points, with their interval.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from sketchmark.stats.intervals import in_points
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_VOID = frozenset({"img", "meta", "br"})
+
+
+class Html(str):
+    """Finished markup. Only `tag`, `join` and this package's own constants make it."""
+
+    __slots__ = ()
+
+
+Child = str | int | None
+"""A plain string is escaped; `Html` is taken as it is; None is nothing."""
+
+
+def text(value: object) -> Html:
+    """Escaped; characters that HTML forbids are shown as a replacement mark, so that nothing is hidden."""
+    if isinstance(value, Html):
+        return value
+    return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
+
+
+def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
+    """`tag("th", "n", scope="col")`. A trailing underscore is dropped (`class_`), others become dashes."""
+    given = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{text(value)}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _VOID:
+        return Html(f"<{name}{given}>")
+    return Html(f"<{name}{given}>{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    return Html("".join(text(child) for child in children if child is not None))
+
+
+def words(value: str, most: int = 4000) -> Html:
+    """What a model or a data set wrote: its line breaks kept, its direction its own, cut where it is very long."""
+    shown = value if len(value) <= most else f"{value[:most]}… ({len(value) - most:,} more characters)"
+    return tag("div", shown, class_="words", dir="auto")
+
+
+def as_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child]]) -> Html:
+    """The first column names the row."""
+    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
+    body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows]
+    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body)), class_="scroll", tabindex="0")
+
+
+MINUS = "\N{MINUS SIGN}"
+
+
+Bounds = Sequence[float | None]
+
+
+def percent(value: float | None, ci: Bounds = ()) -> str:
+    return "–" if value is None else f"{in_points(value, ci):.1f}".replace("-", MINUS)
+
+
+def points(value: float | None, ci: Bounds = ()) -> str:
+    """A difference in percentage points, always with its sign."""
+    if value is None:
+        return "–"
+    rounded = round(in_points(value, ci), 1)
+    sign = "+" if rounded > 0 else MINUS if rounded < 0 else "±"
+    return f"{sign}{abs(rounded):g}"
+
+
+def bracket(ci: Bounds) -> str:
+    """`[12, 34]`; empty where the data say nothing about the spread."""
+    low, high = ci
+    if low is None or high is None:
+        return ""
+    return f"[{_whole(in_points(low, ci))}, {_whole(in_points(high, ci))}]"
+
+
+def _whole(value: float) -> str:
+    number = round(value)
+    return f"{MINUS}{-number}" if number < 0 else str(number)
+
+
+def p_value(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

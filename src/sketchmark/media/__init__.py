@@ -1,0 +1,266 @@
+"""Images: their original bytes, decoded by the rules of `media/pixels.py` when pixels are needed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sketchmark.errors import BadPicture
+from sketchmark.media import pixels
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL import Image
+
+
+MAX_PIXELS = 64_000_000
+"""A picture is untrusted input: beyond this many pixels it is refused instead of decoded."""
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"BM", "bmp"),
+    (b"II*\x00", "tiff"),
+    (b"MM\x00*", "tiff"),
+)
+
+
+def _format_of(data: bytes) -> str:
+    for signature, name in _SIGNATURES:
+        if data.startswith(signature):
+            return name
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "webp"
+    raise BadPicture(f"not a picture: {len(data)} bytes starting {data[:8]!r}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
+
+
+def _has_exif(png: bytes) -> bool:
+    """From chunk to chunk: looking through all the bytes for four of them takes longer than sending them."""
+    place = 8
+    while (name := png[place + 4 : place + 8]) and name != b"eXIf":
+        place += 12 + int.from_bytes(png[place : place + 4], "big")
+    return bool(name)
+
+
+_MARK = b"tEXtSoftware\0Sketchmark"
+"""What a PNG file of our own making has behind its header."""
+
+_COMPRESSION = 2
+"""Of zlib's nine levels. On generated pictures (boards, scenes, VOILA) 6 takes 1.5 to 4 times as long for files that
+are 10 % smaller, and of boards, which are a few kilobytes, 60 %."""
+
+
+_EXIF = "(?i).*corrupt exif"
+
+
+def _silence_warnings(bomb: type[Warning]) -> None:
+    """Only where it is still to be done: it takes longer than opening a small picture."""
+    if [(action, _pattern(words), kind) for action, words, kind, *_ in warnings.filters[:2]] != [
+        ("ignore", _EXIF, UserWarning),
+        ("ignore", None, bomb),
+    ]:
+        warnings.simplefilter("ignore", bomb)  # MAX_PIXELS is lower
+        warnings.filterwarnings("ignore", _EXIF, UserWarning)  # such metadata turns nothing
+
+
+def _pattern(words: Any) -> Any:
+    return getattr(words, "pattern", words)
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """An image; its original bytes are kept as they came.
+
+    Nothing is decoded until someone asks for pixels or shows it to a model, so a million of them cost no more than
+    their bytes. One that every decoder shows alike goes to the model as it came.
+    """
+
+    data: bytes
+    format: str
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Picture:
+        return cls(data, _format_of(data))
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> Picture:
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise BadPicture(f"cannot read picture {path}: {error.strerror}") from error
+        try:
+            return cls.from_bytes(data)
+        except BadPicture as error:
+            raise BadPicture(f"{path}: {error}") from error
+
+    @classmethod
+    def from_image(cls, image: Image.Image) -> Picture:
+        """A PNG that says that we made it, and is therefore known by its pixels."""
+        from PIL.PngImagePlugin import PngInfo
+
+        mark, buffer = PngInfo(), io.BytesIO()
+        mark.add_text("Software", "Sketchmark")
+        plain = image.mode in ("RGB", "P") and not image.info  # others may be seen differently once they are a file
+        rgb = image.convert("RGB") if plain and image.mode == "P" else image
+        runs = pixels.flat(rgb) if plain else None
+        written = runs.by_palette() if runs and rgb is image else None
+        (written or image).save(buffer, "PNG", compress_level=_COMPRESSION, pnginfo=mark)
+        made = cls(buffer.getvalue(), "png")
+        if plain:
+            values = pixels.values(rgb)
+            pixels.DECODED.keep(made.digest, runs or values)
+            made.__dict__["pixel_digest"] = pixels.digest(values)
+            made.__dict__["size"] = image.size
+        return made
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the bytes: what the file is called wherever pictures are stored."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def identity(self) -> str:
+        """What makes it this picture, in fingerprints, in cache keys and to `==`: its bytes; of a file of our own
+        making its pixels, because zlib writes other bytes for them on another machine. It follows from the bytes
+        alone, so that a picture is the same before and after it was stored or sent."""
+        if self._is_ours:
+            with suppress(BadPicture):  # what shows nothing has nothing but its bytes
+                return self.pixel_digest
+        return self.digest
+
+    @cached_property
+    def pixel_digest(self) -> str:
+        """Of what is seen, whatever the file is like."""
+        return pixels.digest(self.values)
+
+    @property
+    def values(self) -> NDArray[np.uint8]:
+        """The pixels of `image()` as (height, width, 3), not to be written to."""
+        kept = self._pixels()
+        return pixels.values(kept.image()) if isinstance(kept, pixels.Runs) else kept
+
+    @property
+    def runs(self) -> pixels.Runs:
+        """The same pixels as runs of one colour."""
+        from PIL import Image as images
+
+        kept = self._pixels()
+        return kept if isinstance(kept, pixels.Runs) else pixels.Runs.of(images.fromarray(kept))
+
+    def _pixels(self) -> pixels.Runs | NDArray[np.uint8]:
+        """Of pictures that we made ourselves the newest are kept: who draws, reads and scores them need not decode
+        them each time."""
+        if not self._is_ours:
+            return pixels.values(self._decoded())
+        kept = pixels.DECODED.get(self.digest)
+        if kept is None:
+            image = self._decoded()
+            kept = pixels.DECODED.keep(self.digest, pixels.flat(image) or pixels.values(image))
+        return kept
+
+    @property
+    def _is_ours(self) -> bool:
+        return self.data[37 : 37 + len(_MARK)] == _MARK
+
+    @property
+    def media_type(self) -> str:
+        return f"image/{self.format}"
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """(width, height) as it is looked at, from the header alone."""
+        with self._open() as image:
+            return pixels.size(image)
+
+    def image(self) -> Image.Image:
+        """The pixels as a fresh RGB image, by the rules of `media/pixels.py`."""
+        from PIL import Image as images
+
+        if not self._is_ours:
+            return self._decoded()
+        kept = self._pixels()
+        return kept.image() if isinstance(kept, pixels.Runs) else images.fromarray(kept)
+
+    def _decoded(self) -> Image.Image:
+        with self._open() as image, self._decoding():
+            return pixels.rgb(image)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the header alone tells that every decoder shows it alike, as that of most pictures does. Where it
+        does not tell, `shown` decodes to find out."""
+        if self.format == "png" and _has_exif(self.data):
+            return False
+        with self._open() as image, self._decoding():
+            return image.mode in pixels.OPAQUE and pixels.shown_alike(image)
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether it has several frames, to be shown one after the other."""
+        if self.format not in ("gif", "png", "webp"):  # a telephone's JPEG may hold its preview as a second
+            return False
+        with self._open() as image, self._decoding():
+            return bool(getattr(image, "is_animated", False))
+
+    def shown(self) -> Picture:
+        """What goes to a model: this picture, or its `image()` as PNG where decoders may show it differently."""
+        with self._open() as image, self._decoding():
+            return self if pixels.shown_alike(image) else Picture.from_image(pixels.rgb(image))
+
+    @property
+    def data_url(self) -> str:
+        """As web APIs and pages take it: `data:image/png;base64,…`."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode('ascii')}"
+
+    def _open(self) -> Image.Image:
+        from PIL import Image as images
+        from PIL import UnidentifiedImageError
+
+        try:
+            _silence_warnings(images.DecompressionBombWarning)
+            image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
+        except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
+            raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
+        except (OSError, ValueError, SyntaxError, images.DecompressionBombError) as error:
+            raise BadPicture(f"broken {self.format} picture: {error}") from error
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
+        if self.format == "png" and _has_exif(self.data):
+            with self._decoding():
+                image.load()  # the orientation may stand behind the pixels
+        return image
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, SyntaxError) as error:
+            raise BadPicture(f"broken {self.format} picture: {error}") from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Picture) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __repr__(self) -> str:
+        return f"Picture({self.format}, {self.identity[:12]})"
+
+    def _repr_png_(self) -> bytes | None:
+        """How a notebook shows it; nothing where it cannot be decoded."""
+        try:
+            picture = self.shown()
+            return picture.data if picture.format == "png" else Picture.from_image(self.image()).data
+        except BadPicture:
+            return None

@@ -1,0 +1,237 @@
+"""From whatever a picture file holds to the upright 8-bit RGB that everything here works with, by one rule.
+
+Pillow by itself cuts values over 255 off, so that a 16-bit X-ray becomes a white page, and lets a photograph lie on
+its side. The rules in words: docs/models.md, "What is seen of a picture".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL import Image
+
+
+Value = TypeVar("Value")
+
+OPAQUE = ("1", "L", "P", "RGB")
+_TRANSPARENT = ("RGBA", "RGBa", "LA", "La", "PA")
+_EXIF = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
+
+
+def rgb(image: Image.Image) -> Image.Image:
+    """A fresh RGB image: upright, more than 8 bits scaled, transparency laid on white, print colours converted."""
+    from PIL import Image as images
+
+    image = upright(image)
+    if _is_deep(image):
+        return _eight_bits(image).convert("RGB")
+    if image.mode in _TRANSPARENT or "transparency" in image.info:
+        rgba = image.convert("RGBA")
+        return images.alpha_composite(images.new("RGBA", rgba.size, "white"), rgba).convert("RGB")
+    return image.convert("RGB")
+
+
+def values(image: Image.Image) -> NDArray[np.uint8]:
+    """An RGB image as numbers (height, width, 3), which cannot be written to."""
+    import numpy as np
+
+    return np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, 3)
+
+
+def digest(values: NDArray[np.uint8]) -> str:
+    """Of what is seen: the size and every pixel."""
+    height, width, _ = values.shape
+    found = hashlib.sha256(f"{width}x{height} RGB\n".encode())
+    found.update(values.data)
+    return found.hexdigest()
+
+
+class Runs(NamedTuple):
+    """Pixels of one colour that follow each other, line after line, as that colour and how many they are. Of a flat
+    drawing that is a fiftieth of the numbers."""
+
+    height: int
+    width: int
+    colours: NDArray[np.uint32]
+    """Red, green and blue in its bytes, from the lowest on."""
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, image: Image.Image) -> Runs:
+        """Of an RGB image."""
+        import numpy as np
+
+        flat = _packed(image)
+        ends = np.append(np.flatnonzero(flat[1:] != flat[:-1]), len(flat) - 1)
+        return cls(image.height, image.width, flat[ends], np.diff(ends, prepend=-1).astype(np.int32))
+
+    @property
+    def rgb(self) -> NDArray[np.uint8]:
+        return _bytes_of(self.colours)
+
+    @property
+    def nbytes(self) -> int:
+        return self.colours.nbytes + self.lengths.nbytes
+
+    def image(self) -> Image.Image:
+        from PIL import Image as images
+
+        pixels = self.spread(self.colours).astype("<u4", copy=False)
+        return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
+
+    def spread(self, found: NDArray[Any]) -> NDArray[Any]:
+        """What was found for each run, for each of its pixels."""
+        import numpy as np
+
+        return np.repeat(found, self.lengths).reshape(self.height, self.width)
+
+    def by_palette(self) -> Image.Image | None:
+        """The same pixels as places in a palette, if their colours are few: as a file that is a quarter of the work,
+        for whoever writes it and for whoever reads it."""
+        import numpy as np
+        from PIL import Image as images
+
+        palette, places = np.unique(self.colours, return_inverse=True)
+        if len(palette) > 256:
+            return None
+        found = images.fromarray(self.spread(places.astype(np.uint8)))
+        found.putpalette(_bytes_of(palette).tobytes())
+        return found
+
+
+def _packed(image: Image.Image) -> NDArray[np.uint32]:
+    import numpy as np
+
+    return np.frombuffer(image.tobytes("raw", "RGBX"), "<u4") & np.uint32(0xFFFFFF)
+
+
+def _bytes_of(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    import numpy as np
+
+    return colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3]
+
+
+def flat(image: Image.Image) -> Runs | None:
+    """The runs of a drawing; None for a photograph, as a glance at every 16th of its lines tells."""
+    import numpy as np
+
+    lines = np.frombuffer(image.tobytes("raw", "RGBX"), "<u4").reshape(image.height, image.width)[::16]
+    changes = np.count_nonzero(lines[:, 1:] != lines[:, :-1])
+    return None if changes * 8 > lines.size else Runs.of(image)
+
+
+class Recent(Generic[Value]):
+    """The newest of what was worked out, by the key that it follows from: at most so much in all, by `weight`."""
+
+    def __init__(self, most: int, weight: Callable[[Value], int] = lambda value: 1) -> None:
+        self._most, self._held, self._weight = most, 0, weight
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> Value | None:
+        with self._lock:
+            found = self._values.get(key)
+            if found is not None:
+                self._values.move_to_end(key)
+            return found
+
+    def keep(self, key: Hashable, value: Value) -> Value:
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self._held += self._weight(value)
+                while self._held > self._most:
+                    self._held -= self._weight(self._values.popitem(last=False)[1])
+        return value
+
+
+DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes)
+"""Pixels of pictures that we made, by the digest of their files; drawings as their runs."""
+
+
+def size(image: Image.Image) -> tuple[int, int]:
+    """(width, height) of the upright picture, without decoding it."""
+    width, height = image.size
+    return (height, width) if _orientation(image) >= 5 else (width, height)
+
+
+def shown_alike(image: Image.Image) -> bool:
+    """Whether all decoders show the same as `rgb`: a provider may turn a picture or not, or lay it on black."""
+    if _orientation(image) != 1 or "transparency" in image.info:
+        return False
+    if image.mode in _TRANSPARENT:
+        return bool(image.convert("RGBA").getchannel("A").getextrema()[0] == 255)
+    return image.mode in OPAQUE
+
+
+def _orientation(image: Image.Image) -> int:
+    """EXIF's number, 1 for upright. What cannot be read turns nothing."""
+    if image.format == "TIFF":
+        return 1  # Pillow turns these itself
+    if image.format == "PNG" and image.info.keys().isdisjoint(_EXIF):
+        return 1  # Pillow would decode all of it to look for more
+    try:
+        found = image.getexif().get(0x0112, 1)
+    except Exception:  # a stranger's metadata: Pillow raises whatever its readers do
+        return 1
+    return found if found in range(1, 9) else 1
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """As EXIF says it is to be looked at."""
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    turn = turns.get(_orientation(image))
+    return image if turn is None else image.transpose(turn)
+
+
+def _is_deep(image: Image.Image) -> bool:
+    return image.mode in ("I", "F") or image.mode.startswith("I;16")
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Grey values of any depth as 0 to 255; the transparent value, if there is one, is white."""
+    import numpy as np
+    from PIL import Image as images
+
+    values = np.asarray(image)
+    low, high = _range(values)
+    scaled = (np.nan_to_num(values.astype(np.float32), nan=low, posinf=high, neginf=low) - low) * (255 / (high - low))
+    grey = np.rint(scaled).clip(0, 255).astype(np.uint8)
+    clear = image.info.get("transparency")
+    if isinstance(clear, int):
+        grey[values == clear] = 255
+    return images.fromarray(grey)
+
+
+def _range(values: Any) -> tuple[float, float]:
+    """What is black and what is white.
+
+    Whole numbers: 0, or the smallest value where there are negative ones, and the largest number of as many bits, at
+    least 8, as the largest value takes: a 12-bit scan in a 16-bit file is neither black nor stretched. Real numbers
+    have no such range, so theirs is from the smallest to the largest.
+    """
+    import numpy as np
+
+    if values.dtype.kind == "f":
+        known = values[np.isfinite(values)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        return low, high if high > low else low + 1
+    low = min(0, int(values.min()))
+    return low, low + 2 ** max(8, (int(values.max()) - low).bit_length()) - 1

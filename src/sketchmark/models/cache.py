@@ -1,0 +1,204 @@
+"""A reply as it is written down: the same form in the call cache and in a run's episodes.
+
+A call cache on disk: an episode interrupted at step 7 pays only for step 8.
+
+It is an aid: what it cannot keep is told once, and never costs a reply that was paid for.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct
+
+from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.errors import BadInput, SketchmarkError
+from sketchmark.files import write_atomic
+from sketchmark.files.jsonl import LineReader, encode
+from sketchmark.files.media_store import PictureStore
+from sketchmark.media import Picture
+from sketchmark.models.wrappers import Wrapped
+
+Save = Callable[[Picture], str]
+Load = Callable[[str], Picture]
+
+USAGE = tuple(field.name for field in fields(Usage))
+
+
+class ReplyRecord(Struct, omit_defaults=True):
+    """What came back from one call."""
+
+    text: str
+    """What was said; for a drawing empty, or its code where it was drawn by code."""
+
+    finish: str
+    """Why it ended: `stop`, `length`, `refused`, `empty` or `no_picture`."""
+
+    usage: dict[str, int]
+    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`; what is 0 is left out. A reply without
+    `calls` came from the cache and cost nothing."""
+
+    picture: str | None = None
+    """The name of the picture that the model drew."""
+
+    left_out: list[str] = []
+    """In words, each part of the context that could not be passed to the model."""
+
+    raw: Any = None
+    """The provider's reply as it came, for looking. Of a drawing by code, `svg` holds how it was `asked`, all that
+    was `said`, and the tries that `failed` before, each with why."""
+
+    trouble: str = ""
+    """In words, why there is no picture, where that is known."""
+
+    native: str = ""
+    """The provider's own record of the turn, as JSON text without pictures, where it goes back (`history=native`)."""
+
+
+def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
+    return ReplyRecord(
+        text=reply.text or "",
+        finish=reply.finish,
+        usage={key: int(value) for key, value in vars(reply.usage).items() if value},
+        picture=save(reply.picture) if reply.picture else None,
+        left_out=list(reply.left_out),
+        raw=reply.raw,
+        trouble=reply.trouble,
+        native=reply.native,
+    )
+
+
+def unpack_reply(record: ReplyRecord, load: Load) -> Reply:
+    return Reply(
+        text=record.text,
+        picture=load(record.picture) if record.picture else None,
+        finish=cast(Finish, record.finish),
+        usage=Usage(**{"calls": 0, **{key: record.usage[key] for key in USAGE if key in record.usage}}),
+        left_out=tuple(record.left_out),
+        raw=record.raw,
+        trouble=record.trouble,
+        native=record.native,
+    )
+
+
+_ENTRY = LineReader(ReplyRecord, "a reply")
+_USABLE = ("stop", "length")
+_WITHOUT = "the run continues without it, and a call that is made again is paid for again"
+
+
+class CallCache:
+    """One small file per call, written to the side and renamed: any number of processes may share the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._warned = False
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "it cannot be written to")
+        except OSError as error:
+            raise BadInput(
+                f"cannot keep a call cache in {folder}: {error.strerror}", "--cache or --no-cache"
+            ) from error
+        self._pictures = PictureStore(folder / "pictures")
+
+    def get(self, key: str) -> Reply | None:
+        """The stored reply, or None; a damaged entry counts as not there."""
+        try:
+            path = self._path(key)
+            kept = unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
+        except (OSError, SketchmarkError):
+            return None
+        return kept if kept.finish in _USABLE else None
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a usable reply, if that is possible. A full disk may have room again by the next one."""
+        if reply.finish not in _USABLE:
+            return
+        try:
+            write_atomic(self._path(key), encode(pack_reply(reply, self._pictures.save)), durable=False)
+        except OSError as error:
+            self._warn_once(f"the call cache in {self.folder} cannot keep replies ({error.strerror or error})")
+
+    def _warn_once(self, words: str) -> None:
+        """Every reply would repeat the warning."""
+        if not self._warned:
+            self._warned = True
+            logging.getLogger("sketchmark").warning(f"{words}: {_WITHOUT}")
+
+    def drop(self, key: str) -> None:
+        with suppress(OSError):
+            self._path(key).unlink()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / "calls" / key[:1] / f"{key}.json"
+
+
+class Cached(Wrapped):
+    """A model behind the cache. Only usable replies are kept: a failure or a refusal is asked again."""
+
+    def __init__(self, model: Model, cache: CallCache) -> None:
+        super().__init__(model)
+        self._cache = cache
+
+    def forget(self, context: Context, options: Options) -> None:
+        self._cache.drop(call_key(self._model, "say", context, options))
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._through("say", context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return await self._through("draw", context, options)
+
+    async def _through(self, act: str, context: Context, options: Options) -> Reply:
+        key = call_key(self._model, act, context, options)
+        kept = self._cache.get(key)
+        if kept is not None:
+            return replace(kept, usage=replace(kept.usage, calls=0))
+        reply = await (self._model.say if act == "say" else self._model.draw)(context, options)
+        self._cache.put(key, reply)
+        return reply
+
+
+def call_key(model: Model, act: str, context: Context, options: Options) -> str:
+    """Everything that could change the answer: the model and its arguments, the settings, and all that was shown
+    (which includes the canvas, since what a model sees of a drawing is part of its context)."""
+    body = [model.identity(), act, options.key(), context.key()]
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def open_cache(folder: Path | None) -> CallCache | None:
+    """Open the cache in `folder`, if one is given.
+
+    A folder that the user named and that cannot be used is an error; the default one is done without.
+    """
+    if folder is None:
+        return None
+    try:
+        return CallCache(folder)
+    except BadInput as error:
+        if folder != default_cache():
+            raise
+        logging.getLogger("sketchmark").warning(f"{error}: {_WITHOUT}")
+        return None
+
+
+def with_cache(model: Model, cache: CallCache | Path | None) -> Model:
+    """Put the model behind a cache, which may be given by its folder; without one it stays as it is."""
+    cache = open_cache(cache) if isinstance(cache, Path) else cache
+    return model if cache is None else Cached(model, cache)
+
+
+def default_cache() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "sketchmark"

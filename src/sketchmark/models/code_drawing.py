@@ -1,0 +1,196 @@
+"""The SVG in what a model said: fenced or not, with or without words around it.
+
+`draw_with=svg`: any model that says also draws, by writing SVG that is rendered here.
+
+The model is asked in words, so that all providers, local weights and players do it alike. What it writes is a
+stranger's: `sketchmark.media.svg` checks and renders it in a process of its own. What cannot be used is the model's own
+failure, or asked for again with the reason (`svg_retries`).
+
+A drawing's `Reply.text` is its code alone, which is what the canvas `source` shows; `raw` keeps what else was said
+and the tries that failed, for looking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context, Part
+from sketchmark.errors import BadInput, BadPicture
+from sketchmark.media import Picture
+from sketchmark.media.svg import MOST_CHARACTERS, MOST_SIDE, render, require_renderer
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.layout import finish_of_drawing
+from sketchmark.models.wrappers import Wrapped
+
+_TAG = re.compile(r"<(?P<closes>/?)svg(?![\w:.-])[^<>]*?(?P<empty>/?)>")
+"""Ends before the next tag begins, so that a long text is gone through once."""
+
+
+def svg_in(text: str) -> str:
+    """The document that ends last: what comes before is thinking or a draft. BadPicture: there is none."""
+    if len(text) > 2 * MOST_CHARACTERS:
+        raise BadPicture(f"a reply of {len(text)} characters", f"an SVG has at most {MOST_CHARACTERS}")
+    found, begun = "", list[int]()
+    for tag in _TAG.finditer(text):
+        if not tag["closes"]:
+            begun.append(tag.start())
+        if begun and (tag["closes"] or tag["empty"]):
+            found = text[begun.pop() : tag.end()]
+    if found:
+        return found
+    raise BadPicture("the SVG has no end: </svg> is missing" if begun else "there is no SVG in the reply")
+
+
+SVG = "svg"
+TOKENS = 4096
+_MOST_RETRIES = 5
+_LONGEST_SAID = 200_000
+"""Characters of a reply that are kept beside its code, and shown to the model again if it could not be used."""
+_PROMPTS = Path(__file__).with_suffix(".yaml")
+_FOR_PIXELS = ("draw_with", "draw_model")
+"""What an adapter's identity says of its own way to draw."""
+
+
+@dataclass(frozen=True)
+class ByCode:
+    """How a model draws by code."""
+
+    retries: int = 0
+    """How often it is asked again, with the reason, when its SVG cannot be used."""
+
+    tokens: int = TOKENS
+    """How long a reply with a drawing may be."""
+
+    def written_down(self) -> dict[str, Any]:
+        return {"draw_with": SVG, "svg_retries": self.retries, "svg_tokens": self.tokens}
+
+
+def taken_from(settings: dict[str, Any], owner: str) -> ByCode | None:
+    """Takes what is said of drawing by code out of a model's arguments; None: nothing is, and nothing is taken."""
+    if settings.get("draw_with") != SVG:
+        return None
+    if settings.get("draw_model"):
+        raise BadInput(f"{owner}: draw_with=svg lets the model draw itself", "leave out draw_model")
+    names = ("draw_with", "svg_retries", "svg_tokens")
+    args = Arguments(owner, {name: settings.pop(name) for name in names if name in settings})
+    retries, tokens = args.whole("svg_retries", 0), args.whole("svg_tokens", TOKENS, least=1)
+    if retries > _MOST_RETRIES:
+        raise BadInput(f"{owner}: svg_retries={retries} is not a whole number from 0 to {_MOST_RETRIES}")
+    return ByCode(retries, tokens)
+
+
+class DrawsByCode(Wrapped):
+    """Says as the model inside does, and draws by having it say an SVG."""
+
+    def __init__(self, model: Model, how: ByCode) -> None:
+        super().__init__(model)
+        if not model.abilities.say:
+            raise BadInput(f"{model.name} only draws: it cannot write SVG", "leave out --draw svg or draw_with=svg")
+        if model.abilities.native:
+            raise BadInput(f"{model.name}: who draws by code has no native history", "leave out history=native")
+        require_renderer("drawing by SVG")
+        self.arguments = {**model.arguments, **how.written_down()}
+        self._how = how
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(self._model.abilities, draw=True, combined_prompt=False, draws_code=True)
+
+    @property
+    def inside(self) -> Model:
+        """The model that writes the code."""
+        return self._model
+
+    def identity(self) -> dict[str, Any]:
+        inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
+        return {**inside, **self._how.written_down(), "svg_prompts": _digest()}
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._model.say(context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        options = replace(options, max_new_tokens=self._how.tokens)
+        request = request_for(context.pictures)
+        asked = Context((*context, Part(request)))
+        usage, failed = Usage(calls=0), list[dict[str, str]]()
+        while True:
+            reply = await self._model.say(asked, options)
+            usage = _added(usage, reply.usage)
+            reply = replace(reply, usage=usage, picture=None, raw=_kept(reply, request, failed))
+            if reply.finish == "refused":
+                return reply
+            try:
+                code = svg_in(reply.text)
+                picture = await _rendered(code, context.pictures)
+            except BadPicture as error:
+                why = _cut(reply, self._how.tokens) + " ".join(str(error).split())
+                said = reply.text[:_LONGEST_SAID]
+                failed.append({"said": said, "why": why})
+                if len(failed) > self._how.retries:
+                    finish = finish_of_drawing(reply.finish, drawn=False)
+                    return replace(reply, finish=finish, trouble=why)
+                asked += (Part(said, "model"),) if said.strip() else ()
+                asked += (Part(_prompts()["again"].format(reason=why)),)
+                continue
+            return replace(reply, text=code, picture=picture, finish="stop")
+
+
+async def _rendered(code: str, pictures: Sequence[Picture]) -> Picture:
+    """On white paper, and known by its pixels like all that is made here."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(
+        _renderers(), lambda: Picture.from_image(render(code, pictures=pictures).image())
+    )
+
+
+@lru_cache(maxsize=1)
+def _renderers() -> ThreadPoolExecutor:
+    """Who waits for renderers, beside the event loop: one for each core, whatever the number of episodes."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
+
+
+@lru_cache(maxsize=1)
+def _prompts() -> dict[str, str]:
+    import yaml
+
+    found: dict[str, str] = yaml.safe_load(_PROMPTS.read_text("utf-8"))
+    return found
+
+
+def _digest() -> str:
+    return hashlib.sha256("\0".join(_prompts().values()).encode()).hexdigest()[:12]
+
+
+def request_for(pictures: Sequence[Picture]) -> str:
+    """What is asked of the model, with the pictures that it may draw on."""
+    prompts = _prompts()
+    named = [
+        prompts["picture"].format(number=number, width=picture.size[0], height=picture.size[1])
+        for number, picture in enumerate(pictures, start=1)
+    ]
+    page = prompts["page"].format(pictures=", ".join(named)) if named else prompts["empty_page"]
+    return prompts["draw"].format(side=MOST_SIDE, page=page)
+
+
+def _cut(reply: Reply, tokens: int) -> str:
+    return f"the reply was cut at {tokens} tokens: " if reply.finish == "length" else ""
+
+
+def _added(one: Usage, other: Usage) -> Usage:
+    return Usage(**{field.name: getattr(one, field.name) + getattr(other, field.name) for field in fields(Usage)})
+
+
+def _kept(reply: Reply, request: str, failed: list[dict[str, str]]) -> dict[str, Any]:
+    """The provider's reply, with how it was asked for code, all that it said, and what it had said in vain before."""
+    about = {"asked": request, "said": reply.text[:_LONGEST_SAID], "failed": failed}
+    return {**(reply.raw if isinstance(reply.raw, dict) else {"reply": reply.raw}), "svg": about}

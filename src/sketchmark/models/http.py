@@ -1,0 +1,385 @@
+"""The HTTP client of our own adapters: one connection pool, ready-made bodies, replies of bounded length.
+
+aiohttp is underneath (docs/dependencies.md, "Decisions"), and nothing else here imports it. What it must not decide
+by itself is decided here: how far a reply is read, whether a key follows a redirect, whose certificates are trusted.
+
+Fetching a picture that an image API returned as a URL.
+
+A body as aiohttp takes it. A module of its own, because aiohttp is loaded when the first request is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import platform
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+import pybase64
+from aiohttp import payload
+from aiohttp.abc import AbstractStreamWriter
+
+from sketchmark import __version__
+from sketchmark.errors import BadInput
+from sketchmark.media import Picture
+from sketchmark.models.call import LARGEST_DRAWING, Call
+from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
+from sketchmark.models.http_bodies import Body, picture_from_bytes
+from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere
+from sketchmark.secrets import redact, remember, without_credentials
+
+if TYPE_CHECKING:
+    import aiohttp
+    from yarl import URL
+
+
+Headers = Mapping[str, str]
+Authorise = Callable[[], Awaitable[Headers]]
+
+KEPT_ALIVE = 4.0
+"""Seconds that an idle connection is kept: less than the 5 after which many servers close theirs, or a request would
+often meet the closing."""
+
+_MOST_REDIRECTS = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. `headers` are found by their names in any case."""
+
+    status: int
+    headers: Headers
+    data: bytes
+    url: str
+
+
+class HttpClient:
+    """To one server. `authorise` gives the headers of every request; nothing of them is kept."""
+
+    def __init__(self, base_url: str, authorise: Authorise, query: Mapping[str, str] | None = None) -> None:
+        shown = without_credentials(base_url)  # its secrets are known from here on
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or _port(parts) is None:
+            raise BadInput(f"{shown!r} is no address of a server", "http://HOST:PORT/v1 or https://…")
+        self._base = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/"), fragment="")
+        self._basic = _basic(parts)
+        self._query = "&".join(filter(None, (parts.query, urlencode(query or {}))))
+        self._authorise = authorise
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._proxy: str | None = None
+
+    async def post(self, path: str, body: Body, call: Call, headers: Headers | None = None) -> Answer:
+        return await self._ask("POST", path, body, {}, call, "application/json", headers)
+
+    async def get(
+        self,
+        path: str,
+        call: Call,
+        query: Mapping[str, str] | None = None,
+        *,
+        accept: str = "application/json",
+    ) -> Answer:
+        return await self._ask("GET", path, None, query or {}, call, accept)
+
+    async def close(self) -> None:
+        session, self._session, self._loop = self._session, None, None
+        if session is not None:
+            await session.close()
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Body | None,
+        query: Mapping[str, str],
+        call: Call,
+        accept: str,
+        more: Headers | None = None,
+    ) -> Answer:
+        asked = "&".join(filter(None, (self._query, urlencode(query))))
+        url = urlunsplit(self._base._replace(path=self._base.path + path, query=asked))
+        headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
+        session = self._opened()
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = await exchange(session, method, url, headers, body, call, proxy=self._proxy)
+            there = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or not there:
+                return _accepted(answer)
+            there = _joined(url, there)
+            refuse_elsewhere(url, there)
+            url = there
+            if answer.status not in (307, 308) and method != "GET":
+                method, body = "GET", None
+        raise NoConnection(f"the server redirects more than {_MOST_REDIRECTS} times")
+
+    def _opened(self) -> aiohttp.ClientSession:
+        """The pool of the running loop: whoever runs twice with one model has two loops, and connections belong to
+        the one that made them."""
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._loop is not loop:
+            self._session, self._loop = open_session(self._base.scheme == "https"), loop
+            self._proxy = proxy_for(urlunsplit(self._base))
+        return self._session
+
+
+def open_session(secure: bool) -> aiohttp.ClientSession:
+    import aiohttp
+
+    # Calls are limited by the model's pace, and timed by whoever makes them; keys in ~/.netrc are not ours to send.
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE, ssl=trusted() if secure else True)
+    return aiohttp.ClientSession(
+        connector=connector,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+        headers={"User-Agent": f"sketchmark/{__version__}", "Accept-Encoding": ACCEPTED},
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+    )
+
+
+async def exchange(
+    session: aiohttp.ClientSession,
+    method: str,
+    url: str,
+    headers: Headers,
+    body: Body | None,
+    call: Call,
+    *,
+    proxy: str | None = None,
+    server_hostname: str | None = None,
+) -> Answer:
+    """One request and its answer, whatever its status; redirects are not followed. `server_hostname` is whose
+    certificate is asked for, where the address of the URL is not its name."""
+    import aiohttp
+    from yarl import URL
+
+    call.address = url
+    try:
+        async with session.request(
+            method,
+            URL(url, encoded=True),
+            data=Payload(body) if body else None,
+            headers=headers,
+            allow_redirects=False,
+            proxy=proxy,
+            server_hostname=server_hostname,
+        ) as response:
+            return Answer(response.status, response.headers, await _read(response, call.most), url)
+    except (aiohttp.ClientError, OSError) as error:
+        if isinstance(error, TimeoutError):
+            raise
+        raise NoConnection("Connection error.", url) from error
+
+
+async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
+    encoding = response.headers.get("content-encoding", "")
+    if not encoding:
+        ByteCount(most).refuse_beyond(response.content_length)
+        if response.content_length is not None:
+            return await response.read()
+    return await read_counted(response.content.iter_any(), encoding, most)
+
+
+def _accepted(answer: Answer) -> Answer:
+    """The answer, if it is one; what an error says in its body is told in the words of OpenAI's SDK."""
+    if 200 <= answer.status < 300:
+        refuse_page(answer.data)
+        return answer
+    code = f"Error code: {answer.status}"
+    try:
+        body = read_json(answer.data)
+    except ValueError:
+        text = answer.data.decode("utf-8", "replace").strip()
+        raise ErrorStatus(text or code, answer.status, text, answer) from None
+    said = body.get("error", body) if isinstance(body, dict) else body
+    raise ErrorStatus(f"{code} - {body}", answer.status, said, answer)
+
+
+def read_json(data: bytes) -> Any:
+    """Raises ValueError. Python's own reader also knows NaN, which some servers send."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return _read_slowly(data)
+
+
+def _read_slowly(data: bytes) -> Any:
+    import json
+
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("JSON that is nested too deeply") from error
+
+
+def read_object(answer: Answer) -> dict[str, Any]:
+    """A success may be half a JSON all the same."""
+    try:
+        body = read_json(answer.data)
+    except ValueError:
+        body = answer.data[:10_000].decode("utf-8", "replace")
+    if not isinstance(body, dict):  # a key that is cut in two would not be found any more
+        raise BadReply(f"the server sent no JSON object but {redact(str(body))[:80]!r}")
+    return body
+
+
+def trusted() -> ssl.SSLContext:
+    """Whose certificates are believed: those of SSL_CERT_FILE or SSL_CERT_DIR where one is set, else the system's."""
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if not file and not folder and platform.system() in ("Windows", "Darwin"):
+        import truststore
+
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        return ssl.create_default_context(cafile=file or None, capath=None if file else folder or None)
+    except OSError as error:
+        raise BadInput(f"SSL_CERT_FILE={file} cannot be read: {error.strerror or error}") from error
+
+
+def proxy_for(url: str) -> str | None:
+    """As https_proxy and its like say, unless no_proxy names the host."""
+    proxies = getproxies()
+    if not proxies:
+        return None
+    parts = urlsplit(url)
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _joined(here: str, there: str) -> str:
+    try:
+        return urljoin(here, quote(there, safe="%/:=&?~#+!$,;'@()*[]"))
+    except ValueError:
+        raise BadReply("the server redirects to an address that is none", retry=False) from None
+
+
+def _port(parts: SplitResult) -> int | None:
+    try:
+        return parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+
+
+def _basic(parts: SplitResult) -> dict[str, str]:
+    """A user and password in the address go before a key, as in every HTTP client."""
+    if parts.username is None and parts.password is None:
+        return {}
+    from urllib.parse import unquote
+
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {remember(pybase64.b64encode(pair.encode()).decode())}"}
+
+
+_MOST_DOWNLOAD_REDIRECTS = 3
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+async def download(
+    url: str, server: str | None, call: Call, *, timeout: float, most: int = LARGEST_DRAWING
+) -> Picture:
+    """The URL is the word of `server` (the endpoint's address), which could name whatever this machine can reach. So
+    at every hop it must be http(s), on that server itself or at a public address; no key is sent; and no more than
+    `most` bytes are read."""
+    from yarl import URL
+
+    own = await _places(URL(server)) if server else []
+    here = URL()
+    async with asyncio.timeout(timeout):
+        for _ in range(_MOST_DOWNLOAD_REDIRECTS + 1):
+            try:
+                here = here.join(URL(url)) if here else URL(url)
+            except ValueError as error:
+                raise BadReply(f"the returned picture's address is none: {error}", retry=False) from None
+            answer = await _get(here, own, call.up_to(most))
+            if answer.status in _REDIRECTS and "location" in answer.headers:
+                url = answer.headers["location"]
+                continue
+            if answer.status != 200:
+                raise BadReply(f"the returned picture's address answered {answer.status}")
+            return await picture_from_bytes(answer.data)
+    raise BadReply(f"the returned picture's address redirects more than {_MOST_DOWNLOAD_REDIRECTS} times")
+
+
+async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
+    """From the place that was looked at, not from where the name points a moment later. Only through a proxy the name
+    is sent, since a machine behind one may know no others: where it points then is the proxy's to look after."""
+    if url.scheme not in ("http", "https") or not url.raw_host:
+        raise BadReply(f"a picture at a {url.scheme or 'relative'} address is not fetched", retry=False)
+    places = await _places(url)
+    for place in places:
+        if place not in own and not is_public(place[0]):
+            raise BadReply(
+                f"a picture at {url.host} ({place[0]}) is not fetched: neither the endpoint nor a public address",
+                retry=False,
+            )
+    url = url.with_user(None).with_fragment(None)
+    secure = url.scheme == "https"
+    async with open_session(secure) as session:
+        if proxy := proxy_for(str(url)):
+            return await exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
+        failure: Exception = BadReply(f"the returned picture's host {url.host} cannot be found")
+        named = {"Host": url.host_port_subcomponent or ""}
+        for address, _ in places:
+            there = str(url.with_host(address))
+            try:
+                return await exchange(
+                    session, "GET", there, named, None, call, server_hostname=url.raw_host if secure else None
+                )
+            except NoConnection as error:
+                failure = error
+        raise failure
+
+
+async def _places(url: URL) -> list[tuple[str, int]]:
+    """Where the URL's host is: (address, port); none if it cannot be found. Whatever else may stand for an address
+    (`127.1`, `0x7f000001`, `localhost.`) is one here."""
+    port = url.port or 0
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(url.raw_host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError):
+        return []
+    return [(str(place[0]), port) for *_, place in found]
+
+
+def is_public(address: str) -> bool:
+    """Not this machine, its network, or anything that stands for them in another notation."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner:
+            return is_public(str(inner))
+        return ip.is_global and ip in _GLOBAL_UNICAST
+    return ip.is_global and not ip.is_multicast
+
+
+class Payload(payload.Payload):
+    """Writes piece after piece and waits in between until the connection has taken them."""
+
+    _autoclose = True
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(None, content_type=body.content_type)
+        self._body = body
+        self._size = body.size
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return b"".join(self._body.chunks()).decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        for chunk in self._body.chunks():
+            await writer.write(chunk)

@@ -1,0 +1,196 @@
+"""What is done with every reply before an SDK sees it, and how long a reply may be.
+
+It is read no further than it may be long, counted as it is decoded: a megabyte of gzip can hold a gigabyte. And the
+key stays with the server that it was given to: of a key in a header of the provider's own (`x-api-key`), HTTP
+libraries do not know that it must not follow a redirect elsewhere.
+
+A reply as it arrives, counted while it is unpacked: a megabyte of gzip can hold a gigabyte.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from sketchmark.models.call import Call
+from sketchmark.models.failures import BadReply, refuse_page
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+Hook = Callable[..., Awaitable[None]]
+
+_HEADER = "x-sketchmark-call"
+_CALL = "sketchmark_call"
+
+
+class SdkCalls:
+    """The calls that an SDK is making, and the `hooks` for the httpx2 client that it sends them with.
+
+    Google's and Anthropic's SDKs pass headers on to that client, but not objects. So a header names the call, and the
+    request hook takes it off again: it is not sent.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._calls: dict[str, Call] = {}
+        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, read_bounded]}
+        """`event_hooks` of the client."""
+
+    @contextmanager
+    def headers(self, call: Call) -> Iterator[dict[str, str]]:
+        """The headers that name `call`, to be given to the SDK with the request that is made in this block."""
+        name = str(next(self._numbers))
+        self._calls[name] = call
+        try:
+            yield {_HEADER: name}
+        finally:
+            del self._calls[name]
+
+    async def _note(self, request: httpx2.Request) -> None:
+        """Requests after a redirect keep the extensions of the first one."""
+        if name := request.headers.pop(_HEADER, ""):
+            request.extensions = {**request.extensions, _CALL: self._calls[name]}
+        _call_of(request).address = str(request.url)
+
+
+def _call_of(request: httpx2.Request) -> Call:
+    call = request.extensions.get(_CALL)
+    return call if isinstance(call, Call) else Call()
+
+
+async def _stay_there(response: httpx2.Response) -> None:
+    if response.has_redirect_location:
+        refuse_elsewhere(str(response.url), str(response.url.join(response.headers["location"])))
+
+
+def refuse_elsewhere(here: str, there: str) -> None:
+    """A redirect to another server: the key would go with it."""
+    if _place(urlsplit(here)) != _place(urlsplit(there)):
+        parts = urlsplit(there)
+        where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        remedy = "if you trust it with the key, name it in base_url= instead"
+        raise BadReply(f"the server redirects to {where}", retry=False, remedy=remedy)
+
+
+def _place(url: SplitResult) -> tuple[str, str | None, int | None]:
+    try:
+        return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
+    except ValueError:
+        return "", None, None  # a port that is none is nobody's
+
+
+async def read_bounded(response: httpx2.Response) -> None:
+    """The library decodes in pieces of bounded size; here they are counted before the next is asked for."""
+    import httpx2
+
+    most = _call_of(response.request).most
+    encoded = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
+    pieces: list[bytes] = []
+    size = 0
+    async with aclosing(encoded.aiter_bytes()) as decoded:
+        async for piece in decoded:
+            size += len(piece)
+            if size > most:
+                raise BadReply(f"the server's reply is over the limit of {most} bytes", retry=False)
+            pieces.append(piece)
+    data = b"".join(pieces)
+    if response.is_success:
+        refuse_page(data)
+    response.headers.pop("content-encoding", None)
+    response.stream = httpx2.ByteStream(data)
+
+
+ACCEPTED = "gzip, deflate"
+_STEP = 2**18
+"""Bytes that are unpacked before they are counted."""
+
+_MOST_LAYERS = 3
+
+
+class ByteCount:
+    """The bytes of one reply; one byte more than it may have is an error."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def refuse_beyond(self, announced: int | None) -> None:
+        if announced is not None and announced > self._most:
+            raise self._over()
+
+    def add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._most:
+            raise self._over()
+        self._pieces.append(piece)
+
+    def whole(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def _over(self) -> BadReply:
+        return BadReply(f"the server's reply is over the limit of {self._most} bytes", retry=False)
+
+
+async def read_counted(pieces: AsyncIterator[bytes], encoding: str, most: int) -> bytes:
+    """All of a reply that is packed as its Content-Encoding says, or not at all."""
+    layers = [_Layer(name) for name in reversed(_named(encoding))]
+    read = ByteCount(most)
+    async for piece in pieces:
+        for unpacked in _through(layers, piece):
+            read.add(unpacked)
+    if not all(layer.ended for layer in layers):
+        raise BadReply("the server's reply ends in the middle of what it packed")
+    return read.whole()
+
+
+def _named(encoding: str) -> list[str]:
+    names = [name.strip().lower() for name in encoding.split(",")]
+    names = [name for name in names if name not in ("", "identity")]
+    if len(names) > _MOST_LAYERS:
+        raise BadReply(f"the server packs its reply {len(names)} times over", retry=False)
+    return names
+
+
+def _through(layers: list[_Layer], data: bytes) -> Iterator[bytes]:
+    if not layers:
+        yield data
+        return
+    for piece in layers[0].unpack(data):
+        yield from _through(layers[1:], piece)
+
+
+class _Layer:
+    def __init__(self, name: str) -> None:
+        if name not in ("gzip", "x-gzip", "deflate"):
+            raise BadReply(f"the server packs its reply as {name[:40]!r}, which nobody asked for", retry=False)
+        self._bits = 15 if name == "deflate" else 31
+        self._packer = zlib.decompressobj(self._bits)
+        self._begun = False
+
+    @property
+    def ended(self) -> bool:
+        return self._packer.eof or not self._begun
+
+    def unpack(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._packer.eof:
+                if self._bits != 31:
+                    return  # nothing belongs behind it
+                self._packer = zlib.decompressobj(self._bits)  # gzip may be several, one after another
+            try:
+                yield self._packer.decompress(data, _STEP)
+            except zlib.error as error:
+                if self._begun or self._bits != 15:
+                    raise BadReply(f"the server's reply cannot be unpacked: {error}") from None
+                self._bits = -15  # many servers' deflate has no header
+                self._packer = zlib.decompressobj(self._bits)
+                continue
+            self._begun = True
+            data = self._packer.unused_data if self._packer.eof else self._packer.unconsumed_tail

@@ -1,0 +1,91 @@
+"""`anthropic/NAME`: reads texts and pictures, says texts. It does not draw."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+from sketchmark.episode.model import Finish, Options, Reply, Usage
+from sketchmark.episode.sample import Context, Part
+from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.call import Call, Endpoint
+from sketchmark.models.http_bounds import SdkCalls
+from sketchmark.models.layout import as_a_reply, body_of, counted, finish_of_text, for_looking
+from sketchmark.secrets import require_key
+
+DEFAULT_MAX_TOKENS = 4096
+"""The Messages API insists on a limit; this is sent where the task names none."""
+
+_FINISHES: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}
+
+
+class Anthropic(Endpoint):
+    provider: ClassVar[str] = "anthropic"
+    key_variables: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
+    max_pictures: int | None = 100
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        if not name:
+            raise BadInput("anthropic needs the name of a model", "write anthropic/NAME")
+        args = Arguments(f"anthropic/{name}", model_args)
+        super().__init__(name, args)
+        self._model = name
+        self.base_url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
+        # Newer models have no temperature (the SDK dropped the argument); older ones take it on request.
+        self._send_temperature = args.flag("send_temperature", False)
+        args.refuse_unknown()
+        try:
+            from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
+        except ImportError:
+            raise MissingExtra(f"model {self.name}", "anthropic") from None
+        self._calls = SdkCalls()
+        self._client = AsyncAnthropic(
+            api_key=require_key(self.name, self.keys),
+            base_url=self.base_url,
+            timeout=self.timeout,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(timeout=self.timeout, event_hooks=self._calls.hooks),
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return {"send_temperature": True if self._send_temperature else None}
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        context, left_out = layout.without_empty_texts(context)
+        request: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": options.max_new_tokens or DEFAULT_MAX_TOKENS,
+            "messages": [
+                {"role": message.role, "content": [await self._block(part) for part in message.parts]}
+                for message in layout.messages(context)
+            ],
+        }
+        if self._send_temperature:
+            request["extra_body"] = {"temperature": options.temperature}
+
+        async def attempt(call: Call) -> Reply:
+            with self._calls.headers(call) as headers:
+                body = body_of(await self._client.messages.create(**request, extra_headers=headers))
+            with as_a_reply():
+                text = "".join(block["text"] for block in body["content"] if block.get("type") == "text")
+                finish = finish_of_text(_FINISHES.get(body.get("stop_reason") or "", "stop"), text)
+            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
+            usage = Usage(tokens_in, tokens_out, pictures_in=len(context.pictures))
+            return Reply(text, None, finish, usage, left_out, for_looking(body))
+
+        return await self._call(attempt, options.notes)
+
+    async def _block(self, part: Part) -> dict[str, Any]:
+        if part.picture is None:
+            return {"type": "text", "text": part.text}
+        media_type, data = await self._encoder.base64(part.picture)
+        return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}

@@ -1,0 +1,74 @@
+"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment that says and another that draws (`image_deployment=`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+from sketchmark.errors import BadInput, MissingExtra
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.providers.openai import OpenAI, is_image_model
+from sketchmark.models.providers.openai_wire import OpenAIWire, to_azure
+from sketchmark.secrets import find_key, remember
+
+DEFAULT_API_VERSION = "2025-04-01-preview"
+"""The first version that has images/edits."""
+DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+
+class Azure(OpenAI):
+    """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
+
+    provider: ClassVar[str] = "azure"
+    key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        super().__init__(str(model_args.get("deployment") or "") or name, **model_args)
+
+    def _choose_server_and_drawer(self, name: str, args: Arguments) -> None:
+        args.text("deployment")
+        self.base_url = args.text("azure_endpoint") or self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
+        if not self.base_url:
+            raise BadInput(f"{self.name} needs azure_endpoint=", "https://RESOURCE.openai.azure.com")
+        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or DEFAULT_API_VERSION
+        self._scope = args.text("token_scope") or DEFAULT_SCOPE
+        self._drawer = args.text("image_deployment") or (name if is_image_model(name) else None)
+
+    @property
+    def _on_openai(self) -> bool:
+        return True
+
+    def _default_draw_with(self) -> str:
+        """A deployment of a chat model may be older than the tool: `responses` where it is asked for."""
+        return "edit"
+
+    def _tool_model(self, drawer: str) -> str | None:
+        """The deployment is named in a header."""
+        return None
+
+    def _connect(self) -> OpenAIWire:
+        key = find_key(self.keys)
+        tokens = None if key else _entra_tokens(self._scope)
+        return to_azure(self.base_url or "", self._api_version, key, tokens)
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "api_version": self._api_version}
+
+
+def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
+    """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
+
+    Its synchronous client in a thread: the asynchronous one needs connections of its own for one request per hour.
+    """
+    try:
+        from azure.identity import DefaultAzureCredential, get_bearer_token_provider
+    except ImportError:
+        raise MissingExtra("signing in to Azure without a key", "azure") from None
+    fetch = get_bearer_token_provider(DefaultAzureCredential(), scope)
+
+    async def token() -> str:
+        return remember(await asyncio.to_thread(fetch))
+
+    return token

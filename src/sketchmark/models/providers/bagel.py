@@ -1,0 +1,342 @@
+"""`bagel` (alias `bagel_visual_cot`): BAGEL-7B-MoT, one model that reads and draws, run in one of two ways.
+
+  base_url=URL               a vLLM-Omni server; a drawing is conditioned on one picture only
+  code=PATH,pretrained=PATH  the official checkout and weights on this machine; the whole context, one call at a time
+
+`mode=understanding` reads only; `mode=generation` (the default) reads and draws.
+
+Loading BAGEL from the user's own checkout of the official repository. Nothing of that code is ours.
+
+Importing the checkout runs it: the user named the folder. torch and accelerate are imported here, from the user's
+environment, and only when a model is really loaded.
+
+BAGEL through the official checkout's interleaved inferencer: every text and picture of the context, in order.
+
+BAGEL behind a vLLM-Omni server: chat completions with `modalities` and BAGEL's settings as extra body fields.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra, SketchmarkError
+from sketchmark.media import Picture
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.layout import finish_of_text
+from sketchmark.models.providers.openai_chat import ChatEndpoint
+
+NUMBERS = (
+    "cfg_text_scale",
+    "cfg_img_scale",
+    "cfg_interval",
+    "cfg_renorm_min",
+    "timestep_shift",
+    "text_temperature",
+)
+WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
+WORDS = ("cfg_renorm_type", "negative_prompt")
+FLAGS = ("think", "do_sample")
+SETTINGS = (*NUMBERS, *WHOLES, *WORDS, *FLAGS)
+OTHER_SPELLINGS = {"num_inference_steps": "num_timesteps", "max_think_token_n": "max_think_tokens"}
+
+
+def make(name: str, **model_args: Value) -> Model:
+    """`name` is what `pretrained=` says: the weights' folder, or the model's name on the server."""
+    if model_args.get("base_url"):
+        return BagelServer(name, **model_args)
+    if model_args.get("code"):
+        return BagelCode(name, **model_args)
+    raise BadInput(
+        "bagel needs to know how to run the model",
+        "base_url=http://HOST:PORT/v1 of a vLLM-Omni server, or code=CHECKOUT,pretrained=WEIGHTS",
+    )
+
+
+class Settings:
+    """BAGEL's generation settings. A task's YAML proposes them (`Options.extra`); what the user names wins."""
+
+    def __init__(self, args: Arguments) -> None:
+        found: dict[str, Any] = {name: args.number(name) for name in NUMBERS}
+        found |= {name: args.whole(name, 0) or None for name in WHOLES}
+        found |= {name: args.text(name) for name in WORDS}
+        found |= {name: args.flag(name, False) if args.text(name) else None for name in FLAGS}
+        self.given = {name: value for name, value in found.items() if value is not None}
+
+    def with_task(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        proposed = {OTHER_SPELLINGS.get(name, name): value for name, value in extra.items()}
+        chosen = {name: proposed[name] for name in SETTINGS if name in proposed} | self.given
+        if isinstance(chosen.get("cfg_interval"), int | float):
+            # The model wants a pair; published task files write its lower end alone.
+            chosen["cfg_interval"] = [float(chosen["cfg_interval"]), 1.0]
+        return chosen
+
+
+WEIGHTS = ("llm_config.json", "vit_config.json", "ae.safetensors", "ema.safetensors")
+TOGETHER = (
+    "language_model.model.embed_tokens",
+    "time_embedder",
+    "latent_pos_embed",
+    "vae2llm",
+    "llm2vae",
+    "connector",
+    "vit_pos_embed",
+)
+"""Modules whose outputs are added without a transfer between them: they must share a device."""
+
+
+class Inferencer(Protocol):
+    """What we use of the checkout's InterleaveInferencer."""
+
+    tokenizer: Any
+
+    def interleave_inference(self, input_lists: list[Any], **settings: Any) -> list[Any]: ...
+
+
+def check(code: Path, weights: Path) -> None:
+    """Before minutes of loading: are both folders what they are said to be?"""
+    if not (code / "inferencer.py").is_file():
+        raise BadInput(f"code={code} is no BAGEL checkout: inferencer.py is missing", "clone the official repository")
+    missing = [name for name in WEIGHTS if not (weights / name).is_file()]
+    if missing:
+        raise BadInput(f"pretrained={weights} lacks {', '.join(missing)}", "download ByteDance-Seed/BAGEL-7B-MoT")
+
+
+def load(code: Path, weights: Path) -> Inferencer:
+    if str(code) not in sys.path:
+        sys.path.insert(0, str(code))
+    try:
+        accelerate = importlib.import_module("accelerate")
+        bagel = importlib.import_module("modeling.bagel")
+        load_ae = importlib.import_module("modeling.autoencoder").load_ae
+        tokenizer_class = importlib.import_module("modeling.qwen2").Qwen2Tokenizer
+        transform = importlib.import_module("data.transforms").ImageTransform
+        add_special_tokens = importlib.import_module("data.data_utils").add_special_tokens
+        inferencer_class = importlib.import_module("inferencer").InterleaveInferencer
+    except ModuleNotFoundError as error:
+        if error.name in ("torch", "accelerate"):
+            raise MissingExtra("BAGEL from a checkout", "local") from error
+        raise BadInput(f"the BAGEL checkout needs a module that is missing: {error.name}") from error
+    vae, vae_config = load_ae(local_path=str(weights / "ae.safetensors"))
+    model = _model(accelerate, bagel, weights, vae_config)
+    tokenizer, new_token_ids, _ = add_special_tokens(tokenizer_class.from_pretrained(str(weights)))
+    inferencer: Inferencer = inferencer_class(
+        model=model,
+        vae_model=vae.to("cuda").eval(),  # where the checkout decodes latents
+        tokenizer=tokenizer,
+        vae_transform=transform(1024, 512, 16),
+        vit_transform=transform(980, 224, 14),
+        new_token_ids=new_token_ids,
+    )
+    return inferencer
+
+
+def _model(accelerate: Any, bagel: Any, weights: Path, vae_config: Any) -> Any:
+    llm_config = bagel.Qwen2Config.from_json_file(str(weights / "llm_config.json"))
+    llm_config.qk_norm = True
+    llm_config.tie_word_embeddings = False
+    llm_config.layer_module = "Qwen2MoTDecoderLayer"
+    vit_config = bagel.SiglipVisionConfig.from_json_file(str(weights / "vit_config.json"))
+    vit_config.rope = False
+    vit_config.num_hidden_layers -= 1
+    config = bagel.BagelConfig(
+        visual_gen=True,
+        visual_und=True,
+        llm_config=llm_config,
+        vit_config=vit_config,
+        vae_config=vae_config,
+        vit_max_num_patch_per_side=70,
+        connector_act="gelu_pytorch_tanh",
+        latent_patch_size=2,
+        max_latent_size=64,
+    )
+    with accelerate.init_empty_weights():
+        empty = bagel.Bagel(bagel.Qwen2ForCausalLM(llm_config), bagel.SiglipVisionModel(vit_config), config)
+        empty.vit_model.vision_model.embeddings.convert_conv2d_to_linear(vit_config, meta=True)
+    placed = accelerate.infer_auto_device_map(empty, no_split_module_classes=["Bagel", "Qwen2MoTDecoderLayer"])
+    if "disk" in placed.values():
+        raise BadInput("BAGEL does not fit into this machine's memory", "it takes about 30 GB in bfloat16")
+    return accelerate.load_checkpoint_and_dispatch(
+        empty,
+        checkpoint=str(weights / "ema.safetensors"),
+        device_map=_keep_together(placed),
+        dtype="bfloat16",
+        force_hooks=True,
+    ).eval()
+
+
+def _keep_together(placed: dict[str, Any]) -> dict[str, Any]:
+    home = _device_of(TOGETHER[0], placed)
+    return placed | {name: home for name in TOGETHER if _device_of(name, placed) != home}
+
+
+def _device_of(module: str, placed: dict[str, Any]) -> Any:
+    """A device map names whole subtrees; a module sits where its nearest named ancestor does."""
+    while module and module not in placed:
+        module = module.rpartition(".")[0]
+    return placed.get(module)
+
+
+DEFAULT_MAX_NEW_TOKENS = 1000
+"""The checkout's own limit, sent where the task names none."""
+
+
+class BagelCode(Model):
+    """One context at a time, in one worker thread: the inferencer has no batching, and the event loop must run."""
+
+    def __init__(self, pretrained: str, **model_args: Value) -> None:
+        args = Arguments("bagel", model_args)
+        weights = pretrained or args.text("pretrained")
+        code = args.text("code")
+        self._draws = args.choice("mode", ("understanding", "generation")) != "understanding"
+        self._settings = Settings(args)
+        args.refuse_unknown()
+        if "negative_prompt" in self._settings.given:
+            raise BadInput("bagel from a checkout takes no negative_prompt: its inferencer has none")
+        if not weights or not code:
+            raise BadInput("bagel from a checkout needs both code= and pretrained=")
+        self._code, self._weights = Path(code).resolve(), Path(weights).resolve()
+        check(self._code, self._weights)
+        super().__init__(f"bagel/{self._weights.name}")
+        self._inferencer: Inferencer | None = None
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bagel")
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(say=True, draw=self._draws)
+
+    def identity(self) -> dict[str, Any]:
+        return {"name": self.name, "pretrained": str(self._weights), **self._settings.given}
+
+    async def close(self) -> None:
+        self._inferencer = None
+        await asyncio.to_thread(self._worker.shutdown, cancel_futures=True)
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        context, left_out = layout.without_empty_texts(context)
+        limit = options.max_new_tokens or DEFAULT_MAX_NEW_TOKENS
+        chosen = _for_text(self._settings.with_task(options.extra), options) | {"max_think_token_n": limit}
+        outputs = await self._run(context, options.seed, {**chosen, "understanding_output": True})
+        text = "".join(output for output in outputs if isinstance(output, str))
+        tokens = await asyncio.get_running_loop().run_in_executor(self._worker, self._count_tokens, text)
+        # The inferencer does not say why it stopped. Its limit counts the start token, so one fewer can be said.
+        finish = finish_of_text("length" if tokens >= limit - 1 else "stop", text)
+        return Reply(text, None, finish, Usage(tokens_out=tokens, pictures_in=len(context.pictures)), left_out)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        if not self._draws:
+            raise CannotPlay(f"{self.name} does not draw with mode=understanding", "give mode=generation")
+        context, left_out = layout.without_empty_texts(context)
+        chosen = self._settings.with_task(options.extra)
+        drawing = {key: chosen[key] for key in _DRAWING if key in chosen}
+        if "width" in chosen and "height" in chosen:
+            drawing["image_shapes"] = (chosen["height"], chosen["width"])
+        outputs = await self._run(context, options.seed, {**_for_text(chosen, options), **drawing})
+        text = "".join(output for output in outputs if isinstance(output, str))
+        pictures = [output for output in outputs if not isinstance(output, str)]
+        usage = Usage(pictures_in=len(context.pictures), pictures_out=len(pictures))
+        if not pictures:
+            return Reply(text, None, "no_picture", usage, left_out)
+        return Reply(text, await asyncio.to_thread(Picture.from_image, pictures[-1]), "stop", usage, left_out)
+
+    async def _run(self, context: Context, seed: int | None, settings: dict[str, Any]) -> list[Any]:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, self._infer, context, seed, settings)
+
+    def _infer(self, context: Context, seed: int | None, settings: dict[str, Any]) -> list[Any]:
+        if self._inferencer is None:
+            try:
+                self._inferencer = load(self._code, self._weights)
+            except BadInput as error:
+                raise CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint) from error
+        inputs = [part.text if part.picture is None else part.picture.image() for part in context]
+        if seed is not None:
+            importlib.import_module("torch").manual_seed(seed)
+        try:
+            return self._inferencer.interleave_inference(inputs, **settings)
+        except SketchmarkError:
+            raise
+        except Exception as error:
+            kind = (
+                "out_of_memory" if "out of memory" in str(error) or isinstance(error, MemoryError) else "local_error"
+            )
+            raise CallFailed(kind, f"{self.name}: {type(error).__name__}: {error}") from error
+
+    def _count_tokens(self, text: str) -> int:
+        return len(self._inferencer.tokenizer.encode(text)) if self._inferencer else 0
+
+
+_DRAWING = (
+    "cfg_text_scale",
+    "cfg_img_scale",
+    "cfg_interval",
+    "cfg_renorm_min",
+    "cfg_renorm_type",
+    "timestep_shift",
+    "num_timesteps",
+)
+
+
+def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
+    """How the text part is sampled: as the settings say, else as the call's temperature does (0: greedily)."""
+    sampled = {"do_sample": True, "text_temperature": options.temperature} if options.temperature > 0 else {}
+    out = {"think": False, "do_sample": False, **sampled}
+    out |= {key: chosen[key] for key in ("think", "do_sample", "text_temperature") if key in chosen}
+    if "max_think_tokens" in chosen:
+        out["max_think_token_n"] = chosen["max_think_tokens"]
+    return out
+
+
+DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
+_FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
+
+
+class BagelServer(ChatEndpoint):
+    """Reads the whole context. Draws from all its texts and its newest picture.
+
+    For a drawing the server joins the texts of the user's messages, takes the first picture, and ignores the rest,
+    assistant messages among it (docs/benchmarks/bagel.md, "What reaches a drawing"). So everything goes as the
+    user's, the plan that the model has just said included, with exactly one picture: the newest, which in a drawing
+    protocol is the state to continue from. The reply names what could not be sent.
+    """
+
+    provider: ClassVar[str] = "bagel"
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        super().__init__(name or DEFAULT_NAME, Arguments("bagel", model_args))
+
+    def _read_arguments(self, name: str, args: Arguments) -> None:
+        self._drawer = None if args.choice("mode", ("understanding", "generation")) == "understanding" else name
+        self._bagel = Settings(args)
+
+    def _settings(self) -> dict[str, Any]:
+        return self._bagel.given
+
+    async def _chat_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
+        request = await super()._chat_request(model, context, options)
+        chosen = self._bagel.with_task(options.extra)
+        reading = {name: chosen[name] for name in _FOR_READING if name in chosen}
+        return {**request, "modalities": ["text"], **reading}
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        if self._drawer is None:
+            raise CannotPlay(f"{self.name} does not draw with mode=understanding", "give mode=generation")
+        context, empty = layout.without_empty_texts(context)
+        context, dropped = layout.newest_pictures(context, 1, "the server conditions a drawing on one")
+        context, unsaid = layout.all_as_user(context, "the server")
+        places = layout.places_lost(context, "the server joins the texts")
+        request = await super()._chat_request(self._drawer, context, options)
+        chosen = self._bagel.with_task(options.extra)
+        if "num_timesteps" in chosen:
+            chosen["num_inference_steps"] = chosen.pop("num_timesteps")
+        request |= {"modalities": ["image"], **chosen}
+        return await self._drawing_in_chat(
+            request, len(context.pictures), (*empty, *dropped, *unsaid, *places), options.notes
+        )

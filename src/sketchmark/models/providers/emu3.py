@@ -1,0 +1,131 @@
+"""`emu3/PATH_OR_ID`: transformers' Emu3, which says from texts and pictures and draws from texts.
+
+A picture is a row of tokens like any text: its codes line by line, each line with its end, then the ends of frame,
+picture and sequence. transformers leaves it to the caller to allow only what can come next. Its processor takes no
+picture beside a drawing, so none can condition one, and each reply says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sketchmark.episode.model import Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.providers.hf import Prompt, TransformersChat
+from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
+
+_RATIOS = ("1:1", "4:3", "3:4", "16:9", "9:16", "3:2", "2:3")
+
+
+class Emu3(TransformersChat):
+    provider: ClassVar[str] = "emu3"
+    needs_chat_template: ClassVar[bool] = False
+    """Emu3-Gen draws and has none; without one it does not say."""
+
+    def _read_arguments(self, args: Arguments) -> None:
+        """The defaults are those of Emu3's own demonstration."""
+        temperature = args.number("draw_temperature")
+        self._temperature = 1.0 if temperature is None else temperature
+        self._guidance = args.above_zero("guidance_scale") or 3.0
+        self._negative = args.text("negative_prompt") or ""
+        self._ratio = args.choice("ratio", _RATIOS) or "1:1"
+        self._area = args.whole("image_area", 720 * 720, least=64)
+        self._drawing = self._batcher(self._draw_together)
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            **super().identity(), "draw_temperature": self._temperature, "guidance_scale": self._guidance,
+            "negative_prompt": self._negative, "ratio": self._ratio, "image_area": self._area,
+        }  # fmt: skip
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        await self.weights()
+        texts, left_out = layout.newest_pictures(context, 0, "Emu3 draws from text alone")
+        if not texts.texts:
+            raise CallFailed("no_text", "Emu3 draws from text, and the context has none")
+        prompt = Prompt("\n".join(texts.texts), [], {}, options.seed or 0)
+        reply = await self._drawing.submit(prompt, "draw")
+        return replace(reply, left_out=left_out)
+
+    def _draw_together(self, prompts: list[Prompt]) -> list[Reply]:
+        import torch
+
+        weights = self._loaded
+        assert isinstance(weights, Weights)
+        texts = [prompt.text for prompt in prompts] + [self._negative] * len(prompts)
+        inputs = weights.processor(
+            text=texts, return_for_image_generation=True, ratio=self._ratio, image_area=self._area,
+            padding=True, return_tensors="pt",
+        )  # fmt: skip
+        height, width = (int(side) for side in inputs.pop("image_sizes")[0])
+        if not height or not width:
+            raise CallFailed("bad_request", f"image_area={self._area} is no picture", hint="at least 64 pixels")
+        inputs = inputs.to(weights.model.device)
+        start = inputs["input_ids"].shape[1]
+        brush = Brush([prompt.seed or 0 for prompt in prompts], self._temperature, self._guidance)
+        count = (width + 1) * height + 3
+        with torch.inference_mode():
+            drawn = weights.model.generate(
+                **inputs,
+                max_new_tokens=count,
+                do_sample=False,
+                num_beams=1,
+                pad_token_id=weights.processor.tokenizer.pad_token_id,
+                logits_processor=logits_processors(_LineByLine(brush, weights, start, height, width)),
+            )
+            codes = drawn[: len(prompts), start : start + count]
+            pixels = weights.model.decode_image_tokens(image_tokens=codes, height=height, width=width)
+        counts = inputs["attention_mask"].sum(1).tolist()
+        return [
+            Reply(
+                picture=picture_of(_first_frame(image), weights.processor.image_processor),
+                usage=Usage(tokens_in=sent, tokens_out=count, pictures_out=1),
+            )
+            for image, sent in zip(pixels.float().cpu(), counts, strict=False)
+        ]
+
+
+def _first_frame(pixels: Any) -> Any:
+    """(frames, 3, height, width), of a decoder that also knows films, as (height, width, 3)."""
+    frame = pixels[0] if pixels.dim() == 4 else pixels
+    return frame.permute(1, 2, 0)
+
+
+class _LineByLine:
+    """What may come next. Rows come in two halves, with the prompt and without: the brush makes one of both, and both
+    go on with what it chose."""
+
+    def __init__(self, brush: Brush, weights: Weights, start: int, height: int, width: int) -> None:
+        import torch
+
+        words, mapping = weights.processor.tokenizer, weights.model.vocabulary_mapping
+        self._brush, self._start, self._height, self._width = brush, start, height, width
+        self._codes = torch.tensor(mapping.image_tokens)
+        self._end_of_line = [mapping.eol_token_id]
+        names = (weights.processor.eof_token, weights.processor.image_end_token, words.eos_token)
+        self._ends: Sequence[int] = words.convert_tokens_to_ids(list(names))
+        if self._end_of_line[0] is None or not len(self._codes):
+            raise BadInput(
+                "these weights have no tokens for pictures", "Emu3-Gen, or Emu3-Chat, as transformers saves it"
+            )
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        import torch
+
+        place = input_ids.shape[1] - self._start
+        chosen = self._brush(input_ids, scores)
+        kept = torch.full_like(chosen, float("-inf"))
+        allowed = self._allowed(place)
+        kept[:, allowed] = chosen[:, allowed]
+        return torch.cat((kept, kept))
+
+    def _allowed(self, place: int) -> Any:
+        after = place - self._height * (self._width + 1)
+        if after >= 0:
+            return [self._ends[min(after, len(self._ends) - 1)]]
+        return self._end_of_line if (place + 1) % (self._width + 1) == 0 else self._codes

@@ -1,0 +1,365 @@
+"""A conversation as items of OpenAI's Responses API.
+
+In the plain form it is texts and pictures in their order, and nothing else: no id, no reasoning, no item of an
+earlier drawing. With `history=native` the model's own turns are the items that it returned.
+
+OpenAI's Responses API: a mainline model draws by calling the `image_generation` tool; with `history=native` it
+also says through it.
+
+The whole conversation goes along as items (`openai_items.py`), and no id of an earlier response: what a canvas took
+away does not come back by the server's memory.
+
+`openai/NAME`: OpenAI, and any server that speaks its protocol (`base_url=`).
+
+Says through chat completions. Draws in one of four ways (`draw_with=`):
+  edit      images.edit with the context's pictures, and its texts as the prompt (images.generate without pictures)
+  generate  images.generate with the texts alone; every picture is left out, and the reply says so
+  chat      chat completions with modalities image and text: the whole context, the picture in the reply's message
+  responses the Responses API: the model itself calls the tool `image_generation`, with the whole context before it
+With `history=native` it says and draws through the Responses API, and is sent its own turns back as they came.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
+from sketchmark.episode.sample import Context, Part
+from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.call import Call
+from sketchmark.models.failures import BadReply, ErrorStatus
+from sketchmark.models.http_bodies import Base64, DataUrl
+from sketchmark.models.layout import (
+    Piece,
+    as_a_reply,
+    counted,
+    drafts_left_out,
+    for_looking,
+    read,
+    wants_native,
+    written,
+)
+from sketchmark.models.providers.openai_chat import (
+    ChatEndpoint,
+    known_settings,
+    refused_or_raise,
+    with_inline_picture,
+)
+from sketchmark.models.providers.openai_wire import SERVER_SETTINGS, ChatReply, is_refusal_code, read_image
+
+TOOL = "image_generation"
+CALL = f"{TOOL}_call"
+
+
+def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
+    """The items, and what of earlier turns is not among them."""
+    found: list[Piece] = []
+    drafts = 0
+    for message in layout.messages(context, native=native):
+        if message.role == "user":
+            found.append({"role": "user", "content": [_block(part, detail) for part in message.parts]})
+            continue
+        for part in message.parts:
+            if not (native and part.native):
+                found.append({"role": "assistant", "content": part.text})
+                continue
+            for item in _own_items(part):
+                if item.get("type") != CALL or "result" in item:
+                    found.append(item)
+                    continue
+                drafts += 1
+                while found and found[-1].get("type") == "reasoning":  # it is refused without what it led to
+                    found.pop()
+    return found, drafts_left_out(drafts)
+
+
+def _block(part: Part, detail: str) -> Piece:
+    if part.picture is None:
+        return {"type": "input_text", "text": part.text}
+    return {"type": "input_image", "image_url": DataUrl(part.picture), "detail": detail}
+
+
+def record_of(output: list[Piece]) -> str:
+    """A response's output as it goes back. The drawing, which is the last call with bytes, keeps an empty `result`,
+    where the picture is put in again; other calls keep none. Fields without a value are for reading only. Of thoughts
+    that led to nothing there is no record."""
+    drawing = next((item for item in reversed(output) if item.get("type") == CALL and item.get("result")), None)
+    if drawing is None and not any(item.get("type") == "message" for item in output):
+        return ""
+    kept: list[Piece] = []
+    for item in output:
+        known = {name: value for name, value in item.items() if value is not None and name != "result"}
+        kept.append(known | ({"result": ""} if item is drawing else {}))
+    return written(kept)
+
+
+def _own_items(part: Part) -> Iterator[Piece]:
+    """As the model returned them, with the bytes of the drawing as they came."""
+    for item in read(part.native):
+        drawing = {"result": Base64(part.picture)} if item.pop("result", None) is not None and part.picture else {}
+        yield item | drawing
+
+
+_TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
+
+
+def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dict[str, Any]:
+    """`store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin. What the
+    model thought comes back encrypted where it is to be sent again."""
+    request = {"model": model, "store": False, "input": items, "image": {"context_compression": "disabled"}}
+    return request | ({"include": ["reasoning.encrypted_content"]} if native else {})
+
+
+def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes it a request for a drawing. `drawer`: the image model behind the tool, where a request may name
+    it."""
+    tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
+    tool |= {name: settings[name] for name in _TOOL_SETTINGS if name in settings}
+    return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
+
+
+def read_with_record(body: dict[str, Any]) -> ChatReply:
+    """With what goes back of it (`history=native`)."""
+    reply = read_response(body)
+    return replace(reply, native=record_of([item for item in body["output"] if isinstance(item, dict)]))
+
+
+def read_response(body: dict[str, Any]) -> ChatReply:
+    """A drawing counts when its bytes are there, whatever `status` says: finished ones were seen as `generating`.
+
+    A refusal comes in several shapes: a failed call with a code, a response that is incomplete for its content, an
+    error of the response, a block of a message. (The fifth, status 400, is the caller's.)
+    """
+    if not isinstance(body.get("output"), list):
+        raise BadReply("the server sent a response without a list of output")
+    with as_a_reply():
+        items = [item for item in body["output"] if isinstance(item, dict)]
+        blocks = [block for item in items if item.get("type") == "message" for block in item["content"]]
+        drawn = [str(item["result"]) for item in items if item.get("type") == CALL and item.get("result")]
+        texts = [str(block["text"]) for block in blocks if block.get("type") == "output_text"]
+        said = "".join(texts) or next((str(block["refusal"]) for block in blocks if block.get("refusal")), "")
+    tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
+    of_tool = body.get("tool_usage")
+    drawing = of_tool.get("image_gen") if isinstance(of_tool, dict) else None
+    more_in, more_out = counted({"usage": drawing}, "input_tokens", "output_tokens")
+    pictures = tuple(f"data:;base64,{result}" for result in drawn[-1:])
+    if drawn:
+        return ChatReply(said, pictures, "stop", tokens_in + more_in, tokens_out + more_out)
+    finish, why = _ended(body, items, blocks)
+    return ChatReply(said or why, (), finish, tokens_in + more_in, tokens_out + more_out)
+
+
+def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[str, Any]]) -> tuple[Finish, str]:
+    """How a response without a drawing ended, and its words for it."""
+    errors = [
+        error for error in (body.get("error"), *(item.get("error") for item in items)) if isinstance(error, dict)
+    ]
+    for error in errors:
+        if is_refusal_code(error.get("code")):
+            return "refused", str(error.get("message") or error["code"])
+    if errors:
+        raise BadReply(f"the server failed: {errors[0].get('message') or errors[0].get('code')}")
+    details = body.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    if reason == "content_filter" or any(block.get("type") == "refusal" for block in blocks):
+        return "refused", ""
+    if reason == "max_output_tokens":
+        return "length", ""
+    return "stop", ""
+
+
+DRAW_WITH = ("edit", "generate", "chat", "responses")
+DRAWS_FOR_OPENAI = "gpt-image-2"
+"""Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
+
+_IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
+_FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
+"""OpenAI's reasoning models answer 400 to any temperature but their own."""
+
+_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
+_DRAWN_SIZE = ("size", "width", "height")
+"""What servers that draw in a chat (vLLM-Omni) know of it."""
+
+_MOST_EDIT_PICTURES = 16
+"""What the Images API documents for the GPT image models."""
+
+
+def is_image_model(name: str) -> bool:
+    return _IMAGE_MODEL.search(name) is not None
+
+
+class OpenAI(ChatEndpoint):
+    provider: ClassVar[str] = "openai"
+
+    def __init__(self, name: str, **model_args: Value) -> None:
+        super().__init__(name, Arguments(f"{self.provider}/{name}", model_args))
+
+    def _read_arguments(self, name: str, args: Arguments) -> None:
+        self._speaker = None if is_image_model(name) else name
+        self._choose_server_and_drawer(name, args)
+        self._native = wants_native(args)
+        default = "responses" if self._native else self._default_draw_with()
+        self._draw_with = args.choice("draw_with", DRAW_WITH) or default
+        if self._native and (self._speaker is None or self._draw_with != "responses"):
+            raise BadInput(
+                f"{self.name}: history=native needs a model that says and draws through the Responses API",
+                "a chat model with draw_with=responses; or leave out history=native",
+            )
+        self._detail = args.choice("detail", ("auto", "low", "high"))
+        self._image_settings = {key: args.text(key) for key in ("size", "quality", "input_fidelity")}
+        self._edit_pictures = args.whole("edit_pictures", _MOST_EDIT_PICTURES, least=1)
+        self._send_temperature = args.flag("send_temperature", not _FIXED_TEMPERATURE.match(name))
+
+    def _choose_server_and_drawer(self, name: str, args: Arguments) -> None:
+        self.base_url = self.base_url or os.environ.get("OPENAI_BASE_URL") or None
+        self._drawer = args.text("draw_model")
+        if self._drawer is None:
+            self._drawer = DRAWS_FOR_OPENAI if self._on_openai and not is_image_model(name) else name
+
+    @property
+    def _on_openai(self) -> bool:
+        return self.base_url is None or f".{urlsplit(self.base_url).hostname}".endswith(".openai.com")
+
+    def _default_draw_with(self) -> str:
+        """Image models have endpoints of their own; OpenAI's others call them as a tool."""
+        if self._speaker is None:
+            return "edit"
+        if self._on_openai:
+            return "responses"
+        return "edit" if is_image_model(self._drawer or "") else "chat"
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "draw_model": self._drawer if self._drawer != self._speaker else None,
+            "draw_with": self._draw_with if self._drawer else None,
+            "detail": self._detail,
+            **self._image_settings,
+            "edit_pictures": self._edit_pictures if self._edit_pictures != _MOST_EDIT_PICTURES else None,
+            "send_temperature": None if self._send_temperature else False,
+            "history": "native" if self._native else None,
+        }
+
+    @property
+    def abilities(self) -> Abilities:
+        can = super().abilities
+        return replace(can, native=self._native, hear=can.hear and not self._native)
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if not self._native or self._speaker is None:
+            return await super().say(context, options)
+        request, left_out = await self._conversation(self._speaker, context, options)
+        request |= known_settings(options.extra, ("top_p",))
+        if "reasoning_effort" in options.extra:
+            request["reasoning"] = {"effort": options.extra["reasoning_effort"]}
+        return await self._saying(
+            lambda call: self._wire.respond(request, call),
+            read_with_record,
+            len(context.pictures),
+            left_out,
+            options.notes,
+        )
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        if self._drawer is None:
+            raise CannotPlay(f"{self.name} does not draw", "name a model that does")
+        if self._draw_with == "chat":
+            return await self._draw_by_chat(self._drawer, context, options)
+        if self._draw_with == "responses":
+            return await self._draw_by_responses(self._drawer, context, options)
+        return await self._draw_by_image_api(self._drawer, context, options)
+
+    async def _draw_by_responses(self, drawer: str, context: Context, options: Options) -> Reply:
+        if self._speaker is None:
+            raise CannotPlay(f"{self.name} is an image model", "draw_with=edit, or a model that calls it as a tool")
+        request, left_out = await self._conversation(self._speaker, context, options)
+        request |= drawing_tool(self._tool_model(drawer), self._image_options(options))
+        read = read_with_record if self._native else read_response
+        return await self._drawing(
+            lambda call: self._wire.respond(request, call, drawer),
+            read,
+            len(context.pictures),
+            left_out,
+            options.notes,
+        )
+
+    async def _conversation(
+        self, speaker: str, context: Context, options: Options
+    ) -> tuple[dict[str, Any], layout.LeftOut]:
+        """A request to the Responses API, and what is not in it."""
+        context, empty = layout.without_empty_texts(context)
+        context, unheard = layout.without_sounds(context, "the Responses API")
+        shown = Context(tuple([await self._sendable(part) for part in context]))
+        items, lost = items_of(shown, self._detail or "auto", native=self._native)
+        request = request_for(speaker, items, native=self._native)
+        if self._send_temperature:
+            request["temperature"] = options.temperature
+        if options.max_new_tokens is not None:
+            request["max_output_tokens"] = options.max_new_tokens
+        return request, (*empty, *unheard, *lost)
+
+    def _tool_model(self, drawer: str) -> str | None:
+        """The image model that the tool is told to use."""
+        return drawer if drawer != self._speaker else None
+
+    async def _sendable(self, part: Part) -> Part:
+        if part.picture is None or (self._native and part.native):
+            return part
+        return replace(part, content=await self._encoder.sendable(part.picture))
+
+    async def _draw_by_chat(self, drawer: str, context: Context, options: Options) -> Reply:
+        context, left_out = layout.without_empty_texts(context)
+        request = await self._chat_request(drawer, context, options)
+        request["modalities"] = ["image", "text"]
+        request |= known_settings(options.extra, _DRAWN_SIZE)
+        return await self._drawing_in_chat(request, len(context.pictures), left_out, options.notes)
+
+    async def _draw_by_image_api(self, drawer: str, context: Context, options: Options) -> Reply:
+        generate = self._draw_with == "generate" or not context.pictures
+        most = 0 if generate else self._edit_pictures
+        why = "images.generate takes none" if generate else f"{drawer} takes {most}"
+        context, empty = layout.without_empty_texts(context)
+        context, unheard = layout.without_sounds(context, "an image API")
+        context, dropped = layout.newest_pictures(context, most, why)
+        prompt, unplaced = layout.as_prompt(context)
+        left_out = (*empty, *unheard, *dropped, *unplaced)
+        request: dict[str, Any] = {"model": drawer, "prompt": prompt, "n": 1, **self._image_options(options)}
+        pictures = [await self._encoder.sendable(picture) for picture in context.pictures]
+
+        async def attempt(call: Call) -> tuple[Reply, str]:
+            try:
+                if pictures:
+                    body = await self._wire.edit(request, pictures, call)
+                else:
+                    body = await self._wire.generate(request, call)
+            except ErrorStatus as error:
+                return refused_or_raise(error, left_out), ""
+            address = read_image(body)
+            tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
+            usage = Usage(
+                tokens_in,
+                tokens_out,
+                pictures_in=len(pictures),
+                pictures_out=1 if address else 0,
+            )
+            return await with_inline_picture(Reply("", None, "stop", usage, left_out, for_looking(body)), address)
+
+        return await self._fetch(*await self._call(attempt, options.notes), options.notes)
+
+    def _image_options(self, options: Options) -> dict[str, Any]:
+        """The task's settings, then the user's, which win."""
+        chosen = known_settings(options.extra, _IMAGE_SETTINGS)
+        if "width" in options.extra and "height" in options.extra:
+            chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
+        if not self._on_openai and not is_image_model(self._drawer or ""):
+            # vLLM-Omni and SGLang: left alone, the latter gives addresses, and JPEG, which blurs a board's edges.
+            chosen = {"response_format": "b64_json", "output_format": "png"} | chosen
+            chosen |= known_settings(options.extra, SERVER_SETTINGS)
+            chosen |= {"seed": options.seed} if options.seed is not None else {}
+        return chosen | {key: value for key, value in self._image_settings.items() if value is not None}

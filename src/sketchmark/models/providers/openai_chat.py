@@ -1,0 +1,202 @@
+"""Chat completions as OpenAI defined and many servers imitate them: what `openai/`, `azure/` and `bagel` share."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sketchmark.episode.model import Abilities, CallNotes, Options, Reply, Usage
+from sketchmark.episode.sample import Content, Context
+from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.models import layout
+from sketchmark.models.arguments import Arguments
+from sketchmark.models.call import LARGEST_DRAWING, Call, Endpoint
+from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection
+from sketchmark.models.http import download
+from sketchmark.models.http_bodies import Base64, DataUrl, picture_from_base64
+from sketchmark.models.layout import finish_of_drawing, finish_of_text, for_looking
+from sketchmark.models.providers.openai_wire import ChatReply, OpenAIWire, read_chat, refusal_in, to_openai
+from sketchmark.secrets import find_key, require_key
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PATIENCE = 5.0
+"""Seconds for what a run can do without."""
+Ask = Callable[[Call], Awaitable[dict[str, Any]]]
+Read = Callable[[dict[str, Any]], ChatReply]
+_SOUNDS = ("wav", "mp3")
+_CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format")
+
+
+class ChatEndpoint(Endpoint, ABC):
+    """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
+
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+
+    def __init__(self, name: str, args: Arguments) -> None:
+        super().__init__(name, args)
+        if not name:
+            raise BadInput(f"{self.provider} needs the name of a model", f"write {self.provider}/NAME")
+        self._speaker: str | None = name
+        self._drawer: str | None = None
+        self._detail: str | None = None
+        self._send_temperature = True
+        self._read_arguments(name, args)
+        args.refuse_unknown()
+        self._wire = self._connect()
+
+    @abstractmethod
+    def _read_arguments(self, name: str, args: Arguments) -> None:
+        """Take from `args` what this provider knows; what is left over is refused by name."""
+
+    @property
+    def _on_openai(self) -> bool:
+        """Whether the far end is OpenAI's own (or Azure's), which differs from its imitators in a few names."""
+        return False
+
+    def _connect(self) -> OpenAIWire:
+        needed = self._on_openai or self.api_key_env
+        # A server of one's own often wants no key, but some insist on a header with whatever text.
+        key = require_key(self.name, self.keys) if needed else find_key(self.keys) or "none"
+        return to_openai(self.base_url, key)
+
+    @property
+    def abilities(self) -> Abilities:
+        says, draws = self._speaker is not None, self._drawer is not None
+        return Abilities(say=says, draw=draws, max_pictures=self.max_pictures, hear=says)
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    async def retirements(self) -> dict[str, str]:
+        """As the list of models tells it (`shutdown_date`)."""
+        names = dict.fromkeys(filter(None, (self._speaker, self._drawer)))
+        days: dict[str, str] = {}
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will tell what is wrong
+            async with asyncio.timeout(_PATIENCE):
+                for name in names:
+                    day = (await self._wire.model(name, Call())).get("shutdown_date")
+                    if isinstance(day, str) and _DAY.fullmatch(day):
+                        days[name] = day
+        return days
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if self._speaker is None:
+            raise CannotPlay(f"{self.name} does not say anything: it only draws")
+        context, left_out = layout.without_empty_texts(context)
+        request = await self._chat_request(self._speaker, context, options)
+        pictures = len(context.pictures)
+        return await self._saying(
+            lambda call: self._wire.chat(request, call), read_chat, pictures, left_out, options.notes
+        )
+
+    async def _saying(
+        self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
+        """A conversation that ends with words, by either API that has conversations."""
+
+        async def attempt(call: Call) -> Reply:
+            try:
+                body = await ask(call)
+            except ErrorStatus as error:
+                return refused_or_raise(error, left_out)
+            chat = read(body)
+            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures)
+            finish = finish_of_text(chat.finish, chat.text)
+            return Reply(chat.text, None, finish, usage, left_out, for_looking(body), native=chat.native)
+
+        return await self._call(attempt, notes)
+
+    async def _drawing_in_chat(
+        self, request: dict[str, Any], pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
+        def ask(call: Call) -> Awaitable[dict[str, Any]]:
+            return self._wire.chat(request, call.up_to(LARGEST_DRAWING))
+
+        return await self._drawing(ask, read_chat, pictures, left_out, notes)
+
+    async def _drawing(
+        self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
+    ) -> Reply:
+        """A conversation that ends with a drawing, by either API that has conversations."""
+
+        async def attempt(call: Call) -> tuple[Reply, str]:
+            try:
+                body = await ask(call)
+            except ErrorStatus as error:
+                return refused_or_raise(error, left_out), ""
+            chat = read(body)
+            usage = Usage(chat.tokens_in, chat.tokens_out, pictures_in=pictures, pictures_out=len(chat.pictures))
+            reply = Reply(chat.text, None, chat.finish, usage, left_out, for_looking(body), native=chat.native)
+            return await with_inline_picture(reply, chat.pictures[-1] if chat.pictures else "")
+
+        return await self._fetch(*await self._call(attempt, notes), notes)
+
+    async def _fetch(self, reply: Reply, address: str, notes: CallNotes | None) -> Reply:
+        """Fetch what came as a URL, as a call of its own: a failed download must not pay for a second drawing."""
+        if address:
+
+            async def attempt(call: Call) -> Picture:
+                return await download(address, self.base_url, call, timeout=self.timeout)
+
+            picture = await self._call(attempt, notes)
+            reply = replace(reply, picture=picture)
+        return replace(reply, finish=finish_of_drawing(reply.finish, reply.picture is not None))
+
+    async def _chat_request(self, model: str, context: Context, options: Options) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": model, "messages": await self._messages(context)}
+        if self._send_temperature:
+            request["temperature"] = options.temperature
+        if options.max_new_tokens is not None:
+            # OpenAI retired max_tokens for newer models; most servers that imitate it know only the old name.
+            request["max_completion_tokens" if self._on_openai else "max_tokens"] = options.max_new_tokens
+        if options.seed is not None:
+            request["seed"] = options.seed
+        return request | known_settings(options.extra, _CHAT_SETTINGS)
+
+    async def _messages(self, context: Context) -> list[dict[str, Any]]:
+        out: list[dict[str, Any]] = []
+        for message in layout.messages(context):
+            if message.role == "assistant":
+                # One message a text: lists of blocks from the assistant are beyond many compatible servers.
+                out += [{"role": "assistant", "content": part.text} for part in message.parts]
+            else:
+                out.append({"role": "user", "content": [await self._block(part.content) for part in message.parts]})
+        return out
+
+    async def _block(self, content: Content) -> dict[str, Any]:
+        if isinstance(content, str):
+            return {"type": "text", "text": content}
+        if isinstance(content, Sound):
+            sound = content if content.format in _SOUNDS else await asyncio.to_thread(content.as_wav)
+            return {"type": "input_audio", "input_audio": {"data": Base64(sound), "format": sound.format}}
+        image: dict[str, Any] = {"url": DataUrl(await self._encoder.sendable(content))}
+        return {"type": "image_url", "image_url": image | ({"detail": self._detail} if self._detail else {})}
+
+
+def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The settings this API has. The others are meant for other models, and a server answers 400 to unknown ones."""
+    return {name: extra[name] for name in names if name in extra}
+
+
+def refused_or_raise(error: ErrorStatus, left_out: layout.LeftOut) -> Reply:
+    refusal = refusal_in(error)
+    if refusal is None:
+        raise error
+    return Reply(refusal, finish="refused", left_out=left_out, raw=for_looking(error.body))
+
+
+async def with_inline_picture(reply: Reply, address: str) -> tuple[Reply, str]:
+    """The reply with the picture of a data URL in it; any other address is handed on to be fetched."""
+    if not address.startswith("data:"):
+        return reply, address
+    head, comma, data = address.partition(",")
+    if not comma or not head.endswith(";base64"):
+        raise BadReply("a returned picture is a data URL without base64")
+    return replace(reply, picture=await picture_from_base64(data)), ""

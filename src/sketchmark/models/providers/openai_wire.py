@@ -1,0 +1,224 @@
+"""Reading what OpenAI and the servers that imitate it send back. Each shape here was seen on some server.
+
+OpenAI's requests as its own SDK sends them, but without it: `tests/models/test_against_the_sdk.py` compares.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from sketchmark.episode.model import Finish
+from sketchmark.media import Picture
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_FILE, LARGEST_TEXT, Call
+from sketchmark.models.failures import BadReply, ErrorStatus
+from sketchmark.models.http import Headers, HttpClient, read_object
+from sketchmark.models.http_bodies import FormFile, form_body, json_body
+from sketchmark.models.layout import counted
+
+_FINISHES: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "refused"}
+_REFUSAL_CODES = frozenset(
+    {"content_filter", "content_policy_violation", "image_content_policy_violation", "moderation_blocked"}
+    | {"ResponsibleAIPolicyViolation"}
+)
+_FLAGGED = re.compile(r"flagged_input|input was flagged|violates usage guidelines", re.IGNORECASE)
+_MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
+"""No part of it runs over a bracket, so that no character is read again for another beginning."""
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """The first choice of a chat completion: its text, the addresses of its pictures, and what it cost."""
+
+    text: str
+    pictures: tuple[str, ...]
+    finish: Finish
+    tokens_in: int
+    tokens_out: int
+    native: str = ""
+
+
+def read_chat(body: dict[str, Any]) -> ChatReply:
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        text, pictures = _contents(message)
+        finish = _FINISHES.get(choice.get("finish_reason") or "", "stop")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise BadReply("the server sent a chat completion without a message") from None
+    if message.get("refusal"):
+        text, finish = text or str(message["refusal"]), "refused"
+    return ChatReply(text, pictures, finish, *counted(body, "prompt_tokens", "completion_tokens"))
+
+
+def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """`content` as text (on some gateways with a markdown data URL in it), as a list of blocks (vLLM-Omni), or with a
+    list `images` beside it (OpenRouter)."""
+    content = message.get("content") or ""
+    texts: list[str] = []
+    pictures: list[str] = []
+    if isinstance(content, str):
+        pictures += _MARKDOWN_PICTURE.findall(content)
+        texts.append(_MARKDOWN_PICTURE.sub("", content))
+        content = []
+    for block in [*content, *(message.get("images") or [])]:
+        if block.get("type") == "text":
+            texts.append(block["text"])
+        elif "image_url" in block:
+            address = block["image_url"]
+            pictures.append(address if isinstance(address, str) else address["url"])
+    return "".join(texts), tuple(pictures)
+
+
+def read_image(body: dict[str, Any]) -> str:
+    """The address of the first picture, b64_json as a data URL like everything else; empty if there is none."""
+    items = body.get("data")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise BadReply("the server sent no list of pictures")
+    if not items:
+        return ""
+    if items[0].get("b64_json"):
+        return f"data:;base64,{items[0]['b64_json']}"
+    return str(items[0].get("url") or "")
+
+
+def is_refusal_code(code: object) -> bool:
+    return isinstance(code, str) and code in _REFUSAL_CODES
+
+
+def refusal_in(error: ErrorStatus) -> str | None:
+    """The words of a content filter, which is a refusal and no broken request; None if it is none.
+
+    Most answer 400 with a code; OpenRouter (`metadata` with what was flagged) and xAI (its words) answer 403.
+    """
+    status, body = error.status_code, error.body
+    if status == 403 and _FLAGGED.search(str(body)):
+        return str(body.get("message")) if isinstance(body, dict) else str(body)
+    if status != 400 or not isinstance(body, dict):
+        return None
+    inner = body.get("innererror") or body.get("inner_error") or {}
+    codes = {body.get("code"), inner.get("code") if isinstance(inner, dict) else None}
+    return str(body.get("message") or "refused by the content filter") if codes & _REFUSAL_CODES else None
+
+
+OPENAI = "https://api.openai.com/v1"
+Json = dict[str, Any]
+
+SERVER_SETTINGS = (
+    "negative_prompt", "num_inference_steps", "guidance_scale", "true_cfg_scale", "strength", "flow_shift"
+)  # fmt: skip
+"""What vLLM-Omni and SGLang take at their image endpoints besides what OpenAI takes."""
+
+_EDIT_FIELDS = (
+    *("prompt", "background", "input_fidelity", "model", "n", "output_format", "quality", "size"),
+    *("response_format", "seed", *SERVER_SETTINGS),
+)
+"""Those of OpenAI in the order of the SDK's form."""
+
+
+class OpenAIWire:
+    """The API of one server, asked once per call: whoever calls tries again."""
+
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+
+    async def chat(self, request: Json, call: Call) -> Json:
+        path = self._path("/chat/completions", request["model"])
+        return read_object(await self._client.post(path, json_body(request), call))
+
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
+        """The Responses API, for a drawing where there is a drawer; the image model is named in the request."""
+        call.up_to(LARGEST_DRAWING if drawer else LARGEST_TEXT)
+        return read_object(await self._client.post("/responses", json_body(request), call))
+
+    async def generate(self, request: Json, call: Call) -> Json:
+        path = self._path("/images/generations", request["model"])
+        return read_object(await self._client.post(path, json_body(request), call.up_to(LARGEST_DRAWING)))
+
+    async def edit(self, request: Json, pictures: Sequence[Picture], call: Call) -> Json:
+        fields = {name: str(request[name]) for name in _EDIT_FIELDS if name in request}
+        files = [
+            FormFile("image[]", f"{number}.{picture.format}", picture.media_type, picture.data)
+            for number, picture in enumerate(pictures, start=1)
+        ]
+        path = self._path("/images/edits", request["model"])
+        return read_object(await self._client.post(path, form_body(fields, files), call.up_to(LARGEST_DRAWING)))
+
+    async def model(self, name: str, call: Call) -> Json:
+        return read_object(await self._client.get(f"/models/{_quoted(name)}", call))
+
+    async def upload(self, name: str, data: bytes, purpose: str, call: Call) -> Json:
+        body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
+        return read_object(await self._client.post("/files", body, call))
+
+    async def content(self, file_id: str, call: Call) -> bytes:
+        path = f"/files/{_quoted(file_id)}/content"
+        return (await self._client.get(path, call.up_to(LARGEST_FILE), accept="application/binary")).data
+
+    async def create_batch(self, file_id: str, endpoint: str, call: Call) -> Json:
+        request = {"input_file_id": file_id, "endpoint": endpoint, "completion_window": "24h"}
+        return read_object(await self._client.post("/batches", json_body(request), call))
+
+    async def batch(self, batch_id: str, call: Call) -> Json:
+        return read_object(await self._client.get(f"/batches/{_quoted(batch_id)}", call))
+
+    async def batches(self, most: int, call: Call) -> Json:
+        return read_object(await self._client.get("/batches", call, {"limit": str(most)}))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _path(self, what: str, model: str) -> str:
+        return what
+
+
+class AzureWire(OpenAIWire):
+    """The same under the paths of deployments."""
+
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
+        """Under no deployment's path; the one that draws is named in a header."""
+        if drawer is None:
+            return await super().respond(request, call)
+        headers = {"x-ms-oai-image-generation-deployment": drawer}
+        call.up_to(LARGEST_DRAWING)
+        return read_object(await self._client.post("/responses", json_body(request), call, headers))
+
+    def _path(self, what: str, model: str) -> str:
+        return f"/deployments/{_quoted(model)}{what}"
+
+
+def to_openai(base_url: str | None, key: str) -> OpenAIWire:
+    headers = {"Authorization": f"Bearer {key}", **_account()}
+
+    async def authorise() -> Headers:
+        return headers
+
+    return OpenAIWire(HttpClient(base_url or OPENAI, authorise))
+
+
+def to_azure(
+    endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
+) -> AzureWire:
+    """With a key, or with the tokens of whoever is signed in."""
+
+    async def authorise() -> Headers:
+        if token is not None:
+            return {"Authorization": f"Bearer {await token()}", **_account()}
+        return {"api-key": key or "", **_account()}
+
+    address = endpoint.rstrip("/") + "/openai"
+    return AzureWire(HttpClient(address, authorise, {"api-version": api_version}))
+
+
+def _account() -> Mapping[str, str]:
+    """Whom OpenAI is to bill, where a key belongs to several."""
+    named = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+    return {header: value for header, name in named.items() if (value := os.environ.get(name, "").strip())}
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")

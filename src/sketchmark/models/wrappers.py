@@ -1,0 +1,224 @@
+"""A model inside another that looks after its calls (a cache, a meter), and is the same model to everyone else.
+
+A judge whose calls cost money: each is charged, and none is made once there is nothing left to spend.
+
+What calls cost, by a price table the user gives. None comes with Sketchmark: a stale price is a wrong one.
+
+openai/gpt-6-luna:
+  input: 2.50      # per million tokens in
+  output: 10.00    # per million tokens out
+openai/gpt-image-2:
+  picture: 0.04    # per picture returned
+
+A run file that holds such a table (`prices:`) is taken for it.
+
+What the calls to one model come to while they are made, for whoever looks on.
+
+A few numbers that are added up where a call begins and ends: nothing here is written down, and no result depends on
+it. Single attempts are known only to the adapters (`models/call.py`), which receive the count in `Options.notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from sketchmark.episode.model import Abilities, Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.secrets import redacted
+
+
+class Wrapped(Model):
+    def __init__(self, model: Model) -> None:
+        super().__init__(model.name)
+        self._model = model
+        self.keys = model.keys
+
+    @property
+    def abilities(self) -> Abilities:
+        return self._model.abilities
+
+    def identity(self) -> dict[str, Any]:
+        return self._model.identity()
+
+    def expect(self, at_once: int) -> None:
+        self._model.expect(at_once)
+
+    def forget(self, context: Context, options: Options) -> None:
+        self._model.forget(context, options)
+
+    async def retirements(self) -> dict[str, str]:
+        return await self._model.retirements()
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class Metered(Wrapped):
+    """Goes inside the cache: what was said before costs nothing and may always be said again."""
+
+    def __init__(
+        self, model: Model, charge: Callable[[Mapping[str, int]], None], used_up: Callable[[], bool]
+    ) -> None:
+        super().__init__(model)
+        self._charge = charge
+        self._used_up = used_up
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if self._used_up():
+            raise CallFailed("cost_limit", f"{self.name} was not asked: the cost limit is reached")
+        reply = await self._model.say(context, options)
+        self._charge(vars(reply.usage))
+        return reply
+
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of one model: per million tokens in and out, and per picture returned."""
+
+    input: float = 0.0
+    output: float = 0.0
+    picture: float = 0.0
+
+    def __call__(self, usage: Mapping[str, int]) -> float:
+        """The cost of a `Usage`, or of a sum of them, by field name."""
+        tokens = usage.get("tokens_in", 0) * self.input + usage.get("tokens_out", 0) * self.output
+        return tokens / _MILLION + usage.get("pictures_out", 0) * self.picture
+
+
+_KEYS = [field.name for field in fields(Price)]
+
+
+def price_of(prices: Path | str | Mapping[str, Any], model: str) -> Price:
+    """The model's entry in a table or in the file of one, which must have it: an unknown price is not a price of
+    nothing."""
+    if isinstance(prices, Mapping):
+        where, table = "price table", prices
+    else:
+        where, table = f"price table {prices}", _read(Path(prices))
+    if model not in table:
+        raise BadInput(f"{where} has no entry {model!r}", f"it has: {', '.join(map(str, table))}")
+    entry = table[model]
+    if not isinstance(entry, dict) or set(entry) - set(_KEYS):
+        raise BadInput(f"{where}: {model} is {entry!r}", f"it takes: {', '.join(_KEYS)}")
+    for key, value in entry.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise BadInput(f"{where}: {model}: {key} is {value!r}, not a price")
+    return Price(**entry)
+
+
+def _read(path: Path) -> dict[Any, Any]:
+    import yaml
+
+    try:
+        table = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"cannot read price table {path}: {error}") from error
+    if not isinstance(table, dict):
+        raise BadInput(
+            f"price table {path} is not a mapping of model names", f"a line each: NAME: {{{', '.join(_KEYS)}}}"
+        )
+    return _of_run_file(path, table) if {"models", "tasks"} <= table.keys() else table
+
+
+def _of_run_file(path: Path, file: dict[Any, Any]) -> dict[Any, Any]:
+    """What it names is not followed: the file may be a stranger's."""
+    prices = file.get("prices")
+    if isinstance(prices, str):
+        raise BadInput(f"run file {path} names its price table: {prices}", "give that file instead")
+    if not isinstance(prices, dict):
+        raise BadInput(f"run file {path} has no table of prices", "give the file of one, or add `prices:`")
+    return prices
+
+
+_LONGEST_ERROR = 300
+
+
+class CallCount(Struct):
+    """Calls of one model; those that the cache answered cost nothing and stand apart."""
+
+    under_way: int = 0
+    answered: int = 0
+    from_cache: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    pictures_out: int = 0
+    retries: int = 0
+    error: str = ""
+    """What the last try that failed met, in words."""
+    silent: int = 0
+    """Tries that failed since somebody answered."""
+
+    def came(self, usage: Usage) -> None:
+        self.silent = 0
+        if not usage.calls:
+            self.from_cache += 1
+            return
+        self.answered += usage.calls
+        self.tokens_in += usage.tokens_in
+        self.tokens_out += usage.tokens_out
+        self.pictures_out += usage.pictures_out
+
+    def failed(self, words: str) -> None:
+        self.silent += 1
+        self.error = " ".join(redacted(words).split())[:_LONGEST_ERROR]
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.under_way or self.answered or self.from_cache or self.error)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """As a price wants it."""
+        return {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "pictures_out": self.pictures_out}
+
+
+def together(tallies: Iterable[CallCount]) -> CallCount:
+    """As if one model had answered for all; the error is that of whoever waits longest for an answer."""
+    total = CallCount()
+    for one in tallies:
+        for name in ("under_way", "answered", "from_cache", "tokens_in", "tokens_out", "pictures_out", "retries"):
+            setattr(total, name, getattr(total, name) + getattr(one, name))
+        if one.error and (one.silent > total.silent or not total.error):
+            total.error, total.silent = one.error, one.silent
+    return total
+
+
+class CountedModel(Wrapped):
+    """A model whose calls are counted. It goes outside the cache, and says of every call how it went."""
+
+    def __init__(self, model: Model, tally: CallCount) -> None:
+        super().__init__(model)
+        self._tally = tally
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        return await self._counted(self._model.say, context, options)
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return await self._counted(self._model.draw, context, options)
+
+    async def _counted(
+        self,
+        ask: Callable[[Context, Options], Coroutine[Any, Any, Reply]],
+        context: Context,
+        options: Options,
+    ) -> Reply:
+        tally = self._tally
+        tally.under_way += 1
+        try:
+            reply = await ask(context, replace(options, notes=tally))
+        except Exception as error:
+            tally.failed(str(error) or type(error).__name__)
+            raise
+        finally:
+            tally.under_way -= 1
+        tally.came(reply.usage)
+        return reply

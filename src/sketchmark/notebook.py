@@ -1,0 +1,269 @@
+"""Episodes of a run, read from disk when they are looked at: a run may hold more pictures than memory does.
+
+What `sketchmark.run` returns.
+
+A run as Python holds it: it shows itself, gives its episodes with their pictures, and becomes a data frame.
+
+A run as it shows itself: the tables that the command line prints, and what they must not be read without.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from sketchmark.comparison.tables import conditions, gains_table, labelled, printed, scores_table, trouble_of
+from sketchmark.episode import Episode
+from sketchmark.errors import SketchmarkError
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import ScoreRow, episode_key
+from sketchmark.folder.index import CellView, RunView
+from sketchmark.folder.records import unpack_episode
+from sketchmark.folder.results_format import Results
+from sketchmark.markup import Html, as_table, join, tag
+from sketchmark.media import Picture
+from sketchmark.report.gallery import Frames, film_strip
+from sketchmark.results.baselines import warned
+from sketchmark.results.summary import withheld
+from sketchmark.settings import WHOLE, Shard
+from sketchmark.terminal import one_line
+from sketchmark.terminal.tables import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+_IN_A_ROW = (
+    ".sketchmark ol { display: flex; gap: 1em; overflow-x: auto; list-style: none; padding: 0 } "
+    ".sketchmark li { min-width: 8em } .sketchmark .mark { margin-left: 1em }"
+)
+
+
+@dataclass(frozen=True)
+class PlayedEpisode:
+    """One episode and its scores. `score` is None while it waits to be scored."""
+
+    cell: str
+    """`task.mode`, or `task.mode.canvas`."""
+
+    episode: Episode
+    score: ScoreRow | None
+    _place: tuple[RunView, CellView] = field(repr=False, compare=False)
+
+    @property
+    def sample(self) -> str:
+        """The sample's id."""
+        return self.episode.sample.id
+
+    @property
+    def _key(self) -> str:
+        return episode_key(self.sample, self.episode.repeat, self.episode.branch)
+
+    @property
+    def answer(self) -> str:
+        """The last thing said; empty when the episode did not get that far."""
+        return self.episode.answer
+
+    @property
+    def drawings(self) -> list[Picture]:
+        """What the model drew, in order."""
+        return self.episode.drawings
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """Score → number; None where it does not apply or was not given."""
+        return {name: self.score.value(name) for name in self.score.values} if self.score else {}
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name} {value:g}" for name, value in self.values.items() if value is not None)
+        failed = f"failed: {self.episode.failure.kind}" if self.episode.failure else ""
+        told = ", ".join(filter(None, (scores, failed))) or "not scored"
+        return one_line(f"PlayedEpisode({self.cell}, {self._key}: {told})")
+
+    def _repr_html_(self) -> str | None:
+        run, cell = self._place
+        if self.score is None:
+            return None
+        strip = film_strip(run, cell, self._key, Frames(run.folder))
+        return tag("div", tag("style", _IN_A_ROW), strip, class_="sketchmark")
+
+
+class Episodes(Sequence[PlayedEpisode]):
+    """In the order of the samples, one cell after the other."""
+
+    def __init__(self, run: RunView, places: Sequence[tuple[CellView, str]]) -> None:
+        self._run, self._places = run, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> PlayedEpisode: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Episodes: ...
+
+    def __getitem__(self, at: int | slice) -> PlayedEpisode | Episodes:
+        if isinstance(at, slice):
+            return Episodes(self._run, self._places[at])
+        cell, sample = self._places[at]
+        episode = unpack_episode(cell.episode(sample), self._run.folder.pictures)
+        return PlayedEpisode(cell.name, episode, cell.score(sample), (self._run, cell))
+
+    def __repr__(self) -> str:
+        return f"Episodes({len(self)} in {self._run.folder.path})"
+
+
+class Run:
+    """A run that was played, and shows itself: as a table in a notebook and with `print`.
+
+        run = sketchmark.run("player/sketcher", "maze", mode="direct,visual_cot", limit=20)
+        run.results.gains[0].gain
+        run.episodes("maze.visual_cot")[0].drawings[-1]
+
+    `Run(path)` opens one that was played before. It can be given wherever a run's path can, to `sketchmark.compare`
+    for instance. `folder` reads everything else that is on disk.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.folder = RunFolder.open(os.fspath(path))
+
+    @property
+    def path(self) -> Path:
+        return self.folder.path
+
+    @property
+    def results(self) -> Results:
+        """Scores with intervals (`tasks`, by cell), what drawing changed (`gains`), totals of benchmarks: as they are
+        on disk now."""
+        return self.folder.results()
+
+    def episodes(self, cell: str = "") -> Episodes:
+        """The episodes of one cell (`"maze.visual_cot"`), or of all: transcripts, pictures and scores."""
+        run = self._index()
+        cells = [run.cell(cell)] if cell else run.cells.values()
+        return Episodes(run, [(one, sample) for one in cells for sample in one.order()])
+
+    def to_pandas(self) -> DataFrame:
+        """One row an episode, with a column for each score. What was not scored, or whose scores are withheld because
+        a scorer broke, has none there."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise SketchmarkError("to_pandas() needs pandas", "pip install pandas") from error
+
+        return DataFrame([row for cell in self._index().cells.values() for row in _rows(cell)])
+
+    def _index(self) -> RunView:
+        run = RunView(self.folder, self.path.name)
+        run.refresh()
+        return run
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __repr__(self) -> str:
+        return f"Run({os.fspath(self.path)!r})"
+
+    def __str__(self) -> str:
+
+        return as_text(self.folder)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+
+        return as_html(self.folder)
+
+
+def _rows(cell: CellView) -> list[dict[str, Any]]:
+    shown = not withheld(cell.rows.values())
+    made = []
+    for sample in cell.order():
+        row = cell.rows.get(sample)
+        found: dict[str, Any] = {
+            "cell": cell.name,
+            "task": cell.task,
+            "mode": cell.mode,
+            "canvas": cell.canvas,
+            "sample": sample,
+            "scored": bool(row and row.scored),
+            "flags": ", ".join(row.flags) if row else "",
+            "seconds": row.seconds if row else None,
+        }
+        if row:
+            scores = {name: row.value(name) if shown else None for name in row.values}
+            found |= {f"score.{name}" if name in found else name: value for name, value in scores.items()}
+            found |= {f"group.{name}": value for name, value in row.groups.items()}
+            found |= {f"usage.{name}": value for name, value in row.usage.items()}
+        made.append(found)
+    return made
+
+
+__all__ = ["Episodes", "PlayedEpisode", "Run"]
+
+
+def as_text(folder: RunFolder) -> str:
+    """For a terminal, as wide as it is: nothing that it would obey."""
+    tables, notes = _shown(folder)
+    below = {sentence for table in tables for sentence in table.below}
+    return printed(tables, (note for note in notes if note not in below)).rstrip()
+
+
+def as_html(folder: RunFolder) -> Html:
+    """For a page: everything is text."""
+    tables, notes = _shown(folder)
+    sentences = dict.fromkeys([*(sentence for table in tables for sentence in table.below), *notes])
+    shown = [as_table(table.title, table.columns, table.rows) for table in tables]
+    return tag("div", *shown, join(*(tag("p", sentence) for sentence in sentences)), class_="sketchmark")
+
+
+def _shown(folder: RunFolder) -> tuple[list[Table], list[str]]:
+    results = folder.results()
+    tables = [scores_table(results, headline=" *")] if results.tasks else []
+    if results.gains:
+        tables.append(gains_table(results.gains))
+    return tables, [*_ending(folder, results), *_notes(results)]
+
+
+def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
+    """That a run has not come to its end, and how far it came."""
+    about = folder.about()
+    if not results.tasks:
+        yield f"{about.model.name}: no scores yet"
+    if about.ended and about.ended.how == "finished":
+        return
+    run = RunView(folder, folder.path.name)
+    run.refresh()
+    state = run.state(time.time())
+    if state == "finished":
+        return
+    why = f": {about.ended.why}" if about.ended and about.ended.how == state else ""
+    shard = Shard.parse(about.shard) if about.shard else WHOLE
+    played = []
+    for name, cell in run.cells.items():
+        asked = shard.size(about.totals.get(name, cell.limit))
+        if asked is None or len(cell.episodes) < asked:
+            played.append(f"{name} {len(cell.episodes)}{'' if asked is None else f' of {asked}'} episodes")
+    rest = "; the same call again plays the rest" if state in ("stopped", "killed") else ""
+    told = f" ({', '.join(played)})" if played else ""
+    yield f"{state}{why}{told}{rest}"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    if results.part:
+        yield results.part
+    for name, cell in results.tasks.items():
+        if trouble := trouble_of(cell):
+            yield f"{name}: {trouble}"
+    for label, one in labelled(results.tasks):
+        yield from (f"{label}: {kind}, the first: {reason}" for kind, reason in one.reasons.items())
+        if one.problem:
+            yield f"{label}: {one.problem}"
+    yield from conditions(results)
+    yield from (f"warning: {line}" for line in (*results.warnings, *warned(results.tasks)))

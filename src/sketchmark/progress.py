@@ -1,0 +1,348 @@
+"""What is told of a run's calls while they are made: how many, what they cost, what goes wrong with them.
+
+Who looks on while a run plays: a live display on a terminal and in a notebook, plain lines elsewhere.
+
+Progress below the cell of a notebook, which is no terminal: there lines are replaced, not written over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from sketchmark.models.wrappers import CallCount
+from sketchmark.terminal import one_line, tell
+from sketchmark.terminal.console import CellOutput, in_notebook
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from sketchmark.terminal.console import Bars
+
+
+Price = Callable[[Mapping[str, int]], float]
+
+
+@dataclass
+class Calls:
+    """Those to the model and those to the judge, as they stand now."""
+
+    model: CallCount = field(default_factory=CallCount)
+    judge: CallCount = field(default_factory=CallCount)
+    price: Price | None = None
+    judge_price: Price | None = None
+    own_failures: Counter[str] = field(default_factory=Counter)
+    """What the model itself failed, by kind: results, not faults of the run."""
+    awaited: bool = False
+    """There will be calls: that there is none yet is worth a word."""
+    silence: float = 0.0
+    """Seconds since something came of a call, while some are under way."""
+    _came: int = 0
+    _since: float = 0.0
+
+    def look(self, now: float) -> None:
+        """Before a slow server's time limit is over no try has failed: only the clock tells that nobody answers."""
+        tallies = (self.model, self.judge)
+        came = sum(one.answered + one.from_cache + one.retries for one in tallies)
+        if came != self._came or not any(one.under_way for one in tallies) or not self._since:
+            self._came, self._since = came, now
+        self.silence = now - self._since
+
+    def told(self) -> str:
+        """All of it in one line; what there is none of is left out."""
+        model, judge = self.model, self.judge
+        if not (model.begun or judge.begun):
+            return "no call yet: samples are being read or made" if self.awaited else ""
+        told = [_number(model.answered, "call")] if model.begun else []
+        told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
+        told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []
+        told.append(f"{model.under_way + judge.under_way:,} under way")
+        told += [f"no answer for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
+        told += [_number(model.retries + judge.retries, "retry", "retries")] if model.retries + judge.retries else []
+        tokens = sum(one.tokens_in + one.tokens_out for one in (model, judge))
+        told += [f"{_short(tokens)} tokens"] if tokens else []
+        told += [f"cost {self.cost:.4f}"] if self.price or self.judge_price else []
+        told += [f"{count} {kind}" for kind, count in self.own_failures.most_common(3)]
+        return ", ".join(told)
+
+    @property
+    def cost(self) -> float:
+        paid = ((self.price, self.model), (self.judge_price, self.judge))
+        return sum(price(tally.usage) for price, tally in paid if price)
+
+    @property
+    def error(self) -> str:
+        """What tries meet just now, in words; empty once somebody answers again."""
+        for who, tally in (("", self.model), ("the judge: ", self.judge)):
+            if tally.silent:
+                never = not tally.answered and not tally.from_cache
+                since = "no answer yet" if never else f"no answer to the last {_number(tally.silent, 'try', 'tries')}"
+                return f"{who}{since}: {tally.error}"
+        return ""
+
+    @property
+    def last_error(self) -> str:
+        """What the last try that failed met, though others were answered since."""
+        return self.error or next((f"last error: {one.error}" for one in (self.model, self.judge) if one.error), "")
+
+
+def _number(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
+def _short(count: int) -> str:
+    if count < 10_000:
+        return f"{count:,}"
+    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+_EVERY = 5.0
+_EVERY_AT_LEAST = 60.0
+"""Seconds between two lines of which the second says the same."""
+_LOOKS = 0.5
+"""Seconds between two looks at the calls."""
+
+
+class Watcher(Protocol):
+    """Someone who looks on while a run plays. `looks_on` False: nobody needs to count for them."""
+
+    looks_on: bool
+
+    def begin(self, cell: str, total: int | None, done: int) -> None: ...
+    def played(self, cell: str, failed: bool) -> None: ...
+    def end(self, cell: str) -> None: ...
+    def calls(self, so_far: Calls) -> None: ...
+
+
+@asynccontextmanager
+async def told_of_calls(
+    looking: Watcher, calls: Calls, players: Callable[[], Awaitable[CallCount]] | None = None
+) -> AsyncIterator[None]:
+    """Whoever looks on is told of the calls for as long as the block runs: an episode may take a thousand of them.
+    `players` count those to the model, here or elsewhere; there is none where only a judge is asked."""
+    if not looking.looks_on:
+        yield
+        return
+    calls.awaited = players is not None
+
+    async def tell_again() -> None:
+        while True:
+            await asyncio.sleep(_LOOKS)
+            await look()
+
+    async def look() -> None:
+        if players is not None:
+            calls.model = await players()
+        calls.look(time.monotonic())
+        looking.calls(calls)
+
+    telling = asyncio.create_task(tell_again())
+    try:
+        yield
+        await look()
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+
+
+def watcher(quiet: bool = False, *, brief: bool = False) -> Plain | Live | Silent:
+    """`brief`: of work that is mostly done in a moment nothing is told in a log, unless it takes longer."""
+    if quiet:
+        return Silent()
+    if in_notebook():
+        return InNotebook()
+    if sys.stderr.isatty():
+        return Live()
+    return Brief() if brief else Plain()
+
+
+class Silent:
+    """For Python callers and tests."""
+
+    looks_on = False
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        return None
+
+    def begin(self, cell: str, total: int | None, done: int) -> None: ...
+
+    def played(self, cell: str, failed: bool) -> None: ...
+
+    def end(self, cell: str) -> None: ...
+
+    def calls(self, so_far: Calls) -> None: ...
+
+
+NOBODY = Silent()
+
+
+class Count:
+    """Of one cell: cells overlap."""
+
+    def __init__(self, total: int | None, before: int) -> None:
+        self.total, self.before = total, before
+        self.played = self.failed = 0
+        self.began = self.told = time.monotonic()
+
+    def add(self, failed: bool) -> None:
+        self.played += 1
+        self.failed += failed
+
+    @property
+    def done(self) -> int:
+        return self.before + self.played
+
+    @property
+    def works(self) -> bool:
+        """Of episodes that all fail no time is foretold."""
+        return self.failed < self.played
+
+    @property
+    def rate(self) -> float:
+        return self.played / max(time.monotonic() - self.began, 1e-9)
+
+
+class Plain(Silent):
+    """One line every few seconds for each cell (episodes done, failures, rate, time left) and one for the calls; at
+    once where nobody answers."""
+
+    looks_on = True
+
+    def __init__(self) -> None:
+        self._cells: dict[str, Count] = {}
+        self._calls_told = time.monotonic()
+        self._told = self._error = ""
+
+    def __enter__(self) -> Plain:
+        return self
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        self._cells[cell] = Count(total, done)
+        if done:
+            tell(f"{cell}: {done} already done", err=True)
+
+    def played(self, cell: str, failed: bool) -> None:
+        count = self._cells[cell]
+        count.add(failed)
+        now = time.monotonic()
+        if now - count.told >= _EVERY:
+            count.told = now
+            left = f", {(count.total - count.done) / count.rate:.0f} s left" if count.total and count.works else ""
+            of = f"/{count.total}" if count.total else ""
+            rate = f"{count.rate:.1f}/s"
+            tell(f"{cell}: {count.done}{of} episodes, {count.failed} failed, {rate}{left}", err=True)
+
+    def end(self, cell: str) -> None:
+        count = self._cells[cell]
+        seconds = time.monotonic() - count.began
+        tell(f"{cell}: {count.done} episodes, {count.failed} failed, {seconds:.1f} s", err=True)
+
+    def calls(self, so_far: Calls) -> None:
+        if so_far.error and not self._error:
+            tell(f"calls: {so_far.error}", err=True)
+        self._error = so_far.error
+        now, told = time.monotonic(), so_far.told()
+        if told and now - self._calls_told >= (_EVERY if told != self._told else _EVERY_AT_LEAST):
+            self._calls_told, self._told = now, told
+            tell(f"calls: {told}{so_far.last_error and f'; {so_far.last_error}'}", err=True)
+
+
+class Brief(Plain):
+    """The same for work that is mostly done in a moment: then there is nothing to tell."""
+
+    def end(self, cell: str) -> None:
+        if time.monotonic() - self._cells[cell].began >= _EVERY:
+            super().end(cell)
+
+
+class Live(Silent):
+    """One bar per cell, and above them what the calls come to."""
+
+    looks_on = True
+
+    def __enter__(self) -> Live:
+        from sketchmark.terminal.console import bars
+
+        self._progress: Bars = bars()
+        self._bars: dict[str, tuple[TaskID, Count]] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        bar = self._progress.add_task(cell, total=total, completed=done, failed="", rate="", works=True)
+        self._bars[cell] = (bar, Count(total, done))
+
+    def played(self, cell: str, failed: bool) -> None:
+        bar, count = self._bars[cell]
+        count.add(failed)
+        told = f"{count.failed} failed" if count.failed else ""
+        self._progress.update(bar, advance=1, failed=told, rate=f"{count.rate:.1f}/s", works=count.works)
+
+    def end(self, cell: str) -> None:
+        bar, _ = self._bars[cell]
+        self._progress.update(bar, total=self._progress.tasks[self._progress.task_ids.index(bar)].completed)
+
+    def calls(self, so_far: Calls) -> None:
+        self._progress.say(so_far.told(), so_far.last_error)
+
+
+class InNotebook(Silent):
+    """One line per cell of the run and one for the calls, below the notebook's cell, replaced as they go on."""
+
+    looks_on = True
+    _EVERY = 0.5
+    _WIDTH = 20
+
+    def __init__(self) -> None:
+        self._place = CellOutput()
+        self._cells: dict[str, Count] = {}
+        self._calls = ""
+        self._told = 0.0
+
+    def __enter__(self) -> InNotebook:
+        return self
+
+    def begin(self, cell: str, total: int | None, done: int) -> None:
+        self._cells[cell] = Count(total, done)
+        self._show()
+
+    def played(self, cell: str, failed: bool) -> None:
+        self._cells[cell].add(failed)
+        if time.monotonic() - self._told >= self._EVERY:
+            self._show()
+
+    def end(self, cell: str) -> None:
+        self._cells[cell].total = self._cells[cell].done
+        self._show()
+
+    def calls(self, so_far: Calls) -> None:
+        self._calls = "; ".join(filter(None, (so_far.told(), so_far.last_error)))
+        self._show()
+
+    def _show(self) -> None:
+        self._told = time.monotonic()
+        lines = [self._line(cell, count) for cell, count in self._cells.items()]
+        self._place.show("\n".join(map(one_line, [*lines, *filter(None, [self._calls])])))
+
+    def _line(self, cell: str, count: Count) -> str:
+        full = round(self._WIDTH * count.done / count.total) if count.total else self._WIDTH * bool(count.done)
+        of = f"/{count.total}" if count.total else ""
+        bar = "█" * full + "░" * (self._WIDTH - full)
+        return f"{cell} {bar} {count.done}{of} episodes, {count.failed} failed, {count.rate:.1f}/s"

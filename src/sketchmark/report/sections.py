@@ -1,0 +1,108 @@
+"""What `sketchmark audit` finds in a run, as the report shows it.
+
+What stands beside the scores in the report: RA and AL, and what others published.
+
+What `sketchmark compare` finds within one run, as the report shows it: the same numbers in both places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sketchmark import plots as charts
+from sketchmark.audit import audit
+from sketchmark.audit.contrasts import Finding, settled_when
+from sketchmark.comparison import Comparison, compare
+from sketchmark.comparison.findings import PublishedTable
+from sketchmark.episode.desk import CANVASES
+from sketchmark.errors import BadInput, RunConflict
+from sketchmark.folder import RunFolder
+from sketchmark.folder.results_format import CellResult, Mean, Metric
+from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
+from sketchmark.results import MEANING
+from sketchmark.tasks import RA_AL
+
+
+def audited(folder: RunFolder) -> Html | None:
+    """None where the run holds no canvas to hold the drawings against."""
+    try:
+        found = audit(folder.path)
+    except (BadInput, RunConflict):
+        return None
+    tasks = [task for task in found.tasks if sum(one.place in CANVASES for one in task.scores) > 1]
+    if not tasks:
+        return None
+    labels = list(dict.fromkeys(one.label for task in tasks for one in task.findings))
+    series = {
+        task.task: [next((_point(one) for one in task.findings if one.label == label), None) for label in labels]
+        for task in tasks
+    }
+    sentences = [tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings]
+    return join(
+        charts.bars(
+            "Differences and shares in points, with 95 % intervals", labels, series, signed=True, slanted=True
+        ),
+        tag("ul", *sentences),
+        tag("p", settled_when(found), class_="quiet"),
+    )
+
+
+def _point(found: Finding) -> Mean:
+    return Mean(mean=found.mean, ci95=(found.low, found.high), n=found.n)
+
+
+def alignment(cells: Mapping[str, CellResult]) -> Html | None:
+    looked_at = {name: cell.scorings[RA_AL] for name, cell in cells.items() if RA_AL in cell.scorings}
+    rows: list[list[Child]] = [
+        [name, words, _on_its_scale(score, cell.metrics[score]), cell.metrics[score].n]
+        for name, cell in looked_at.items()
+        for score, words in MEANING.items()
+        if score in cell.metrics
+    ]
+    failed = {name: cell.failures.get("judge_failed", 0) for name, cell in looked_at.items()}
+    told = [f"{name}: the judge gave no verdict on {count} episodes" for name, count in failed.items() if count]
+    if not rows and not told:
+        return None
+    found = as_table("Judged, and read from the pictures", ("Task.mode", "What", "Mean [95 %]", "n"), rows)
+    return join(found, tag("ul", *(tag("li", line) for line in told)) if told else None)
+
+
+def _on_its_scale(score: str, found: Metric) -> str:
+    """RA and AL run from 1 to 5, all else is a share."""
+    if score not in ("ra", "al"):
+        return f"{percent(found.mean, found.ci95)} {bracket(found.ci95)}"
+    low, high = found.ci95
+    return f"{found.mean:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None else "")
+
+
+def published(tables: Sequence[PublishedTable]) -> Html | None:
+    """Beside the run's own, and in no number of this report."""
+    if not tables:
+        return None
+    parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]
+    for found in tables:
+        rows: list[list[Child]] = [
+            [
+                row.model,
+                f"{row.channel} ({row.score})",
+                percent(row.value),
+                row.n or "–",
+                f"{percent(row.yours.mean)} {bracket((row.yours.low, row.yours.high))}",
+                f"{points(row.apart.mean)} {bracket((row.apart.low, row.apart.high))}" if row.apart else "",
+                row.apart.verdict if row.apart else row.untold,
+            ]
+            for row in found.rows
+        ]
+        columns = ("Published for", "Figure", "Theirs", "n", "Yours [95 %]", "Yours − theirs [95 %]", "Yours is")
+        notes = [*(f"Published: {source}" for source in found.sources), *found.notes]
+        parts.append(as_table(f"{found.task}, {found.mode}: published", columns, rows))
+        parts.append(tag("ul", *(tag("li", note) for note in notes)))
+    return join(*parts)
+
+
+def compared(folder: RunFolder) -> Comparison:
+    """Nothing to compare (one mode, or nothing scored yet) is no error in a report."""
+    try:
+        return compare([folder.path], anyway=True, published=True)
+    except BadInput:
+        return Comparison((), (), ())

@@ -1,0 +1,277 @@
+"""The overall score of a benchmark of several tasks, and what drawing changed in it.
+
+Weights are constants, as the benchmark publishes them, so a total is shown only where all its tasks were played whole
+in one mode and every sample has a score: a part would pass for the whole. Otherwise it says what is missing.
+
+results.json of a run: every cell's summary, the gains and the benchmarks' totals, from the scores on disk.
+
+Numbers that only a task's own aggregation makes: without an interval, and some of them inside its tables.
+
+Files for others to score: what a benchmark with withheld answers, or an external metric suite, takes.
+
+A task names its writer under `submission:` in its YAML; the files go to `RUN/submission/CELL/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sketchmark.episode import Share, Total
+from sketchmark.errors import SketchmarkError
+from sketchmark.files import own_file, own_folder, write_json
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import CellRecord
+from sketchmark.folder.lock import part_in_words
+from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
+from sketchmark.results.baselines import baselines
+from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
+from sketchmark.results.scorings import of_cell
+from sketchmark.results.summary import (
+    NO_VERDICT,
+    Rows,
+    cell_result,
+    correct,
+    gain_of,
+    gains,
+    summarise,
+    withheld,
+)
+from sketchmark.stats.differences import paired_difference
+from sketchmark.stats.intervals import interval
+from sketchmark.tasks import RA_AL, Task
+from sketchmark.tasks.published import published_beside
+
+OVERALL = "overall"
+Way = tuple[str, str]
+"""Mode and canvas."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One task of a benchmark as it was played and scored in one way; `missing` says why it cannot count."""
+
+    share: Share
+    values: Mapping[str, float]
+    clusters: Sequence[str]
+    missing: str = ""
+
+
+def totals(
+    tasks: Iterable[Task], cells: Mapping[str, CellRecord], rows: Callable[[str, str], Rows], scorings: Sequence[str]
+) -> list[BenchmarkTotal]:
+    """For every benchmark that one of the tasks belongs to, and each way in which it was played and scored.
+
+    `rows(cell, suffix)` are a cell's scores by the run's own scoring (no suffix) or by another.
+    """
+    found = []
+    for task, total in {total.name: (task, total) for task in tasks if (total := task.total)}.values():
+        names = {share.task for share in total.shares}
+        ways = dict.fromkeys((cell.mode, cell.canvas) for cell in cells.values() if cell.task in names)
+        for place, scoring in enumerate(scorings):
+            played = {}
+            for way in ways:
+                here = {cell.task: name for name, cell in cells.items() if (cell.mode, cell.canvas) == way}
+                played[way] = [
+                    _part(share, cells[here[share.task]], rows(here[share.task], scoring if place else ""), scoring)
+                    if share.task in here
+                    else _Part(share, {}, (), "not played")
+                    for share in total.shares
+                ]
+            direct = next((parts for (mode, _), parts in played.items() if mode == "direct"), None)
+            for way, parts in played.items():
+                made = _total(total, way, scoring, parts, direct if way[0] != "direct" else None)
+                if task.folder and way[1] == "own":
+                    made.published = published_beside(task.folder, total.name, way[0])
+                found.append(made)
+    return found
+
+
+def _part(share: Share, cell: CellRecord, rows: Rows, scoring: str) -> _Part:
+    score = share.scores.get(scoring, cell.headline)
+    values, clusters = {}, []
+    for name, row in rows.items():
+        value = row.value(score)
+        if row.scoring == scoring and value is not None:
+            values[name] = value
+            clusters.append(f"{share.source or share.task}/{row.sample if row.cluster is None else row.cluster}")
+    part = f"{len(values)} of {share.items} samples scored" if len(values) != share.items else ""
+    return _Part(share, values, clusters, withheld(rows.values()) or part)
+
+
+def _total(
+    total: Total, way: Way, scoring: str, parts: Sequence[_Part], direct: Sequence[_Part] | None
+) -> BenchmarkTotal:
+    missing = {part.share.task: part.missing for part in parts if part.missing}
+    found = BenchmarkTotal(benchmark=total.name, mode=way[0], canvas=way[1], scoring=scoring, missing=missing)
+    if missing:
+        return found
+    by = {name: [n for n, share in enumerate(total.shares) if share.category == name] for name in total.weights}
+    found.categories = {name: _mean([parts[n] for n in places]) for name, places in by.items()}
+    found.overall = _mean(parts)
+    if direct is not None and _same_samples(direct, parts):
+        everywhere = {**by, OVERALL: list(range(len(parts)))}
+        found.gains = {
+            name: _gain(total, way, name, [(direct[n], parts[n]) for n in places])
+            for name, places in everywhere.items()
+        }
+        correct(list(found.gains.values()))
+    return found
+
+
+def _mean(parts: Sequence[_Part]) -> Mean:
+    """Every part is whole, so the plain mean over all items is the mean of the parts by their weights."""
+    values = [value for part in parts for value in part.values.values()]
+    return Mean.of(interval(values, [label for part in parts for label in part.clusters]))
+
+
+def _same_samples(direct: Sequence[_Part], parts: Sequence[_Part]) -> bool:
+    return all(
+        not one.missing and one.values.keys() == other.values.keys() for one, other in zip(direct, parts, strict=True)
+    )
+
+
+def _gain(total: Total, way: Way, name: str, pairs: Sequence[tuple[_Part, _Part]]) -> Gain:
+    before = [value for direct, _ in pairs for value in direct.values.values()]
+    after = [part.values[sample] for direct, part in pairs for sample in direct.values]
+    clusters = [label for direct, _ in pairs for label in direct.clusters]
+    about = CellRecord(task=total.name, mode=way[0], canvas=way[1], headline=name)
+    return gain_of(about, paired_difference(before, after, clusters))
+
+
+def aggregate(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    seed: int,
+    scorings: list[str] | None = None,
+    warnings: Sequence[str] | None = None,
+) -> None:
+    """Write results.json for every cell of the run, also those that this command did not play.
+
+    `warnings` is what the checks before the run found; None keeps those that stand there already.
+    """
+    about = folder.about()
+    before = results_before(folder)
+    results: dict[str, CellResult] = {}
+    for name, cell in about.cells.items():
+        if name in tasks:
+            own, *others = _scorings(folder, name, scorings or ["strict"], before)
+            summary = _summary(folder, name, "", tasks[name], seed, own)
+            summary.scorings = {other: _summary(folder, name, other, tasks[name], seed, other) for other in others}
+            summary.baselines = baselines(folder, name, tasks[name], cell.mode, own)
+            summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
+            for other, beside in summary.scorings.items():
+                if summary.metrics and beside.metrics and other != RA_AL:
+                    beside.against = of_cell(folder, name, other, cell.headline)
+                    beside.against.replies = []
+        elif before is None:  # nothing is known of it but its scores
+            rows = folder.scored(name)
+            summary = summarise(rows.values(), None, seed)
+            summary.scoring = next((row.scoring for row in rows.values()), "")
+        elif name in before.tasks:
+            results[name] = before.tasks[name]
+            continue
+        else:
+            continue
+        summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
+        summary.draw_with, summary.steps, summary.headline = cell.draw_with, cell.steps, cell.headline
+        results[name] = summary
+    present = {name: cell for name, cell in about.cells.items() if name in results}
+    found = Results(
+        model=about.model.name,
+        tasks=results,
+        gains=gains(present, folder.scored),
+        totals=_totals(
+            folder, tasks, present, [name for name in scorings or () if name != RA_AL] or ["strict"], before
+        ),
+        warnings=(before.warnings if before else []) if warnings is None else list(warnings),
+        part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
+    )
+    write_json(folder.results_file, found)
+
+
+def _totals(
+    folder: RunFolder,
+    tasks: Mapping[str, Task],
+    cells: Mapping[str, CellRecord],
+    scorings: Sequence[str],
+    before: Results | None,
+) -> list[BenchmarkTotal]:
+    """Those of the benchmarks that this command's tasks belong to, made anew, and those that stand there already."""
+    found = totals(tasks.values(), cells, folder.scored, [name for name in scorings if name != RA_AL] or ["strict"])
+    made = {total.benchmark for total in found}
+    return found + [total for total in (before.totals if before else []) if total.benchmark not in made]
+
+
+def _scorings(folder: RunFolder, cell: str, asked: Sequence[str], before: Results | None) -> list[str]:
+    """The cell's own scoring and those beside it. Who asked for `ra-al` alone keeps the others; and once it is there,
+    which costs a judge's time, it stays."""
+    kept = [name for name in asked if name != RA_AL]
+    if not kept:
+        own = next((row.scoring for row in folder.scored(cell).values()), "") or "strict"
+        beside = before.tasks[cell].scorings if before and cell in before.tasks else {}
+        kept = [own, *(name for name in beside if name != RA_AL)]
+    return [*kept, *([RA_AL] if folder.scores_file(cell, RA_AL).exists() else [])]
+
+
+def results_before(folder: RunFolder) -> Results | None:
+    """What results.json holds; None where it cannot be read: it is made of the scores and can be made again."""
+    try:
+        return folder.results()
+    except SketchmarkError:
+        return None
+
+
+def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, scoring: str) -> CellResult:
+    if scoring != RA_AL:
+        score_jointly(folder, cell, suffix, task, scoring)
+    rows = folder.scored(cell, suffix).values()
+    summary = cell_result(rows, lambda: folder.scores(cell, suffix), task, scoring, seed)
+    if not suffix and summary.failures.keys() - NO_VERDICT - {"truncated", "unparsed"}:
+        summary.reasons = {**first_of_each_kind(failed(folder, cell)), **summary.reasons}
+    return summary
+
+
+def own_numbers(cell: CellResult, headline: str) -> dict[str, float]:
+    """Beside the headline score what is no count; without one every number, and where there is none at all those of
+    the tables."""
+    kinds = float if headline in cell.metrics else (int, float)
+    found = {
+        name: value for name, value in cell.aggregate.items() if isinstance(value, kinds) and name not in cell.metrics
+    }
+    return found if found or cell.metrics else dict(flat(cell.aggregate))
+
+
+def flat(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """A data set's tables as `open / acc` -> number."""
+    for key, inner in tables.items():
+        label = f"{before} / {key}" if before else str(key)
+        if isinstance(inner, Mapping):
+            yield from flat(inner, label)
+        elif isinstance(inner, (int, float)):
+            yield label, inner
+
+
+def why_none(cell: CellResult) -> str:
+    """Instead of a score."""
+    return cell.problem or ("its own summary is no number" if cell.aggregate else "nothing scored")
+
+
+def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path]:
+    """Write the files of every cell whose task has a writer; the episodes come in the order of the samples."""
+    written: list[Path] = []
+    for cell, task in tasks.items():
+        if writer := task.submission:
+            episodes = (episode for _, episode in folder.played(cell))
+            written += writer(episodes, _target(folder, cell))
+    return written
+
+
+def _target(folder: RunFolder, cell: str) -> Path:
+    """Writers write by name: nothing there may be a link that leads elsewhere."""
+    target = own_folder(folder.path, "submission", cell)
+    for old in target.iterdir() if target.exists() else ():
+        own_file(target, old.name)
+    return target

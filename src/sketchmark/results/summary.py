@@ -1,0 +1,231 @@
+"""The numbers of one cell: means with intervals, and failures counted; and whether it may show any.
+
+Two cells brought together, sample by sample: the one place where a difference between them is computed.
+
+results.json, the viewer, the report and `sketchmark compare` all show what is found here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sketchmark.errors import TotalsFailed
+from sketchmark.files.jsonl import plain
+from sketchmark.folder.format import CellRecord, ScoreNumbers, ScoreRow
+from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.results_format import CellResult, Gain, GroupSummary, Metric
+from sketchmark.results import one_line
+from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
+from sketchmark.stats.intervals import Interval, interval
+from sketchmark.tasks import RA_AL, Task
+
+NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
+"""Flags of an episode that was played and could not be scored; its row says why in a note of the same name, and the
+next scoring tries again."""
+
+
+def withheld(rows: Iterable[ScoreNumbers]) -> str:
+    """Why this cell's scores are not shown, in words; empty where they are. The one place that decides it.
+
+    A scorer breaks on some answers and not on others, so the mean of the rest is the mean of a choice: it says
+    nothing, and neither does a difference made of it. A failed judge or connection did not look at the answer.
+    """
+    failed = sum("scorer_failed" in row.flags for row in rows)
+    return f"no score is shown: {failed} scorer failure{'s' * (failed > 1)}" if failed else ""
+
+
+def cell_result(
+    rows: Iterable[ScoreNumbers], whole: Callable[[], Iterable[ScoreRow]], task: Task, scoring: str, seed: int = 0
+) -> CellResult:
+    """The summary of one cell with the task's own totals and the reasons of failures, which need the `whole` rows."""
+    summary = summarise(rows, task, seed)
+    summary.scoring = scoring
+    if summary.failures.keys() & NO_VERDICT:
+        for row in whole():
+            for kind in NO_VERDICT & row.notes.keys():
+                summary.reasons.setdefault(kind, f"{row.sample}: {row.notes[kind]}")
+    if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
+        try:
+            summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
+            json.dumps(summary.aggregate, allow_nan=False, default=str)  # a total that is no number is none
+        except Exception as error:  # the task's code: anything may come
+            summary.aggregate = error.made if isinstance(error, TotalsFailed) else {}
+            summary.problem = f"its own totals failed: {one_line(error)}"
+    return summary
+
+
+def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) -> CellResult:
+    """The summary of one cell. `n` counts scored episodes; whatever was not scored stands under failures."""
+    rows = list(rows)
+    failures: Counter[str] = Counter()
+    usage: Counter[str] = Counter()
+    for row in rows:
+        failures.update(flag for flag in row.flags if flag != "left_out")
+        usage.update(row.usage)
+    scored = [row for row in rows if row.scored]
+    problem = withheld(rows)
+    shown = [] if problem else scored
+    return CellResult(
+        n=len(scored),
+        episodes=len(rows),
+        metrics=_metrics(shown, seed),
+        failures=dict(sorted(failures.items())),
+        cut=_share("truncated", scored),
+        unparsed=_share("unparsed", scored),
+        left_out=sum("left_out" in row.flags for row in rows),
+        calls_left_out=sum(row.calls_left_out for row in rows),
+        usage=dict(usage),
+        by={key: _by(key, shown, seed) for key in (task.breakdown if task else ())},
+        problem=problem,
+    )
+
+
+def _share(flag: str, scored: Sequence[ScoreNumbers]) -> float | None:
+    return sum(flag in row.flags for row in scored) / len(scored) if scored else None
+
+
+def _by(key: str, scored: Sequence[ScoreNumbers], seed: int) -> dict[str, GroupSummary]:
+    groups: dict[str, list[ScoreNumbers]] = {}
+    for row in scored:
+        if key in row.groups:
+            groups.setdefault(str(row.groups[key]), []).append(row)
+    return {name: GroupSummary(len(group), _metrics(group, seed)) for name, group in sorted(groups.items())}
+
+
+def _metrics(rows: Sequence[ScoreNumbers], seed: int) -> dict[str, Metric]:
+    metrics = {}
+    for name in dict.fromkeys(name for row in rows for name in row.values):
+        found = mean_of(name, rows, seed)
+        if found.mean is not None:  # a score that applies to no sample is left out
+            metrics[name] = Metric(found.mean, (found.low, found.high), found.n, found.method)
+    return metrics
+
+
+def mean_of(metric: str, rows: Iterable[ScoreNumbers], seed: int = 0) -> Interval:
+    """The mean of a score over the rows that have it, all or a group's; samples of a cluster belong together."""
+    having = [(row, value) for row in rows if (value := row.value(metric)) is not None]
+    clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
+    shared = len(set(clusters)) < len(clusters)
+    return interval([value for _, value in having], clusters if shared else None, seed=seed)
+
+
+Rows = Mapping[str, ScoredSample]
+"""By key (`episode_key`), in the order of the samples."""
+
+MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
+"""The modes that are compared within a run. The last asks whether it is the picture, or just more tokens."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    before: float
+    after: float
+    cluster: str | int | float | None
+    groups: Mapping[str, Any]
+    drawing_right: bool | None
+    """Of the `after` side."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that both sides scored, and how many samples are missing from them. None at all where a side's scores are
+    `withheld`, with the reason."""
+
+    pairs: Sequence[Pair]
+    unpaired: int = 0
+    unscored: int = 0
+    withheld: str = ""
+
+    def where(self, wanted: Callable[[Pair], bool]) -> Pairs:
+        return Pairs([pair for pair in self.pairs if wanted(pair)])
+
+    @property
+    def clusters(self) -> list[str | int | float | None]:
+        return [pair.cluster for pair in self.pairs]
+
+    @property
+    def before(self) -> list[float]:
+        return [pair.before for pair in self.pairs]
+
+    @property
+    def after(self) -> list[float]:
+        return [pair.after for pair in self.pairs]
+
+    def difference(self) -> Difference:
+        return paired_difference(self.before, self.after, self.clusters)
+
+    def scores(self) -> tuple[Interval, Interval]:
+        return interval(self.before, self.clusters), interval(self.after, self.clusters)
+
+
+def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pairs:
+    """`metric_before` where the two sides are measured in different scores, as two tasks are."""
+    if reason := withheld(before.values()) or withheld(after.values()):
+        return Pairs([], withheld=reason)
+    pairs = []
+    unscored = 0
+    shared = [name for name in before if name in after]
+    for name in shared:
+        a, b = before[name], after[name]
+        value_a, value_b = a.value(metric_before or metric), b.value(metric)
+        if value_a is not None and value_b is not None:
+            cluster = a.sample if a.cluster is None else a.cluster
+            pairs.append(Pair(value_a, value_b, cluster, a.groups, b.drawing_right))
+        elif not (a.scored and b.scored):
+            unscored += 1
+    return Pairs(pairs, unpaired=len(before) + len(after) - 2 * len(shared), unscored=unscored)
+
+
+def gain_of(cell: CellRecord, found: Difference) -> Gain:
+    return Gain(
+        task=cell.task,
+        mode=cell.mode,
+        canvas=cell.canvas,
+        metric=cell.headline,
+        gain=found.mean,
+        ci95=(found.low, found.high),
+        p=found.p,
+        helped=found.helped,
+        hurt=found.hurt,
+        same=found.same,
+        n=found.n,
+        p_holm=found.p,
+        verdict=verdict(found.mean, found.p),
+    )
+
+
+def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
+    """Judge them together, and with the p values of differences `beside` them."""
+    for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
+        gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
+
+
+def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
+    """Each mode that is not direct minus direct on the same samples, in the task's headline score; none where the
+    scores of either are withheld.
+
+    They are judged with all that `compare` shows of the run, so that table and report call the same things clear.
+    What it does not show (other canvases, modes of one's own) is judged apart.
+    """
+
+    def change(before: str, name: str) -> Difference | None:
+        cell, base = cells[name], f"{cells[name].task}.{before}"
+        if base not in cells or cell.mode == before or not cell.headline or cell.headline in cell.less_is_better:
+            return None
+        found = pair(rows(base), rows(name), cell.headline).difference()
+        return found if found.n else None
+
+    made = [gain_of(cells[name], found) for name in cells if (found := change("direct", name))]
+    compared = [gain for gain in made if _compared("direct", gain)]
+    texts = [name for name, cell in cells.items() if _compared("text_cot", cell)]
+    correct(compared, [found.p for name in texts if (found := change("text_cot", name))])
+    correct([gain for gain in made if gain not in compared])
+    return made
+
+
+def _compared(before: str, cell: CellRecord | Gain) -> bool:
+    return cell.canvas == "own" and (before, cell.mode) in MODE_PAIRS

@@ -1,0 +1,249 @@
+"""The files behind --include, for workers that do not see this machine's disk.
+
+Who plays a run's episodes: this process, processes beside it, or a Ray cluster. All play the same, and only the
+run itself writes its folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sketchmark.engines.crew import Crew, JobLost, Worker
+from sketchmark.episode import Episode, Failure
+from sketchmark.episode.model import Model
+from sketchmark.errors import BadInput, CannotPlay
+from sketchmark.folder.format import ScoreRow
+from sketchmark.models.wrappers import CallCount, CountedModel
+from sketchmark.runs import worker as travel
+from sketchmark.runs.episodes import play
+from sketchmark.runs.jobs import Job
+from sketchmark.runs.plan import Cell
+from sketchmark.runs.worker import ENTRY
+from sketchmark.secrets import find_key
+from sketchmark.settings import Request
+
+_MOST_BYTES = 32_000_000
+"""Code and task files are small; whatever is larger is data, and data are read here and sent as samples."""
+
+
+def shipped(include: Sequence[Path], trust_code: bool) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """The names by which a worker includes them, and what is to be laid under such names."""
+    files: dict[str, bytes] = {}
+    size = 0
+    roots = [path.resolve() for path in include]
+    for number, path in enumerate(roots):
+        for file in _files(path, trust_code):
+            size += file.stat().st_size
+            if size > _MOST_BYTES:
+                raise BadInput(
+                    f"--include {path} is more than {_MOST_BYTES // 1_000_000} MB, too much to send to every worker",
+                    "keep data out of the folder, and name it with --data",
+                )
+            files[_name(number, path, file)] = file.read_bytes()
+    return tuple(_name(number, path, path) for number, path in enumerate(roots)), files
+
+
+def _files(path: Path, trust_code: bool) -> Iterator[Path]:
+    """A folder goes whole, a Python file alone, and a task file with what lies beside it and it may name."""
+    if path.is_dir():
+        found = (file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path))
+        yield from found
+        return
+    yield path
+    if path.suffix != ".py":
+        beside = [*path.parent.glob("*.yaml"), *(path.parent.glob("*.py") if trust_code else ())]
+        yield from (file for file in sorted(beside) if file != path)
+
+
+def _is_hidden(file: Path, root: Path) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in file.relative_to(root).parts)
+
+
+def _name(number: int, root: Path, file: Path) -> str:
+    return f"{number}/{file.relative_to(root.parent).as_posix()}"
+
+
+ENGINES = ("auto", "local", "processes", "ray")
+
+_PAYS = 200
+"""So many answers of a scripted player take longer than two workers to start."""
+
+
+@dataclass
+class Engine:
+    """Which engine, as the user asked for it, and what was told of it when the run is over."""
+
+    name: str = "local"
+    ray_address: str | None = None
+    replicas: int | None = None
+    num_gpus: float = 0
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+    """What a replica of the model is made with."""
+    cache: str | None = None
+    key_variables: tuple[str, ...] = ()
+    """Where the model reads its key from, for workers on other machines."""
+    told: list[str] = field(default_factory=list)
+
+
+def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
+    """`auto` as what it stands for here: processes where scripted players have much to compute, else local."""
+    if name != "auto":
+        return name
+    from sketchmark.engines.processes import cores
+
+    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
+    computes = model.startswith("player/") and all(cell.generated for cell in cells)
+    return "processes" if computes and cores() > 1 and answers >= _PAYS else "local"
+
+
+def key_variables(model: Model) -> tuple[str, ...]:
+    """The variables that a model behind an API reads its key from."""
+    found = getattr(model, "keys", ())
+    return tuple(name for name in found if isinstance(name, str)) if isinstance(found, tuple) else ()
+
+
+@dataclass(frozen=True)
+class Played:
+    """An episode, and its scores where they were made with it."""
+
+    episode: Episode
+    row: ScoreRow | None = None
+
+
+class LocalPlayers:
+    """Plays on the event loop of the run."""
+
+    def __init__(self, model: Model, concurrency: int, time_limit: float | None) -> None:
+        self._tally = CallCount()
+        self._model, self._time_limit = CountedModel(model, self._tally), time_limit
+        self.at_once = concurrency
+        model.expect(concurrency)
+
+    def ready(self, job: Job) -> Job:
+        """Called beside the event loop: samples are made there, and their pictures' digests."""
+        _ = job.draft.sample.fingerprint(), job.donor and job.donor.sample
+        return job
+
+    async def play(self, job: Job) -> Played:
+        donor = job.donor.sample if job.donor else None
+        return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
+
+    async def tally(self) -> CallCount:
+        """What the calls come to so far."""
+        return self._tally
+
+
+class RemotePlayers:
+    """Plays by way of a crew of workers."""
+
+    def __init__(self, crew: Crew, at_once: int) -> None:
+        self._crew = crew
+        self.at_once = at_once
+
+    def ready(self, job: Job) -> Job:
+        """A sample that is made by its number is made where it is played; one that was read goes there."""
+        cell, donor = job.at.cell, job.donor
+        if not job.draft.is_made and cell.generated and cell.request.data is None:
+            return replace(job, packed=travel.pack_numbered_job(cell, job.index))
+        sample = job.draft.sample
+        return replace(job, packed=travel.pack_job(cell, job.index, sample, donor.sample if donor else None))
+
+    async def play(self, job: Job) -> Played:
+        try:
+            outcome, pictures = travel.unpack_outcome(await self._crew.play(job.packed))
+        except JobLost as lost:
+            return Played(await self._lost(job, str(lost)))
+        if outcome.not_made and not job.draft.is_made:
+            await asyncio.to_thread(lambda: job.draft.sample)
+            return await self.play(await asyncio.to_thread(self.ready, job))
+        if outcome.not_made:
+            raise CannotPlay(f"a worker cannot read sample {job.draft.id} of {job.at.cell.name}")
+        if outcome.cannot_play:
+            raise CannotPlay(outcome.cannot_play)
+        sent = job.draft.sample if job.draft.is_made else None
+        return Played(travel.episode_in(outcome, pictures, job.packed, sent), outcome.row)
+
+    async def tally(self) -> CallCount:
+        return travel.tally_of(*await self._crew.news())
+
+    async def _lost(self, job: Job, why: str) -> Episode:
+        cell = job.at.cell
+        sample = await asyncio.to_thread(lambda: job.draft.sample)
+        settings = {"mode": cell.mode.name, "canvas": cell.canvas, "steps": cell.steps}
+        return Episode(sample, (), Failure("worker_lost", why), time.time(), 0.0, settings)
+
+
+Players = LocalPlayers | RemotePlayers
+
+
+@asynccontextmanager
+async def open_players(
+    engine: Engine, request: Request, model: Model, concurrency: int, time_limit: float | None, scoring: str | None
+) -> AsyncIterator[Players]:
+    """Whoever plays, for the length of a run. `scoring` None: scores are not theirs to make."""
+    if engine.name == "local":
+        yield LocalPlayers(model, concurrency, time_limit)
+        return
+    recipe = travel.Recipe(
+        request=travel.plain_request(request),
+        model_args=dict(engine.model_args),
+        time_limit=time_limit,
+        scoring=scoring,
+        cache=engine.cache,
+    )
+    hiring = _on_ray if engine.name == "ray" else _in_processes
+    with hiring(engine, request, recipe, concurrency) as (hire, size):
+        async with Crew(hire, size, recipe.at_once) as crew:
+            try:
+                yield RemotePlayers(crew, concurrency)
+            finally:
+                if crew.lost:
+                    workers = "1 worker was" if crew.lost == 1 else f"{crew.lost} workers were"
+                    episodes = "1 episode" if crew.again == 1 else f"{crew.again} episodes"
+                    engine.told.append(f"{workers} lost; {episodes} had to be played again elsewhere")
+
+
+Hiring = tuple[Callable[[], Awaitable[Worker]], int]
+"""How one worker is had, and how many there shall be."""
+
+
+@contextmanager
+def _in_processes(engine: Engine, request: Request, recipe: travel.Recipe, concurrency: int) -> Iterator[Hiring]:
+    from sketchmark.engines.processes import ProcessWorker, cores
+
+    size = _shared_out(recipe, engine.replicas or cores(), concurrency)
+    packed = travel.pack_recipe(recipe, {})
+    yield lambda: ProcessWorker.start(ENTRY, packed), size
+
+
+@contextmanager
+def _on_ray(engine: Engine, request: Request, recipe: travel.Recipe, concurrency: int) -> Iterator[Hiring]:
+    from sketchmark.engines.ray_cluster import Cluster, Needs, RayWorker
+
+    recipe.request["include"], files = shipped(request.include, request.trust_code)
+    keys = {name: key for name in engine.key_variables if (key := find_key([name]))}
+    with Cluster(engine.ray_address) as cluster:
+        room = engine.replicas or max(1, cluster.room_for(Needs(engine.num_gpus)))
+        size = _shared_out(recipe, room, concurrency)
+        needs = Needs(engine.num_gpus, recipe.at_once)
+        packed = travel.pack_recipe(recipe, files)
+        yield lambda: RayWorker.start(ENTRY, packed, keys, needs), size
+
+
+def _shared_out(recipe: travel.Recipe, most: int, concurrency: int) -> int:
+    """How many replicas there shall be; each gets its part of what holds for the run as a whole."""
+    at_once = recipe.model_args.get("max_concurrent")
+    size = min(most, concurrency, int(at_once) if at_once else most)
+    recipe.at_once = math.ceil(concurrency / size)
+    if at_once:
+        recipe.model_args["max_concurrent"] = int(at_once) // size
+    if a_minute := recipe.model_args.get("max_requests_per_minute"):
+        recipe.model_args["max_requests_per_minute"] = float(a_minute) / size
+    return size

@@ -1,0 +1,130 @@
+"""Play one episode. A failure is part of the record, never the end of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from sketchmark.episode import Episode, Failure
+from sketchmark.episode import desk as canvases
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.model import Model
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
+from sketchmark.media import Picture
+from sketchmark.runs.plan import Cell
+from sketchmark.worlds import world_of
+
+
+async def play(
+    model: Model,
+    cell: Cell,
+    sample: Sample,
+    donor: Sample | None = None,
+    time_limit: float | None = None,
+    repeat: int = 0,
+) -> Episode:
+    if repeat:  # the donor's drawings are then those of its own repeat of this number
+        saying, drawing = (replace(options, repeat=repeat) for options in (cell.mode.saying, cell.mode.drawing))
+        cell = replace(cell, mode=replace(cell.mode, saying=saying, drawing=drawing))
+    clock = _Clock(time_limit)
+    donated = _drawings_of(model, cell, donor, clock)
+    return await _play(model, cell, sample, _canvas(cell, sample, donated), clock, cell.canvas)
+
+
+async def _play(
+    model: Model, cell: Cell, sample: Sample, canvas: canvases.Canvas, clock: _Clock, canvas_name: str
+) -> Episode:
+    desk = Desk(
+        model,
+        saying=cell.mode.saying,
+        drawing=cell.mode.drawing,
+        canvas=canvas,
+        shows_code=canvas_name == "source",
+        in_words=cell.mode.in_words,
+        keep_going=cell.request.on_draw_failure == "continue",
+    )
+    failure: Failure | None = None
+    stops_run = False
+    started = time.perf_counter()
+    try:
+        async with clock.timeout:
+            await cell.mode.protocol.play(desk, cell.mode.fill(sample, cell.steps))
+    except CallFailed as error:
+        failure, stops_run = Failure(error.kind, str(error), error.blames_model), error.stops_run
+    except TimeoutError as error:
+        ours = f"the episode took longer than {clock.limit or 0:g} s"
+        failure = Failure("timeout", ours if clock.timeout.expired() else f"TimeoutError: {error}")
+    except (MissingExtra, CannotPlay):
+        raise  # nothing is wrong with this episode: no episode can be played
+    except SketchmarkError as error:
+        failure = Failure("error", str(error))
+    except Exception as error:  # a plug-in's bug costs its episode, not the run
+        failure = Failure("error", f"{type(error).__name__}: {error}")
+    seconds = time.perf_counter() - started
+    settings = {"mode": cell.mode.name, "canvas": canvas_name, "steps": cell.steps}
+    began = time.time() - seconds
+    repeat = cell.mode.saying.repeat
+    return Episode(sample, tuple(desk.turns), failure, began, seconds, settings, stops_run, repeat)
+
+
+def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canvas:
+    if cell.canvas == "blank":
+        return canvases.blank
+    if cell.canvas == "oracle" and sample.frames:
+        return canvases.instead(sample.frames())
+    world = world_of(sample.target) if cell.canvas in canvases.OF_A_WORLD else None
+    if cell.canvas == "corrupt" and world and world.corrupt and (frames := world.corrupt(sample)):
+        return canvases.instead(frames)
+    if cell.canvas == "caption" and world and world.caption:
+        return canvases.caption(partial(world.caption, sample))
+    if cell.canvas == "other":
+        return canvases.other(donated)
+    return canvases.missing(cell.canvas) if cell.canvas in canvases.NEEDS else canvases.own
+
+
+class _Clock:
+    """The time limit of one episode."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.timeout = asyncio.timeout(limit)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        now, due = asyncio.get_running_loop().time, self.timeout.when()
+        began = now()
+        self.timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            self.timeout.reschedule(None if due is None else due + now() - began)
+
+
+class _drawings_of:
+    """The donor's drawings, played once, when first needed. That is an episode of its own, with a time limit of its
+    own; meanwhile the clock of the one that waits stands still."""
+
+    def __init__(self, model: Model, cell: Cell, donor: Sample | None, clock: _Clock) -> None:
+        self._model, self._cell, self._donor, self._clock = model, cell, donor, clock
+        self._drawings: Sequence[Picture] | None = None
+
+    async def __call__(self) -> Sequence[Picture]:
+        if self._drawings is None:
+            if self._donor is None:
+                raise CallFailed("no_donor", "there is no other sample to take a drawing from")
+            with self._clock.standing_still():
+                own_clock = _Clock(self._clock.limit)
+                episode = await _play(self._model, self._cell, self._donor, canvases.own, own_clock, "own")
+            if episode.failure and not episode.failure.blames_model:  # half its drawings are not what it draws
+                raise CallFailed(
+                    episode.failure.kind,
+                    f"sample {self._donor.id}, whose drawings were to be shown: {episode.failure.message}",
+                    stops_run=episode.stops_run,
+                )
+            self._drawings = episode.drawings
+        return self._drawings

@@ -1,0 +1,186 @@
+"""What a run plays, in which order: all cells in one row, so that no place waits for a cell to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sketchmark.episode import Failure
+from sketchmark.episode.sample import Draft
+from sketchmark.errors import RunConflict
+from sketchmark.folder import RunFolder
+from sketchmark.folder.records import media_names
+from sketchmark.runs.plan import Cell
+
+
+@dataclass(eq=False)
+class CellProgress:
+    """How far a cell is. What the supply writes and what the run writes are different numbers: they are different
+    threads."""
+
+    cell: Cell
+    before: int = 0
+    """Samples that were finished when the run got to this cell."""
+    given: int = 0
+    """Jobs that were drawn."""
+    drawn_out: bool = False
+    """No further job will come."""
+    ended: int = 0
+    finished: int = 0
+    """Of the jobs that ended, those that need not be played again."""
+    samples: int | None = None
+    """How many the cell has, this shard's or not: known once all were gone through."""
+    _failed: set[str] = field(default_factory=set)
+
+    @property
+    def most(self) -> int | None:
+        """How far into the cell's samples a run may go."""
+        return self.cell.limit or self.cell.task.declared.default_limit
+
+    @property
+    def total(self) -> int | None:
+        return self.cell.shard.size(self.most)
+
+    @property
+    def is_over(self) -> bool:
+        return self.drawn_out and self.ended == self.given
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A sample to be played: its number in its cell, and who lends it drawings."""
+
+    at: CellProgress
+    index: int
+    draft: Draft
+    donor: Draft | None = None
+    packed: bytes = b""
+    """As it travels to a worker elsewhere."""
+
+    @property
+    def length(self) -> float | None:
+        """How long it takes beside others of its cell; None: as long as they do, or nobody knows before the sample
+        is made."""
+        known = self.draft.is_made and self.draft.sample.steps is not None and self.at.cell.weight > 1
+        return self.at.cell.length(self.draft.sample) if known else None
+
+
+def remaining_jobs(
+    folder: RunFolder, rows: Sequence[CellProgress], retry_failed: bool, stop: Callable[[], bool]
+) -> Iterator[Job | None]:
+    """All jobs of a run, and None for each sample that needs no playing; heavier cells first.
+
+    What failed before comes last, behind all cells: samples that fail every time must not keep a run that stops at
+    them from the rest.
+    """
+    rows = sorted(rows, key=lambda at: -at.cell.weight)
+    for at in rows:
+        before = played_before(folder, at, retry_failed)
+        at._failed, at.before = before.again, len(before.done)
+        yield from _jobs(at, before, stop)
+        at.drawn_out = not at._failed
+    for at in rows:
+        if at._failed:
+            yield from _failed_jobs(at, stop)
+            at.drawn_out = True
+
+
+@dataclass
+class PlayedBefore:
+    """What a folder holds of a cell, as far as the limit goes."""
+
+    done: dict[str, str] = field(default_factory=dict)
+    """Samples that are finished: id → fingerprint."""
+    again: set[str] = field(default_factory=set)
+    """Those that were tried and are to be played again: they failed, or their pictures are not all there."""
+    numbers: set[int] = field(default_factory=set)
+    """Where in the data all of them were."""
+
+
+def played_before(folder: RunFolder, at: CellProgress, retry_failed: bool) -> PlayedBefore:
+    before = PlayedBefore()
+    for line in folder.episodes(at.cell.name):
+        if at.most is not None and line.index >= at.most:
+            continue
+        if line.repeat or line.branch:  # no job asks for these yet: they stay as they are
+            continue
+        before.numbers.add(line.index)
+        whole = all(map(folder.pictures.holds, media_names(line)))
+        if whole and not to_be_played_again(line.failure, retry_failed):
+            before.done[line.sample.id] = line.sample.fingerprint
+        else:
+            before.again.add(line.sample.id)
+    return before
+
+
+def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
+    """A failure of the network or the provider says nothing about the model: the next start tries again. One of the
+    model's own is its answer, and stands until someone asks for another try."""
+    return failure is not None and (retry_failed or not failure.blames_model)
+
+
+def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> Iterator[Job | None]:
+    """What was never played of a cell."""
+    compared = False
+    done, unmet = before.done, {*before.done, *before.again}
+    index, last = -1, max(before.numbers, default=-1)
+    for index, (draft, donor) in enumerate(at.cell.pairs()):
+        if stop():
+            return
+        if not at.cell.shard.plays(index):
+            yield None
+            continue
+        unmet.discard(draft.id)
+        if draft.id in at._failed:
+            yield None
+            continue
+        if draft.id not in done:
+            if unmet and (index > last or index in before.numbers):
+                _refuse_lost(at, unmet)
+                unmet = set()
+            yield _given(at, index, draft, donor)
+            continue
+        # A sample that is made by its id and the cell's settings need not be made to know that it is the same;
+        # the first one is, to notice a generator that has changed.
+        if draft.is_made or not compared:
+            compared = True
+            if done[draft.id] != draft.sample.fingerprint():
+                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was played before")
+        yield None
+    if unmet:
+        _refuse_lost(at, unmet)
+    at.samples = index + 1
+
+
+def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
+    """Something else is where these were played: samples before them are new, or they are gone and would count for
+    ever. To tell, the ids are gone through once more, before anything new is played; as long as the data only grow
+    at their end nobody comes here."""
+    cell, unmet, index = at.cell, set(unmet), -1
+    for index, draft in enumerate(cell.drafts()):
+        if cell.shard.plays(index):
+            unmet.discard(draft.id)
+        if not unmet:
+            return
+    first, rest = min(unmet), len(unmet) - 1
+    where = "there" if index + 1 != at.most else f"among the first {at.most}"
+    where = f"in shard {cell.shard}" if cell.request.shard else where
+    more = f" (nor are {rest} more)" if rest else ""
+    raise _changed(f"sample {first} of {cell.name} was played before and is not {where} any more{more}")
+
+
+def _changed(what: str) -> RunConflict:
+    return RunConflict(f"{what}: the data changed", "use another --output_path, or --fresh to start over")
+
+
+def _failed_jobs(at: CellProgress, stop: Callable[[], bool]) -> Iterator[Job | None]:
+    """What was tried of a cell, and is to be tried again."""
+    for index, (draft, donor) in enumerate(at.cell.pairs()):
+        if stop():
+            return
+        yield _given(at, index, draft, donor) if draft.id in at._failed else None
+
+
+def _given(at: CellProgress, index: int, draft: Draft, donor: Draft | None) -> Job:
+    at.given += 1
+    return Job(at, index, draft, donor)

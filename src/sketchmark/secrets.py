@@ -1,0 +1,226 @@
+"""Keys: found in the environment or a .env file, handed to an SDK, and kept out of everything else.
+
+Every key that is read is remembered here for as long as the process lives, so that `redact` can take it out of any
+text a far server sends back (some echo the key they refuse), and the process's log records are redacted likewise:
+HTTP libraries log response headers. The environment's other secrets are remembered too, for the models of one's own
+that read their keys themselves.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit, urlunsplit
+
+from sketchmark.errors import BadInput
+
+HIDDEN = "[key]"
+_SHORTEST = 8
+"""Shorter values are stand-ins ("EMPTY", "none") that would turn ordinary words into [key]."""
+_MADE_UP = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{12,1000}")
+"""For variables that nobody said are keys: one like DB_PASSWORD may hold an ordinary word."""
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:key|pass|pwd|pat|auth|authorization|bearer|cookie|jwt)$"
+    r"|(?:api|access|secret|auth|private|signing)_?keys?$"
+    r"|(?:token|secrets?|passw(?:or)?ds?|passphrase|credentials?)$"
+)
+_KEY_FORM = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:sk|pk|rk|gsk|r8|hf|glpat|nvapi|xai|xox[abprs]|gh[opsru]|github_pat)[-_](?=[\w-]*\d)[\w-]{16,}"  # by maker
+    r"|AIza[\w-]{30,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
+    r"|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"  # a JSON web token
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+    r")"
+)
+
+_known: dict[str, tuple[str, ...]] = {}
+_spellings: tuple[str, ...] = ()
+
+
+def remember(secret: str) -> str:
+    """Make `redact` hide this text, however it is spelt, from now on. Gives it without the white space around it."""
+    global _spellings
+    secret = secret.strip()
+    if len(secret) >= _SHORTEST and secret not in _known:
+        if not _known:
+            _redact_log_records()
+        _known[secret] = tuple(_spelt(secret))
+        _spellings = tuple(sorted({form for forms in _known.values() for form in forms}, key=len, reverse=True))
+    return secret
+
+
+def _spelt(secret: str) -> Iterator[str]:
+    """As it is, and as URLs, Python, JSON, HTML and base64 (behind `user:` or `Bearer ` too) write it."""
+    yield from (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret))
+    yield from (repr(secret)[1:-1], repr(secret.encode())[2:-1], json.dumps(secret)[1:-1])
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    for before in range(3):
+        # Three bytes are four letters: what stands before the key shifts it, and the letters at its ends are shared.
+        letters = base64.b64encode(bytes(before) + secret.encode()).decode()
+        inner = letters[(0, 2, 3)[before] : 4 * ((before + len(secret.encode())) // 3)]
+        yield from (inner, inner.replace("+", "-").replace("/", "_"))
+
+
+def redact(text: str) -> str:
+    """The text with every key read so far taken out; longest first, so that no tail of a longer key remains."""
+    for spelling in _spellings:
+        text = text.replace(spelling, HIDDEN)
+    return text
+
+
+def redact_all(value: Any) -> Any:
+    """A JSON-able value with the keys taken out of every text in it."""
+    if isinstance(value, str):
+        return redact(value)
+    if not isinstance(value, dict | list | tuple):
+        return value
+    # Hardly any reply holds a key, and one long text is looked through faster than many short ones.
+    everything = "\0".join(_texts(value))
+    if not any(spelling in everything for spelling in _spellings):
+        return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, dict):
+        return {redact_all(name): redact_all(item) for name, item in value.items()}
+    return [redact_all(item) for item in value]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(name)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _redact_log_records() -> None:
+    make_record = logging.getLogRecordFactory()
+
+    def make_redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make_record(*args, **kwargs)
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError):
+            return record  # a badly formatted record is for the logging module to complain about
+        if redact(message) != message:
+            record.msg, record.args = redact(message), ()
+        return record
+
+    logging.setLogRecordFactory(make_redacted)
+
+
+def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
+    """The first of these variables that is set, in the environment or else in `.env` of the working folder.
+
+    The file's values are not put into the environment: child processes and crash reports would inherit them. White
+    space around a key (a line end from a file, mostly) is no part of it: no server would take it.
+    """
+    kept = _read_env_file(env_file or Path(".env"))
+    for source in (os.environ, kept):
+        for name in names:
+            if key := source.get(name, "").strip():
+                return remember(key)
+    return None
+
+
+def require_key(owner: str, names: Sequence[str]) -> str:
+    key = find_key(names)
+    if key is None:
+        raise BadInput(
+            f"{owner} needs a key and {' or '.join(names)} is not set",
+            f"export {names[0]}=… or put it into .env; api_key_env=NAME names another variable",
+        )
+    return key
+
+
+def remember_environment() -> None:
+    """The values of all variables that are secret by name: a model of one's own reads its key itself."""
+    for name, value in {**_read_env_file(Path(".env")), **os.environ}.items():
+        if _is_secret_name(name) and _MADE_UP.fullmatch(value.strip()) and not Path(value.strip()).exists():
+            remember(value)
+
+
+def without_credentials(url: str) -> str:
+    """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadInput(f"{url!r} is no address: {error}") from error
+    for secret in (parts.password or "", *(value for name, value in parse_qsl(parts.query) if name != "api-version")):
+        remember(secret)
+    host = parts.netloc.rpartition("@")[2]
+    path = redacted(parts.path.rstrip("/"))
+    return urlunsplit((parts.scheme, host, path, "", ""))
+
+
+def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's arguments, or its identity, as they may stand in a run folder: addresses without what may be in them,
+    and a refusal where a setting is a key, by its name or by its value. Keys belong in the environment."""
+    remember_environment()
+    written = {
+        name: _addresses(value) if isinstance(value, str) and "://" in value else value
+        for name, value in settings.items()
+    }
+    for name in keys_in(written):
+        raise BadInput(
+            f"{name}=… is a key or looks like one, and would be written down for others to see",
+            "put it in the environment, where the model reads it; if it is no key, give the setting another name",
+        )
+    return written
+
+
+def _addresses(value: str) -> str:
+    """An address, or several with bars between them."""
+    several = value.split("|")
+    return "|".join(map(without_credentials, several if all("://" in one for one in several) else [value]))
+
+
+def redacted(value: object) -> str:
+    """A setting's value as an error may show it: a key may have been given in the wrong place."""
+    return redact(_KEY_FORM.sub(HIDDEN, str(value)))
+
+
+def keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
+    """Where a setting is a key, by its name or by its value: `model_args.api_key`."""
+    for name, value in settings.items():
+        where = f"{inside}{name}"
+        if isinstance(value, Mapping):
+            yield from keys_in(value, f"{where}.")
+        elif isinstance(value, list | tuple):
+            yield from keys_in({str(i): item for i, item in enumerate(value)}, f"{where}.")
+        elif redacted(value) != str(value) or (_is_secret_name(str(name)) and _may_be_key(value)):
+            yield where
+
+
+def _is_secret_name(name: str) -> bool:
+    """`hf_token`, `apiKey`, `DB_PASSWORD2`; but not `max_tokens`, `tokenizer`, `key_frames`, `api_key_env`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
+    return _SECRET_NAME.search(words.rstrip("0123456789_")) is not None
+
+
+def _may_be_key(value: object) -> bool:
+    """Not a switch, a small number, or a tokenizer's mark: `eos_token=</s>`, `image_token=<image>`."""
+    if isinstance(value, str):
+        return bool(value) and re.fullmatch(r"<.*>|\[.*\]", value) is None
+    return not isinstance(value, bool) and value is not None and len(str(value)) >= _SHORTEST
+
+
+def _read_env_file(path: Path) -> dict[str, str]:
+    """As python-dotenv reads it, but `$` stays `$`: a key may hold one, and it must not be filled from elsewhere."""
+    from dotenv import dotenv_values
+
+    try:
+        values = dotenv_values(path, interpolate=False)
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return {name: value for name, value in values.items() if value}

@@ -1,0 +1,244 @@
+"""Names of code in task files: the one place where they become code, and where it is decided whether they may.
+
+Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the folder of the benchmark or the
+module of the world; `maze` is short for `maze.samples`. Run folders name our code by alias, so that it can move.
+
+`module:name` is looked for in `sketchmark.benchmarks`, then among the .py files that the user included (those beside the
+task file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import
+path, and of ours it gets only what a task brings for task files: not the modules and helpers that happen to be in
+reach.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sketchmark.errors import BadInput, UnknownName
+from sketchmark.tasks.imports import Imports, Notify, blamed, unheard
+from sketchmark.tasks.schema import TaskFile
+from sketchmark.worlds import WORLDS
+
+_OURS = "sketchmark.benchmarks."
+_OFFERED = (_OURS, "sketchmark.episode.protocol")
+"""Where an object of ours must be defined to be named by a stranger's file, unless its module lists it in `__all__`;
+a Protocol is of the second."""
+
+_TRUST = "--trust-code runs it; it can do anything you can"
+_WHERE = (
+    "module:name, inside sketchmark.benchmarks or importable; code beside an included YAML file needs --trust-code"
+)
+_SAMPLES = "samples"
+"""The entry that the name of a benchmark or world stands for without more."""
+
+
+class IncludedFiles:
+    """The Python files that the user included, found by the name they have on disk. One that was named by hand is run
+    at once; one in a trusted folder is run when a task names it, or a model is asked for that it defines."""
+
+    def __init__(self, notify: Notify = unheard) -> None:
+        self._notify = notify
+        self._modules: dict[Path, ModuleType] = {}
+        self._by_hand: dict[Path, None] = {}
+        self._imports: dict[Path, Imports] = {}
+        self._waiting: list[Path] = []
+
+    def run(self, path: Path) -> ModuleType:
+        """A file that was named by hand."""
+        self._by_hand[path.resolve()] = None
+        return self._run(path)
+
+    def trust(self, folder: Path) -> None:
+        """Runs nothing yet."""
+        self._waiting += sorted(folder.glob("*.py"))
+
+    def named(self, stem: str, beside: Path | None, *, by_hand: bool) -> ModuleType | None:
+        """The file of that name; of several the one beside the task file, else the last."""
+        waiting = [] if by_hand else [path.resolve() for path in self._waiting]
+        found = [path for path in (*self._by_hand, *waiting) if path.stem == stem]
+        near = [path for path in found if beside is not None and path.parent == beside.resolve()]
+        return self._run((near or found)[-1]) if found else None
+
+    def classes(self) -> dict[str, Path]:
+        """Classes in trusted folders that call themselves models, by their names in lower case: read, not run."""
+        return {
+            name.lower(): path
+            for path in self._waiting
+            for name, bases in _classes_in(path)
+            if any(base.endswith("Model") for base in bases)
+        }
+
+    def defining(self, name: str) -> ModuleType | None:
+        """The file of a trusted folder that defines a class of that name, in whatever case."""
+        for path in self._waiting:
+            if any(name == one.lower() for one, _ in _classes_in(path)):
+                return self._run(path)
+        return None
+
+    def _run(self, path: Path) -> ModuleType:
+        path = path.resolve()
+        if path not in self._modules:
+            if path not in self._by_hand:
+                self._notify(f"running {path} (--trust-code)")
+            with blamed(f"--include {path}", "cannot be loaded"):
+                self._modules[path] = self._imported(path.parent).run(path)
+        return self._modules[path]
+
+    def _imported(self, folder: Path) -> Imports:
+        return self._imports.setdefault(folder, Imports(folder, notify=self._notify))
+
+
+class CodeNames:
+    """What one task file may name, and what its names stand for."""
+
+    def __init__(
+        self, included: IncludedFiles | None = None, beside: Path | None = None, *, anywhere: bool = True
+    ) -> None:
+        self._included = included or IncludedFiles()
+        self._beside = beside
+        self._anywhere = anywhere
+
+    def refuse_foreign(self, task: str, file: TaskFile) -> None:
+        """Say before anything runs what would be refused later. Imports nothing but the folders of our own tasks."""
+        for dotted in named_in(file):
+            if self._is_alias(dotted):
+                continue
+            if ":" not in dotted:
+                raise _unknown(dotted)
+            if self._anywhere:
+                continue
+            module, _, attribute = dotted.partition(":")
+            ours = _is_ours(module) and not attribute.startswith("_")
+            if not ours and self._included.named(module, self._beside, by_hand=True) is None:
+                raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
+
+    def _is_alias(self, dotted: str) -> bool:
+        return _target(dotted) is not None
+
+    @property
+    def protocols(self) -> list[str]:
+        """Protocols of our benchmarks and worlds that any task file may name."""
+        return [name for name in _shared() if not is_code(name)]
+
+    def find(self, dotted: str) -> Any:
+        if (target := _target(dotted)) is not None:
+            place, _, attribute = target.partition(":")
+            return getattr(importlib.import_module(place), attribute)
+        if ":" not in dotted:
+            raise _unknown(dotted)
+        module_name, _, attribute = dotted.partition(":")
+        for module in self._modules(module_name):
+            if not hasattr(module, attribute):
+                continue
+            found = getattr(module, attribute)
+            if self._may(module, attribute, found):
+                return found
+        raise _unknown(dotted)
+
+    def bound(self, entry: str | Mapping[str, Any]) -> Any:
+        """An alias or `module:name`, or `{use: NAME, …}` with its arguments filled in."""
+        if isinstance(entry, str):
+            return self.find(entry)
+        settings = dict(entry)
+        return functools.partial(self.find(settings.pop("use")), **settings)
+
+    def _modules(self, name: str) -> Iterator[ModuleType]:
+        if _is_ours(name):
+            yield importlib.import_module(_OURS + name.removeprefix(_OURS))
+        included = self._included.named(name, self._beside, by_hand=not self._anywhere)
+        if included is not None:
+            yield included
+        if self._anywhere:
+            try:
+                yield importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                if not (error.name and (name == error.name or name.startswith(f"{error.name}."))):
+                    raise
+
+    def _may(self, module: ModuleType, attribute: str, found: object) -> bool:
+        if self._anywhere or not module.__name__.startswith(_OURS):
+            return True
+        if attribute in getattr(module, "__all__", ()):
+            return True
+        made_in = getattr(found, "__module__", None) or ""
+        return not attribute.startswith("_") and made_in.startswith(_OFFERED)
+
+
+def is_code(protocol: str) -> bool:
+    """Whether a protocol is named as code, and not by the name of a built-in one."""
+    return ":" in protocol or "." in protocol
+
+
+def by_alias(dotted: str) -> str:
+    """The alias of what `module:name` names in `sketchmark.benchmarks`; any other name as it is."""
+    if ":" not in dotted or _target(dotted) is not None:
+        return dotted
+    target = _OURS + dotted.removeprefix(_OURS)
+    package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
+    names: dict[str, str] = {of: name for name, of in _shared().items()}
+    for module in _registering(package):
+        names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
+    return names.get(target, dotted)
+
+
+def _target(alias: str) -> str | None:
+    """The `module:name` that an alias stands for; None: there is no such alias."""
+    shared = _shared()
+    if alias in shared or ":" in alias:
+        return shared.get(alias)
+    package, _, name = alias.partition(".")
+    found = (module.ALIASES.get(name or _SAMPLES) for module in _registering(package))
+    return next(filter(None, found), None)
+
+
+def _shared() -> Mapping[str, str]:
+    """The aliases of what several benchmarks share."""
+    found: Mapping[str, str] = importlib.import_module(_OURS.rstrip(".")).ALIASES
+    return found
+
+
+def _registering(name: str) -> Iterator[ModuleType]:
+    """The benchmark's folder and the world's module of that name, if they have aliases."""
+    places = [_OURS + name] if name.isidentifier() and _is_ours(name) else []
+    places += [WORLDS[name]] if name in WORLDS else []
+    yield from (module for place in places if hasattr(module := importlib.import_module(place), "ALIASES"))
+
+
+def _unknown(dotted: str) -> UnknownName:
+    return UnknownName(f"cannot find {dotted!r}", _WHERE)
+
+
+def named_in(file: TaskFile) -> list[str]:
+    """Every name of code in a task file."""
+    entries = [file.source, *file.scorers, file.aggregate, file.settle, file.submission, file.replies, file.total]
+    entries += [file.drawn, *([] if isinstance(file.guesses, list) else [file.guesses])]
+    entries += [block.protocol for block in file.modes.values() if is_code(block.protocol)]
+    named = [entry.get("use") if isinstance(entry, Mapping) else entry for entry in entries]
+    return [name for name in named if name]
+
+
+def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
+    """(name, its bases as they are written) of every class at the top of a file."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [
+        (node.name, [ast.unparse(base) for base in node.bases])
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def _is_ours(module: str) -> bool:
+    """Whether a module lies inside `sketchmark.benchmarks`. Looking imports its parent packages, which are ours too."""
+    try:
+        return importlib.util.find_spec(_OURS + module.removeprefix(_OURS)) is not None
+    except ModuleNotFoundError:
+        return False

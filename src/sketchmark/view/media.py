@@ -1,0 +1,161 @@
+"""What was drawn against what should have been drawn.
+
+Pictures for the browser: originals as they are, small ones made once.
+
+Sounds for the browser.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sketchmark.files.media_store import small
+from sketchmark.folder import RunFolder
+from sketchmark.folder.format import EpisodeLine
+from sketchmark.folder.records import sound_names
+from sketchmark.media import Picture
+from sketchmark.worlds import board_of
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+_MARK = (220, 38, 38)
+_SIDE = 640
+_TELLS = 24
+"""Pixels that differ by less than this in every colour look the same: resampling and JPEG do that."""
+
+
+@dataclass(frozen=True)
+class PictureDifference:
+    """`cells` where both pictures can be read as boards, each as (row, column, drawn, true); otherwise the share of
+    pixels that differ."""
+
+    kind: str
+    cells: tuple[tuple[int, int, str, str], ...] = ()
+    share: float = 0.0
+    size: tuple[int, int] = (0, 0)
+
+    def in_words(self) -> str:
+        if self.kind == "pixels":
+            return f"{self.share:.1%} of the pixels differ from the true picture"
+        if not self.cells:
+            return "every cell is as it should be"
+        named = [f"row {r + 1}, column {c + 1}: {drawn}, not {true}" for r, c, drawn, true in self.cells[:4]]
+        more = f" and {len(self.cells) - 4} more" if len(self.cells) > 4 else ""
+        return f"{len(self.cells)} of {self.size[0] * self.size[1]} cells differ ({'; '.join(named)}{more})"
+
+
+def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> PictureDifference:
+    found = board_of(target)
+    if found is None:
+        changed = _changed(drawn, true)
+        return PictureDifference("pixels", share=float(changed.mean()))
+    board, rows, cols = found
+    seen, wanted = (board.read(picture, rows, cols).grid for picture in (drawn, true))
+    cells = tuple(
+        (r, c, board.name(seen[r][c]), board.name(wanted[r][c]))
+        for r in range(rows)
+        for c in range(cols)
+        if seen[r][c] != wanted[r][c]
+    )
+    return PictureDifference("cells", cells, size=(rows, cols))
+
+
+def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
+    """The drawing, paled, with what differs marked: a frame around each cell, or the pixels themselves."""
+    from PIL import Image, ImageDraw
+
+    found = difference(target, drawn, true)
+    image, shown = drawn.image(), board_of(target)
+    if shown is None:
+        image.thumbnail((_SIDE, _SIDE))
+        pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.65)
+        mask = Image.fromarray(_changed(drawn, true)).convert("L").resize(image.size)
+        pale.paste(_MARK, mask=mask)
+        return _png(pale)
+    pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.45)
+    pen = ImageDraw.Draw(pale)
+    board, rows, cols = shown
+    down, across = board.edges(drawn, rows, cols)
+    width = max(2, min(image.size) // 90)
+    for row, col, _, _ in found.cells:
+        box = (across[col], down[row], across[col + 1] - 1, down[row + 1] - 1)
+        pale.paste(image.crop(box), box[:2])
+        pen.rectangle(box, outline=_MARK, width=width)
+    pale.thumbnail((_SIDE, _SIDE))
+    return _png(pale)
+
+
+def _changed(drawn: Picture, true: Picture) -> Any:
+    """Where two pictures differ, after bringing the true one to the drawing's shape."""
+    import numpy as np
+
+    ours, theirs = drawn.image(), true.image()
+    ours.thumbnail((_SIDE, _SIDE))
+    a = np.asarray(ours, dtype=np.int16)
+    b = np.asarray(theirs.resize(ours.size), dtype=np.int16)
+    return np.abs(a - b).max(axis=2) >= _TELLS
+
+
+def _png(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+SIDES = (160, 320, 640)
+_BUDGET = 64 * 2**20
+_SHOWABLE = ("png", "jpeg", "gif", "webp", "bmp")
+
+
+class Thumbnails:
+    """Small WebP pictures, the most recently used of them in memory. Content-addressed names never go stale."""
+
+    def __init__(self, budget: int = _BUDGET) -> None:
+        self._budget = budget
+        self._bytes = 0
+        self._made: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+        # A picture may be 64 megapixels: two of them decoded at a time is what memory is planned for.
+        self._decoding = threading.Semaphore(2)
+
+    def get(self, folder: RunFolder, name: str, side: int) -> bytes:
+        key = (name, min(SIDES, key=lambda known: abs(known - side)))
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        with self._decoding:
+            data = small(folder.pictures.load(name), key[1])
+        with self._lock:
+            self._bytes += len(data) - len(self._made.pop(key, b""))
+            self._made[key] = data
+            while self._bytes > self._budget:
+                self._bytes -= len(self._made.popitem(last=False)[1])
+        return data
+
+
+def original(folder: RunFolder, name: str) -> tuple[bytes, str]:
+    """Bytes and media type, as the model saw it; a format that browsers do not show is converted."""
+    picture = folder.pictures.load(name).shown()
+    if picture.format not in _SHOWABLE:
+        picture = Picture.from_image(picture.image())
+    return picture.data, picture.media_type
+
+
+def recording(folder: RunFolder, name: str) -> tuple[Path, str]:
+    """File and media type of a sound that is what its name says."""
+    return folder.pictures.path(name), folder.pictures.load_sound(name).media_type
+
+
+def in_words(folder: RunFolder, line: EpisodeLine) -> dict[str, str]:
+    """Name → what it is, of every sound in an episode: a player shows no format and no size."""
+    shown = (part.sound for turn in line.turns for part in turn.added if part.sound)
+    return {name: folder.pictures.sound_in_words(name) for name in (*sound_names(line.sample), *shown)}

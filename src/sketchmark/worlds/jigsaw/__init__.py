@@ -1,0 +1,331 @@
+"""DreamSim, the learned distance of two pictures that Uni-MMMU scores jigsaws with (arXiv 2306.09344).
+
+It needs torch and downloaded weights, so it is an extra; `jigsaw_img_similarity` stands beside it without either.
+
+The jigsaw's protocol: a drawing per candidate.
+
+Jigsaws as a world: samples, the published folders, and how players play them.
+
+Uni-MMMU's scores of jigsaws (docs/benchmarks/uni-mmmu.md, "Picture scores"), and our own of drawings.
+
+Published: `jigsaw_text_acc`, and with `+dreamsim` `jigsaw_img_dreamsim`. Ours: `jigsaw_img_similarity`. Scores of
+drawings apply only to episodes that were asked to draw. RA and AL without a judge: `answer_as_drawn` is whether the
+answer is the candidate that looks better in the two drawings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.desk import Desk
+from sketchmark.episode.protocol import FilledPrompts, Protocol
+from sketchmark.episode.sample import Context, Sample
+from sketchmark.errors import MissingExtra
+from sketchmark.media import Picture
+from sketchmark.worlds import (
+    Add,
+    Argument,
+    Making,
+    Play,
+    World,
+    numbered_drafts,
+)
+from sketchmark.worlds import (
+    disk as writing,
+)
+from sketchmark.worlds import (
+    moves as answers,
+)
+from sketchmark.worlds import (
+    moves as tagged,
+)
+from sketchmark.worlds.jigsaw import panels as jigsaw
+from sketchmark.worlds.jigsaw import panels as jigsaws
+from sketchmark.worlds.moves import DREAMSIM, FOLLOWS, STRICT, rules, shown
+from sketchmark.worlds.play import labelled, tagged_choice, wanted
+
+
+def distance(one: Picture, two: Picture) -> float:
+    """0: the same to the eye."""
+    torch, model, prepare = _loaded()
+    with torch.no_grad():
+        return float(model(prepare(one.image()), prepare(two.image())).item())
+
+
+@cache
+def _loaded() -> tuple[Any, Any, Any]:
+    try:
+        torch, package = import_module("torch"), import_module("dreamsim")
+    except ImportError as error:
+        raise MissingExtra("the DreamSim metric", "dreamsim") from error
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model, preprocess = package.dreamsim(pretrained=True, device=device)
+    return torch, model, lambda image: preprocess(image).to(device)
+
+
+async def _complete_both(desk: Desk, prompts: FilledPrompts) -> None:
+    """Jigsaw: complete the panel with each candidate, then choose."""
+    desk.show(*prompts.parts())
+    for i in (0, 1):
+        await desk.draw(prompts.text(f"complete_{i}"), label=prompts.text("completed", i=i))
+    await desk.say(prompts.text("final"))
+
+
+candidates_then_answer = Protocol(_complete_both, draws=lambda prompts: 2, must_draw=True)
+
+
+def samples(*, seed: int, data: Path | None, difficulty: str, folder: str = "") -> Iterator[Sample]:
+    pictures = Path(folder) if folder else None
+
+    def make(id: str, number: int, own_seed: int) -> Sample:
+        puzzle = jigsaw.generate(own_seed, difficulty, pictures)
+        return Sample(
+            id=id,
+            pictures={"ref": puzzle.ref, "cand0": puzzle.candidates[0], "cand1": puzzle.candidates[1]},
+            target={"label": puzzle.label},
+            groups={"wrong_kind": puzzle.wrong_kind, "difficulty": difficulty},
+            steps=2,
+            frames=partial(jigsaw.frames, puzzle),
+        )
+
+    made = numbered_drafts("jigsaw", seed, make)
+    return (sample for sample in made) if folder else made  # a folder may change under a run: each is compared
+
+
+class JigsawPlay(Play):
+    """The solver compares seams in its head; the sketcher only in its own drawings, and tosses a coin without."""
+
+    def answer(self, context: Context) -> str | None:
+        pieces = _pieces(context)
+        if pieces is None:
+            return None
+        better = _better_fitting(pieces)
+        if wanted(context) == "describe":
+            return f"The seams {'run on' if _asked_candidate(context) == better else 'break'} at the inner edges."
+        return tagged_choice(better, "its seams run on across both inner edges")
+
+    def draw(self, context: Context) -> Picture | None:
+        return self._completed(context, other=False)
+
+    def guess(self, context: Context, rng: Random) -> str:
+        return tagged_choice(rng.randint(0, 1), "chosen at random")
+
+    def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
+        pieces = _pieces(context)
+        if pieces is None:
+            return None
+        if wanted(context) == "describe":
+            return "I see both patches, but I cannot picture them in place."
+        better = _better_drawn(context, pieces[0])
+        if better is not None:
+            return tagged_choice(better, "in my drawing its seams run on")
+        coin = Random(int(pieces[1].identity[:12], 16) + seed)
+        return tagged_choice(coin.randrange(2), "at a glance both fit")
+
+    def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
+        return self._completed(context, other=shaky)
+
+    def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
+        pieces = _pieces(context)
+        if pieces is None:
+            return None
+        better = _better_drawn(context, pieces[0]) if by_drawings else _better_fitting(pieces)
+        return None if better is None else tagged_choice(1 - better if wrong else better, "it seems to fit")
+
+    def misdraw(self, context: Context) -> Picture | None:
+        return self._completed(context, other=True)
+
+    def _completed(self, context: Context, other: bool) -> Picture | None:
+        """The reference with the candidate that is asked for, or with the other one."""
+        pieces, candidate = _pieces(context), _asked_candidate(context)
+        return jigsaw.complete(pieces[0], pieces[1 + (1 - candidate if other else candidate)]) if pieces else None
+
+
+def _pieces(context: Context) -> tuple[Picture, Picture, Picture] | None:
+    """Reference and candidates, by their labels."""
+    reference = labelled(context, "REFERENCE_2x2:")
+    candidates = [labelled(context, f"CANDIDATE_{i}:") for i in (0, 1)]
+    if reference is None or candidates[0] is None or candidates[1] is None:
+        return None
+    return reference, candidates[0], candidates[1]
+
+
+def _better_fitting(pieces: tuple[Picture, Picture, Picture]) -> int:
+    costs = [jigsaw.seam_cost_with(pieces[0], candidate) for candidate in pieces[1:]]
+    return costs.index(min(costs))
+
+
+def _better_drawn(context: Context, reference: Picture) -> int | None:
+    drawn = [labelled(context, f"COMPLETED WITH CANDIDATE {i}:") for i in (0, 1)]
+    return better_shown([picture for picture in drawn if picture], reference)
+
+
+def _asked_candidate(context: Context) -> int:
+    found = re.search(r"Candidate (\d)", context.texts[-1])
+    return int(found[1]) if found and found[1] in "01" else 0
+
+
+def _corrupt(sample: Sample) -> list[Picture]:
+    """Each panel is filled with the other candidate, so that the wrong one seems to fit."""
+    return sample.frames()[::-1] if sample.frames and "ref" in sample.pictures else []
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    if not _belongs(drawing, writing.picture_of(sample, "ref")):
+        return "The drawing does not show the panel with one cell filled in."
+    step = jigsaw.seam_cost(drawing)
+    return (
+        "The drawing shows the panel with its bottom-right cell filled in. Across the two inner edges of that cell "
+        f"the colors change by {step:.1f} of 255 on average."
+    )
+
+
+def better_shown(completed: Sequence[Picture], reference: Picture) -> int | None:
+    """Which of two completions runs on more smoothly; None unless both show this panel."""
+    if len(completed) != 2 or not all(_belongs(picture, reference) for picture in completed):
+        return None
+    costs = [jigsaw.seam_cost(picture) for picture in completed]
+    return costs.index(min(costs))
+
+
+def _belongs(completed: Picture, reference: Picture) -> bool:
+    """Does a completed panel show this puzzle? Its upper half must look like the reference's."""
+    if completed.size != reference.size:
+        return False
+    import numpy as np
+
+    half = reference.size[1] // 2
+    mine, its = (picture.values[:half].astype(np.int16) for picture in (completed, reference))
+    return bool(np.abs(mine - its).mean() < 8)
+
+
+def _claims(target: Mapping[str, Any]) -> bool:
+    return set(target) == {"label"} and target["label"] in (0, 1)
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[Add]:
+    """The jigsaws of the published `data.tar`. Paths in the index file are relative to `out`."""
+    root = "jigsaw_dataset_2x2ref"
+    writing.refuse_existing(out / root)
+    with writing.index(out / root / "metadata.json") as enter:
+
+        def add(number: int, sample: Sample) -> None:
+            name, label = f"{root}/{number:05d}", sample.target["label"]
+            frames, candidates = writing.frames_of(sample), [writing.picture_of(sample, f"cand{i}") for i in (0, 1)]
+            ref = writing.save(out, f"{name}/ref.png", writing.picture_of(sample, "ref"))
+            enter(
+                id=f"{number:05d}",
+                label=label,
+                ref_panel={"ref_image_path": ref},
+                candidate_paths=writing.save_steps(out, f"{name}/cand{{}}.png", candidates),
+                gt_completed_2x2_path=writing.save(out, f"{name}/gt_completed.png", frames[label]),
+                gt_wrong_2x2_path=writing.save(out, f"{name}/gt_wrong.png", frames[1 - label]),
+            )
+
+        yield add
+
+
+WORLD = World(
+    name="jigsaw",
+    about=jigsaw.__doc__ or "",
+    told_by=("2×2 reference image", "2x2 reference image"),
+    play=JigsawPlay(),
+    making=Making(
+        about="Jigsaws of 2x2 cells with one right and one plausible wrong patch.",
+        samples=samples,
+        arguments=(
+            Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
+            Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
+        ),
+        pictures=("ref", "cand0", "cand1"),
+        answer="label",
+        column_type="int64",
+        folder=_folder,
+    ),
+    claims=_claims,
+    corrupt=_corrupt,
+    caption=_caption,
+)
+
+ALIASES = {
+    "samples": "sketchmark.worlds.jigsaw:samples",
+    "score": "sketchmark.worlds.jigsaw:score",
+    "drawn": "sketchmark.worlds.jigsaw:score_drawings",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""
+
+
+_SAME = 0.95
+"""How alike a drawn completion and a true one must be to be the same."""
+
+
+def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions, `jigsaw_img_dreamsim` the
+    published one (1 - mean distance). Both give nothing for anything but exactly two drawings."""
+    chosen = rules(grading)
+    answer = (
+        answers.strict_choice(episode.answer) if chosen == STRICT else tagged.tagged_choice(episode.answer, chosen)
+    )
+    label = int(sample.target["label"])
+    values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
+    notes: dict[str, Any] = {"answer": answer, "expected": label}
+    values |= _followed_choice(sample, episode, answer)
+    if tagged.echoes_template(episode.answer):
+        notes["echo"] = "the prompt's own template was repeated"
+    if episode.draw_attempts:
+        pairs = _pairs(sample, episode)
+        likeness = [jigsaws.similarity(true, drawn) for true, drawn in pairs] or [0.0, 0.0]
+        values["jigsaw_img_similarity"] = sum(likeness) / 2
+        notes["frames_right"] = [value >= 0.95 for value in likeness]
+        if grading.scoring.endswith(DREAMSIM):
+            values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
+    return Scores(values, notes, unparsed=answer is None)
+
+
+def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    if not episode.drawings:
+        return Scores({})
+    found = score(sample, episode, Grading())
+    right = found.notes["frames_right"]
+    answer = found.notes["answer"]
+    better = _better_looking(episode.drawings, sample.frames() if sample.frames else [])
+    agrees = float(answer == better) if answer is not None and better is not None else None
+    notes = {"drawn": better, "answer": answer}
+    return Scores({"drawing_right": sum(right) / len(right), "answer_as_drawn": agrees}, notes)
+
+
+def _followed_choice(sample: Sample, episode: Episode, answer: int | None) -> dict[str, Any]:
+    """`{}` unless the canvas is corrupt."""
+    if episode.settings.get("canvas") != "corrupt":
+        return {}
+    reference = sample.pictures["ref"]
+    implied = better_shown(shown(episode), reference) if isinstance(reference, Picture) else None
+    if implied is None or implied == int(sample.target["label"]):
+        return {FOLLOWS: None}
+    return {FOLLOWS: float(answer == implied)}
+
+
+def _pairs(sample: Sample, episode: Episode) -> list[tuple[Picture, Picture]]:
+    """(true, drawn) completions; none unless exactly two were drawn."""
+    if len(episode.drawings) != 2 or not sample.frames:
+        return []
+    return list(zip(sample.frames(), episode.drawings, strict=True))
+
+
+def _better_looking(drawn: Sequence[Picture], true: Sequence[Picture]) -> int | None:
+    """Which of two drawn completions runs on more smoothly; None unless both show the panel completed."""
+    if len(drawn) != 2 or not true:
+        return None
+    if any(max(jigsaws.similarity(one, picture) for one in true) < _SAME for picture in drawn):
+        return None
+    costs = [jigsaws.seam_cost(picture) for picture in drawn]
+    return costs.index(min(costs))

@@ -1,0 +1,284 @@
+"""Self-made pictures with much to see in every corner, the same to the pixel on every machine for a seed.
+
+Jigsaws: a picture cut into 2x2 cells, the bottom-right one hidden, and two patches of which one belongs there.
+
+What you see: the panel with a grey cell, and two candidates. What you may do: choose 0 or 1. The right patch
+continues the picture across both inner edges; the wrong one comes from another scene (easy), from elsewhere in the
+same scene or is the right one mirrored (medium), or lies only a part of a cell beside the right one or is mirrored
+(hard).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchmark.errors import BadInput, BadPicture, UnknownName
+from sketchmark.media import Picture
+from sketchmark.media.pixels import Recent
+from sketchmark.worlds.jigsaw import scenes as textures
+from sketchmark.worlds.jigsaw import scenes as views
+from sketchmark.worlds.jigsaw.paint import Canvas
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+KINDS: dict[str, Callable[[Random, int, int], Canvas]] = {
+    "landscape": views.landscape,
+    "seascape": views.seascape,
+    "city": views.city,
+    "wood": textures.wood,
+    "marble": textures.marble,
+    "weave": textures.weave,
+    "bubbles": textures.bubbles,
+    "nebula": textures.nebula,
+    "glass": textures.glass,
+}
+
+
+def pick_kind(rng: Random, but: str = "") -> str:
+    """A kind of scene at random; scenes with things in them are more frequent than textures."""
+    names = [name for name in (*KINDS, "landscape", "seascape", "city", "landscape") if name != but]
+    return names[rng.randrange(len(names))]
+
+
+def pixels(seed: int, kind: str, height: int, width: int) -> NDArray[np.uint8]:
+    """A scene as (height, width, 3)."""
+    if kind not in KINDS:
+        raise UnknownName(f"there is no scene called {kind!r}", ", ".join(KINDS))
+    return KINDS[kind](Random(seed), 2 * height, 2 * width).halved()
+
+
+def paint(seed: int, kind: str | None = None, size: int | tuple[int, int] = 256) -> Image.Image:
+    """A scene as an image of `size` (one side, or width and height)."""
+    from PIL import Image as images
+
+    width, height = (size, size) if isinstance(size, int) else size
+    return images.fromarray(pixels(seed, kind or pick_kind(Random(seed)), height, width))
+
+
+Pixels = NDArray[np.uint8]
+
+HIDDEN = 128
+"""The grey of the hidden cell."""
+
+WRONG_KINDS: dict[str, tuple[str, ...]] = {
+    "easy": ("other scene",),
+    "medium": ("elsewhere", "mirrored"),
+    "hard": ("neighbouring", "mirrored"),
+}
+_PICTURES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+_SCENES_TRIED, _PATCHES_TRIED = 24, 12
+
+
+@dataclass(frozen=True)
+class Jigsaw:
+    """`candidates[label]` is right; `wrong_kind` says what the other one is."""
+
+    ref: Picture
+    candidates: tuple[Picture, Picture]
+    label: int
+    wrong_kind: str
+
+
+def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, size: int = 224) -> Jigsaw:
+    """A jigsaw whose panel is `size` pixels wide, from a self-made scene or from a picture in the user's folder.
+
+    The wrong patch must fit visibly worse than the right one at the seams; where it does not (a cloudless sky looks
+    the same everywhere) another patch, and then another scene, is taken.
+    """
+    if difficulty not in WRONG_KINDS:
+        raise BadInput(f"{difficulty!r} is no difficulty of jigsaws", ", ".join(WRONG_KINDS))
+    if not 32 <= size <= 1024:
+        raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 1024")
+    return _own(seed, difficulty, size) if folder is None else _cut(seed, difficulty, _from_folder(folder, size // 2))
+
+
+@lru_cache(maxsize=64)
+def _own(seed: int, difficulty: str, size: int) -> Jigsaw:
+    """Kept, because the modes of a run are played on the same samples, and a scene takes long to paint."""
+    return _cut(seed, difficulty, _own_scenes(size // 2))
+
+
+def _cut(seed: int, difficulty: str, draw: Draw) -> Jigsaw:
+    rng, kinds = Random(seed), WRONG_KINDS[difficulty]
+    for _ in range(_SCENES_TRIED):
+        scene, name = draw(rng, "")
+        cell = scene.shape[0] // 2
+        other = draw(rng, name)[0] if difficulty == "easy" else scene
+        left = rng.randrange(cell + 1)
+        panel = scene[:, left : left + 2 * cell]
+        right = panel[cell:, cell:]
+        for _ in range(_PATCHES_TRIED):
+            kind = kinds[rng.randrange(len(kinds))]
+            wrong = _wrong_patch(rng, kind, scene, other, left + cell)
+            if wrong is not None and _fits_worse(panel, wrong):
+                label = rng.randrange(2)
+                pair = (_picture(right), _picture(wrong))
+                return Jigsaw(_hidden(panel), pair if label == 0 else pair[::-1], label, kind)
+    raise BadInput("no jigsaw could be cut: the pictures are too plain to tell a right patch from a wrong one")
+
+
+Draw = Callable[[Random, str], tuple[Pixels, str]]
+"""A random scene other than the named one, and its name: three cells wide and two high, to have room to cut."""
+
+
+def _own_scenes(cell: int) -> Draw:
+    def draw(rng: Random, but: str) -> tuple[Pixels, str]:
+        kind = pick_kind(rng, but)
+        return pixels(rng.getrandbits(48), kind, 2 * cell, 3 * cell), kind
+
+    return draw
+
+
+def _from_folder(folder: Path, cell: int) -> Draw:
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder of pictures")
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _PICTURES)
+    if not paths:
+        raise BadInput(f"there are no pictures in {folder}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
+
+    def draw(rng: Random, but: str) -> tuple[Pixels, str]:
+        choices = [path for path in paths if path.name != but]
+        if not choices:
+            raise BadInput(f"{folder} has only one picture", "easy jigsaws need two")
+        path = choices[rng.randrange(len(choices))]
+        return _fitted(path, cell), path.name
+
+    return draw
+
+
+def _fitted(path: Path, cell: int) -> Pixels:
+    """A picture cut and scaled to three by two cells."""
+    from PIL import Image, ImageOps
+
+    try:
+        image = Picture.from_file(path).image()
+    except BadPicture as error:
+        raise BadPicture(f"{path.name}: {error}") from error
+    return np.asarray(ImageOps.fit(image, (3 * cell, 2 * cell), Image.Resampling.LANCZOS))
+
+
+def _wrong_patch(rng: Random, kind: str, scene: Pixels, other: Pixels, at: int) -> Pixels | None:
+    """A patch that does not belong at column `at` of the scene's lower half; None if the scene has no room for it."""
+    cell = scene.shape[0] // 2
+    if kind == "mirrored":
+        return scene[cell:, at : at + cell][:, ::-1]
+    if kind == "other scene":
+        left = rng.randrange(2 * cell + 1)
+        return other[cell:, left : left + cell]
+    if kind == "elsewhere":
+        top, left = rng.randrange(cell // 2, cell + 1), rng.randrange(2 * cell + 1)
+        return scene[top : top + cell, left : left + cell] if abs(left - at) > cell // 2 else None
+    top, left = cell - rng.randrange(cell // 3), at + rng.randint(-cell // 2, cell // 2)
+    near = abs(left - at) + cell - top < cell // 4
+    return scene[top : top + cell, left : left + cell] if not near and left <= 2 * cell else None
+
+
+def _fits_worse(panel: Pixels, wrong: Pixels) -> bool:
+    """Whether the seams tell: a wrong patch must cost clearly more than the right one."""
+    cell = panel.shape[0] // 2
+    filled = panel.copy()
+    filled[cell:, cell:] = wrong
+    return _seam_cost(filled) > 1.3 * _seam_cost(panel) + 2
+
+
+def _hidden(panel: Pixels) -> Picture:
+    """The panel with its last cell flat grey, a darker line around it."""
+    cell = panel.shape[0] // 2
+    hidden = panel.copy()
+    hidden[cell:, cell:] = HIDDEN - 32
+    hidden[cell + 2 : -2, cell + 2 : -2] = HIDDEN
+    return _picture(hidden)
+
+
+def _picture(values: Pixels) -> Picture:
+    from PIL import Image
+
+    return Picture.from_image(Image.fromarray(values))
+
+
+_COMPLETED: Recent[Picture] = Recent(64)
+"""By panel and candidate: who draws them right, the oracle and the scorer all ask for the same ones."""
+
+
+def complete(ref: Picture, candidate: Picture) -> Picture:
+    """The panel with a candidate in its bottom-right cell (scaled to the cell if need be), all else untouched."""
+    key = (ref.identity, candidate.identity)
+    return _COMPLETED.get(key) or _COMPLETED.keep(key, _picture(_filled(ref, candidate)))
+
+
+def _filled(ref: Picture, candidate: Picture) -> Pixels:
+    panel, patch = ref.values.copy(), candidate.values
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    room = panel.shape[1] - left, panel.shape[0] - top
+    fits = candidate.size == room
+    panel[top:, left:] = patch if fits else np.asarray(candidate.image().resize(room))
+    return panel
+
+
+def frames(jigsaw: Jigsaw) -> list[Picture]:
+    """The panel completed with candidate 0 and with candidate 1."""
+    return [complete(jigsaw.ref, candidate) for candidate in jigsaw.candidates]
+
+
+def seam_cost(completed: Picture) -> float:
+    """How badly the bottom-right cell continues its neighbours: mean step in colour (0..255) across its two seams."""
+    return _seam_cost(completed.values)
+
+
+def seam_cost_with(ref: Picture, candidate: Picture) -> float:
+    """The same of a panel that is completed in thought only."""
+    return _seam_cost(_filled(ref, candidate))
+
+
+def _seam_cost(panel: Pixels) -> float:
+    top, left = panel.shape[0] // 2, panel.shape[1] // 2
+    across = np.abs(panel[top:, left].astype(np.int16) - panel[top:, left - 1]).mean()
+    down = np.abs(panel[top, left:].astype(np.int16) - panel[top - 1, left:]).mean()
+    return float(across + down) / 2
+
+
+def similarity(one: Picture, two: Picture) -> float:
+    """How alike two pictures are, 0 to 1, without weights: mean structural similarity over red, green and blue.
+
+    Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
+    size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0.
+    """
+    if one.pixel_digest == two.pixel_digest:
+        return 1.0
+    same_size = one.size == two.size
+    second = two.values if same_size else np.asarray(two.image().resize(one.size))
+    x, y = one.values.astype(np.int32), second.astype(np.int32)
+    mean_x, mean_y = _window_means(x), _window_means(y)
+    spread = _window_means(x * x) - mean_x * mean_x + (_window_means(y * y) - mean_y * mean_y)
+    shared = _window_means(x * y) - mean_x * mean_y
+    light, detail = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    map_ = (2 * mean_x * mean_y + light) * (2 * shared + detail)
+    map_ /= (mean_x * mean_x + mean_y * mean_y + light) * (spread + detail)
+    return min(1.0, max(0.0, float(map_.mean())))
+
+
+def _window_means(values: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The mean of every 7x7 window (smaller where the picture is smaller), from whole sums; columns first."""
+    height, width = (min(7, length) for length in values.shape[:2])
+    sums = _window_sums(_window_sums(values, height).swapaxes(0, 1), width)
+    means: NDArray[np.float64] = sums / (height * width)
+    return means
+
+
+def _window_sums(values: NDArray[np.int32], window: int) -> NDArray[np.int32]:
+    """Of every `window` neighbours along the first axis."""
+    count = len(values) - window + 1
+    total = values[:count].copy(order="K")
+    for place in range(1, window):
+        total += values[place : place + count]
+    return total

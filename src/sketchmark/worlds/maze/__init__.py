@@ -1,0 +1,299 @@
+"""Mazes as scripted players play them: of whatever size the picture shows.
+
+Uni-MMMU's scores of mazes (docs/benchmarks/uni-mmmu.md, "Picture scores"), and fair ones of our own.
+
+Published: `maze_text_exact`, `maze_text_frame_acc` (extra moves go unpunished), `maze_img_exact`,
+`maze_img_frame_acc`, `maze_parse_*`. Ours: `maze_solved` (legal moves that reach the goal, whichever way) and
+`maze_img_legal` (drawn frames that follow from the one before by one legal move). Picture scores apply only to
+episodes that were asked to draw, text scores only to items with a ground truth.
+
+Mazes as a world: samples, how a board is read, the published folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.media import Picture
+from sketchmark.media.pixels import Recent
+from sketchmark.worlds import (
+    Add,
+    Argument,
+    Board,
+    BoardReading,
+    Label,
+    Making,
+    World,
+    boards,
+    in_words,
+    numbered_drafts,
+)
+from sketchmark.worlds import (
+    disk as writing,
+)
+from sketchmark.worlds import (
+    moves as following,
+)
+from sketchmark.worlds import (
+    moves as frames,
+)
+from sketchmark.worlds.maze import board as maze
+from sketchmark.worlds.maze import board as mazes
+from sketchmark.worlds.maze.generator import Maze
+from sketchmark.worlds.moves import (
+    OFFICIAL,
+    aligned,
+    answered_moves,
+    initial,
+    moves_scores,
+    rules,
+    with_truth,
+)
+from sketchmark.worlds.play import Shown, StepByStep
+
+_SQUARE = [(n, n) for n in (6, *range(2, 6), *range(7, 26))]
+_OBLONG = [(rows, cols) for rows in range(2, 16) for cols in range(2, 16) if rows != cols]
+
+
+class MazePlay(StepByStep[Maze]):
+    """A state is the maze with its start where the agent is."""
+
+    unpictured = "I see the maze before me, but I cannot picture the next one."
+
+    def begin(self, shown: Shown) -> Maze | None:
+        return read_maze(shown.initial)
+
+    def solve(self, state: Maze) -> list[str]:
+        return maze.solve(state) or []
+
+    def after(self, state: Maze, move: str) -> Maze:
+        return replace(state, start=maze.step(state, state.start, move))
+
+    def render(self, state: Maze) -> Picture:
+        return maze.render(state)
+
+    def shows(self, picture: Picture, state: Maze) -> bool:
+        return read_maze(picture) == state
+
+    def in_words(self, state: Maze) -> str:
+        return f"The blue dot stands in row {state.start[0] + 1}, column {state.start[1] + 1}."
+
+    def blindly(self, state: Maze) -> list[str]:
+        """Straight towards the goal, blind to walls: what is left when one sees no further."""
+        down, right = state.goal[0] - state.start[0], state.goal[1] - state.start[1]
+        vertical = ["down" if down > 0 else "up"] * abs(down)
+        return vertical + ["right" if right > 0 else "left"] * abs(right)
+
+
+_READ: Recent[tuple[Maze | None]] = Recent(512)
+
+
+def read_maze(picture: Picture) -> Maze | None:
+    """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
+    (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
+    return found
+
+
+def _read(picture: Picture) -> Maze | None:
+    for rows, cols in _likely_sizes(picture):
+        reading = maze.read(picture, rows, cols)
+        cells = [cell for row in reading.grid for cell in row]
+        marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
+        if "?" not in cells and marks in ((1, 1, 0), (0, 0, 1)):
+            return maze.to_maze(reading)
+    return None
+
+
+def _likely_sizes(picture: Picture) -> Iterator[tuple[int, int]]:
+    """First what the goal's green frame tells: it is nearly as wide as its cell. Where nothing is green, no size."""
+    pixels = boards.pixels_of(picture)
+    content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL), boards.rgb01(maze.PAGE, maze.FLOOR)
+    goal = boards.nearest(pixels, boards.rgb01(maze.FLOOR, maze.WALL, maze.START, maze.GOAL)) == 3
+    columns = goal.any(axis=0).nonzero()[0]
+    if not len(columns):
+        return
+    width = (columns[-1] - columns[0] + 1) / 0.92
+    box = boards.find_board(pixels, content, page, 0.003, square=False)
+    first = [
+        (round((box.bottom - box.top) / cell), round((box.right - box.left) / cell))
+        for cell in (round(width), width, round(width) - 1, round(width) + 1)
+        if cell >= 1
+    ]
+    yield from (size for size in dict.fromkeys(first + _SQUARE + _OBLONG) if 1 <= min(size) <= max(size) <= 100)
+
+
+_OURS = ("maze_solved", "maze_img_legal")
+
+
+def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    truth, rows, cols = sample.target["moves"], sample.target["rows"], sample.target["cols"]
+    official = rules(grading) == OFFICIAL
+    answer = answered_moves(episode, grading)
+
+    def read(picture: Picture) -> tuple[mazes.MazeReading, mazes.MazeReading]:
+        """Our reading, and the one that the published scores are made of."""
+        ours = mazes.read(picture, rows, cols)
+        return ours, mazes.read(picture, rows, cols, published=True) if official else ours
+
+    ours, seen = read(initial(sample))
+    board = mazes.to_maze(ours)
+    values = moves_scores("maze", answer, truth)
+    values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
+    notes: dict[str, Any] = {"answer": answer, "expected": truth}
+    if board is None:
+        notes["input_unreadable"] = True
+    if episode.draw_attempts:
+        expected = mazes.published_grids(seen, truth or ()) if board or official else []
+        drawn = [read(picture) for picture in episode.drawings]
+        exact, share, right = frames.compare([published.grid for _, published in drawn], expected)
+        parsed = [_maze_parses(published, seen) for _, published in drawn]
+        states = [mazes.to_maze(ours) for ours, _ in drawn]
+        values |= {
+            "maze_img_exact": exact,
+            "maze_img_frame_acc": share,
+            "maze_img_legal": frames.share_legal(board, states, _maze_follows),
+            "maze_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+            "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
+        }
+        notes["frames_right"] = right
+    values |= following.followed_moves(MazePlay(), sample, episode, answer)
+    if official and seen.start is None:
+        notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
+        values = {name: value if name in _OURS else None for name, value in values.items()}
+    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+
+
+def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    """Where the agent stands, frame by frame; walls that were drawn wrongly are another matter."""
+    if not episode.drawings:
+        return Scores({})
+    rows, cols = sample.target["rows"], sample.target["cols"]
+    found = score(sample, episode, Grading())
+    board = mazes.to_maze(mazes.read(initial(sample), rows, cols))
+    seen = [mazes.to_maze(mazes.read(picture, rows, cols)) for picture in episode.drawings]
+    drawn = [state.start if state else None for state in seen]
+    said = mazes.replay(board, found.notes["answer"] or ()) if board else []
+    return aligned(found, "maze_img_frame_acc", said, drawn)
+
+
+def _walks(board: mazes.Maze, moves: Sequence[str]) -> bool:
+    """Only legal moves, and the last one reaches the goal (walking on past it does not count)."""
+    at = board.start
+    for move in moves:
+        if not mazes.legal(board, at, move):
+            return False
+        at = mazes.step(board, at, move)
+    return at == board.goal
+
+
+def _maze_parses(drawn: mazes.MazeReading, seen: mazes.MazeReading) -> bool:
+    """No `?`, the input's walls, and exactly one S and one G, or exactly one SG."""
+    cells = [cell for row in drawn.grid for cell in row]
+    walls = [[cell == "#" for cell in row] for row in drawn.grid]
+    marks = (cells.count("S"), cells.count("G"), cells.count("SG"))
+    same = walls == [[cell == "#" for cell in row] for row in seen.grid]
+    return "?" not in cells and same and marks in ((1, 1, 0), (0, 0, 1))
+
+
+def _maze_follows(before: mazes.Maze, after: mazes.Maze) -> bool:
+    same = before.walls == after.walls and before.goal == after.goal
+    return same and any(
+        mazes.legal(before, before.start, move) and mazes.step(before, before.start, move) == after.start
+        for move in mazes.MOVES
+    )
+
+
+_PLAY = MazePlay()
+
+
+def samples(
+    *, seed: int, data: Path | None, rows: int, cols: int, min_steps: int, max_steps: int
+) -> Iterator[Sample]:
+    def make(id: str, number: int, own_seed: int) -> Sample:
+        made = maze.generate(own_seed, rows, cols, min_steps, max_steps)
+        moves = maze.solve(made) or []
+        return Sample(
+            id=id,
+            pictures={"initial": maze.render(made)},
+            target={"moves": moves, "rows": rows, "cols": cols},
+            groups={"steps": len(moves), "size": f"{rows}x{cols}"},
+            steps=len(moves),
+            frames=partial(maze.frames, made, moves),
+        )
+
+    return numbered_drafts("maze", seed, make)
+
+
+def _read_board(picture: Picture, rows: int, cols: int) -> BoardReading:
+    seen = maze.read(picture, rows, cols)
+    return BoardReading([[*row] for row in seen.grid], {"start": seen.start, "goal": seen.goal})
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    return in_words(_read_board(drawing, sample.target["rows"], sample.target["cols"]), _name)
+
+
+def _name(label: Label) -> str:
+    names = {"#": "wall", " ": "floor", "S": "agent", "G": "goal", "SG": "agent in the goal", "?": "unclear"}
+    return names[str(label)]
+
+
+def _claims(target: Mapping[str, Any]) -> bool:
+    return {"moves", "rows", "cols"} <= set(target)
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[Add]:
+    """The mazes of the published `data.tar`."""
+    writing.refuse_existing(out / "maze")
+
+    def add(number: int, sample: Sample) -> None:
+        size = f"{sample.target['rows']}x{sample.target['cols']}"
+        pictures = [writing.picture_of(sample, "initial"), *writing.frames_of(sample)]
+        writing.save_steps(out, f"maze/maze_{size}_{number:05d}_steps/maze_step_{{:04d}}.png", pictures)
+        writing.save_json(out / f"maze/maze_{size}_steps_{number:05d}.json", {"steps_long": sample.target["moves"]})
+
+    yield add
+
+
+WORLD = World(
+    name="maze",
+    about=maze.__doc__ or "",
+    told_by=("maze solver",),
+    play=_PLAY,
+    making=Making(
+        about="Mazes with exactly one shortest way.",
+        samples=samples,
+        arguments=(
+            Argument("min_steps", 3, "Length of the shortest way, at least."),
+            Argument("max_steps", 12, "Length of the shortest way, at most."),
+        ),
+        answer="moves",
+        column="steps",
+        folder=_folder,
+    ),
+    board=Board(
+        size=(6, 6),
+        legend="Walls (#), floor, start (S), goal (G), both (SG), or unclear (?) for each cell.",
+        read=_read_board,
+        edges=maze.edges,
+        name=_name,
+    ),
+    claims=_claims,
+    corrupt=_PLAY.corrupted,
+    caption=_caption,
+)
+
+ALIASES = {
+    "samples": "sketchmark.worlds.maze:samples",
+    "score": "sketchmark.worlds.maze:score",
+    "drawn": "sketchmark.worlds.maze:score_drawings",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""

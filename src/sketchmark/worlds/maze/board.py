@@ -1,0 +1,260 @@
+"""Mazes on a grid of cells, each floor or wall, with one agent (S) and one goal (G).
+
+What you see: a board with a dark outline on a white page; dark cells are walls, a blue dot is the agent, a green
+frame is the goal. What you may do: move up, down, left or right by one cell; a move into a wall or out of the board
+leaves the agent where it is. It ends when the dot is inside the frame. Colours and reading follow Uni-MMMU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sketchmark.errors import BadInput
+from sketchmark.media import Picture
+from sketchmark.media.pixels import Recent
+from sketchmark.worlds import boards
+from sketchmark.worlds.boards import MOVES, Position
+from sketchmark.worlds.maze.generator import Maze, distances_from, generate
+
+__all__ = [
+    "MOVES",
+    "Maze",
+    "MazeReading",
+    "edges",
+    "expected_grid",
+    "frames",
+    "generate",
+    "legal",
+    "published_grids",
+    "read",
+    "render",
+    "replay",
+    "shortest_paths",
+    "solve",
+    "step",
+    "to_maze",
+]
+
+FLOOR, WALL, START, GOAL = "#f4efe6", "#1f2937", "#2563eb", "#22c55e"
+PATH, PAGE = "#ef4444", "#ffffff"  # docs/benchmarks/uni-mmmu.md, "Colours"
+_PALETTE = boards.rgb8(PAGE, FLOOR, WALL, START, GOAL)
+_LABELLED = boards.rgb01(FLOOR, WALL, START, GOAL)
+_CONTENT, _AROUND = boards.rgb01(WALL, START, GOAL, PATH), boards.rgb01(PAGE, FLOOR)
+
+TOLERANCE = 0.75
+MIN_START, MIN_GOAL = 0.08, 0.25
+MIN_CELL = 32
+"""Below this many pixels per cell, the outline, the reader's two spare pixels and the one by which it shifts a board
+of even side take too much of the first cells: of 29 pixels, some are read as unclear."""
+
+
+def step(maze: Maze, at: Position, move: str) -> Position:
+    """Where a move leads. Into a wall, out of the board, or by a word that is no move, it leads nowhere."""
+    change = MOVES.get(move)
+    if change is None:
+        return at
+    row, col = at[0] + change[0], at[1] + change[1]
+    inside = 0 <= row < maze.rows and 0 <= col < maze.cols
+    return (row, col) if inside and not maze.walls[row][col] else at
+
+
+def legal(maze: Maze, at: Position, move: str) -> bool:
+    return step(maze, at, move) != at
+
+
+def replay(maze: Maze, moves: Iterable[str]) -> list[Position]:
+    """The agent's position after each move, the start not included."""
+    at, places = maze.start, []
+    for move in moves:
+        at = step(maze, at, move)
+        places.append(at)
+    return places
+
+
+def solve(maze: Maze) -> list[str] | None:
+    """A shortest list of moves to the goal, ties broken in the order of MOVES; None if there is no way."""
+    away = distances_from(maze.walls, maze.goal)
+    at, moves = maze.start, list[str]()
+    if at not in away:
+        return None
+    while at != maze.goal:
+        move = next(m for m in MOVES if away.get(step(maze, at, m), away[at]) < away[at])
+        at = step(maze, at, move)
+        moves.append(move)
+    return moves
+
+
+def shortest_paths(maze: Maze) -> int:
+    """How many different shortest ways there are (0: none)."""
+    away = distances_from(maze.walls, maze.start)
+    ways = {maze.start: 1}
+    for at in away:
+        for dr, dc in MOVES.values():
+            then = at[0] + dr, at[1] + dc
+            if away.get(then) == away[at] + 1:
+                ways[then] = ways.get(then, 0) + ways[at]
+    return ways.get(maze.goal, 0)
+
+
+def default_cell(maze: Maze) -> int:
+    """Pixels a cell: a board of about 360 pixels, for large mazes a larger one."""
+    return max(MIN_CELL, 360 // max(maze.rows, maze.cols))
+
+
+def render(maze: Maze, agent: Position | None = None, size: int | None = None) -> Picture:
+    """The picture of a maze with the agent somewhere (None: at the start). `size` is pixels a cell, 32 or more."""
+    cell = size or default_cell(maze)
+    if cell < MIN_CELL:
+        raise BadInput(f"maze cells of {cell} pixels are too small to be read back", f"at least {MIN_CELL}")
+    return _rendered(replace(maze, start=agent or maze.start), cell)
+
+
+@lru_cache(maxsize=256)
+def _rendered(maze: Maze, cell: int) -> Picture:
+    """The true pictures are asked for again by whoever draws them right, shows them or scores by them."""
+    line, margin = max(1, cell // 24), max(4, cell // 3)
+    edge = margin + line
+    page = np.zeros((maze.rows * cell + 2 * edge, maze.cols * cell + 2 * edge), np.uint8)
+    page[margin:-margin, margin:-margin] = 2
+    walls = np.array(maze.walls, np.uint8) + 1
+    page[edge:-edge, edge:-edge] = walls.repeat(cell, axis=0).repeat(cell, axis=1)
+    dot, frame = _stamps(cell)
+    for (row, col), stamp, colour in ((maze.goal, frame, 4), (maze.start, dot, 3)):
+        top, left = edge + row * cell, edge + col * cell
+        page[top : top + cell, left : left + cell][stamp] = colour
+    return boards.painted(page, _PALETTE)
+
+
+@lru_cache(maxsize=8)
+def _stamps(cell: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The agent's dot and the goal's frame; the dot fits into the frame, so both can be read from one cell.
+
+    The frame covers less of its cell than the evaluator's first goal threshold: like the published pictures with
+    thin frames it is found by the second rule (the largest share of goal colour, at least a quarter).
+    """
+    across = np.arange(cell) * 2 + 1 - cell
+    reach = np.maximum(np.abs(across)[:, None], np.abs(across)[None, :]) * 100
+    frame = (reach <= 92 * cell) & (reach > 62 * cell)
+    dot = (across[:, None] ** 2 + across[None, :] ** 2) * 100**2 <= (58 * cell) ** 2
+    return dot, frame
+
+
+def frames(maze: Maze, moves: Iterable[str], size: int | None = None) -> list[Picture]:
+    """The true picture after every move."""
+    return [render(maze, at, size) for at in replay(maze, moves)]
+
+
+@dataclass(frozen=True)
+class MazeReading:
+    """What the reader sees: `#` wall, ` ` floor, `S`, `G`, `SG`, `?` (cannot tell), and where S and G are."""
+
+    grid: list[list[str]]
+    start: Position | None
+    goal: Position | None
+
+
+def read(picture: Picture, rows: int = 6, cols: int = 6, *, published: bool = False) -> MazeReading:
+    """Read a picture of a maze, whatever made it, by the rules (docs/benchmarks/uni-mmmu.md, "Reading a maze").
+
+    Every cell that passes a threshold is labelled; the last one in reading order is the start (goal) position. The
+    published evaluator knows boards with as many rows as columns; others are read without squaring the board.
+    `published` looks for the board where it looks, also in a wide or tall picture.
+    """
+    boards.check_grid(rows, cols, most=200)
+    key = (picture.identity, rows, cols, published)
+    seen = _READINGS.get(key) or _READINGS.keep(key, _read(picture, rows, cols, published))
+    return replace(seen, grid=[row.copy() for row in seen.grid])
+
+
+_READINGS: Recent[MazeReading] = Recent(1024)
+"""The same pixels read the same: a drawing is read by who drew it and by the scorer."""
+
+
+def _read(picture: Picture, rows: int, cols: int, published: bool) -> MazeReading:
+    pixels = boards.pixels_of(picture)
+    box = _find(pixels, rows, cols, published)
+    labels = boards.nearest(pixels, _LABELLED)[box.top : box.bottom, box.left : box.right]
+    inner = boards.Box(0, 0, *labels.shape)
+    return _judge(boards.cell_shares(labels, boards.cells(inner, rows, cols), 4))
+
+
+def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
+    """Where the cells are in a picture, as the reader finds them."""
+    return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
+
+
+def _find(pixels: boards.Pixels, rows: int, cols: int, published: bool = False) -> boards.Box:
+    ends = (pixels.width, pixels.height) if published else None  # the evaluator of mazes has them the wrong way round
+    return boards.find_board(pixels, _CONTENT, _AROUND, 0.003, square=rows == cols, published=ends)
+
+
+def _judge(shares: NDArray[np.float32]) -> MazeReading:
+    """Labels from each cell's shares of floor, wall, start and goal."""
+    floor, wall, start, goal = np.moveaxis(shares, -1, 0)
+    is_start, is_goal = start >= np.float32(TOLERANCE * 0.25), goal >= np.float32(TOLERANCE * 0.75)
+    solid = np.float32(TOLERANCE)
+    grid = np.select(
+        [is_start & is_goal, is_start, is_goal, wall >= solid, floor >= solid], ["SG", "S", "G", "#", " "], "?"
+    ).tolist()
+    start_at, goal_at = _last(is_start), _last(is_goal)
+    if start_at is None and (best := _largest(start, MIN_START)):
+        start_at = best
+        grid[best[0]][best[1]] = "S"
+    if goal_at is None and (best := _largest(goal, MIN_GOAL)):
+        goal_at = best
+        grid[best[0]][best[1]] = "SG" if grid[best[0]][best[1]] == "S" else "G"
+    if start_at is not None and start_at == goal_at:
+        grid[start_at[0]][start_at[1]] = "SG"
+    return MazeReading(grid, start_at, goal_at)
+
+
+def _last(passed: NDArray[np.bool_]) -> Position | None:
+    found = np.argwhere(passed)
+    return (int(found[-1][0]), int(found[-1][1])) if len(found) else None
+
+
+def _largest(share: NDArray[np.float32], least: float) -> Position | None:
+    row, col = divmod(int(share.argmax()), share.shape[1])
+    return (row, col) if share[row, col] >= np.float32(least) else None
+
+
+def to_maze(reading: MazeReading) -> Maze | None:
+    """The maze that was read; None if a cell is unclear or there is not exactly one start and one goal."""
+    labels = [label for row in reading.grid for label in row]
+    if reading.start is None or reading.goal is None or "?" in labels:
+        return None
+    apart = labels.count("S") == labels.count("G") == 1 and "SG" not in labels
+    together = labels.count("SG") == 1 and not {"S", "G"} & set(labels)
+    if not apart and not together:
+        return None
+    return Maze(tuple(tuple(label == "#" for label in row) for row in reading.grid), reading.start, reading.goal)
+
+
+def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:
+    """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input.
+
+    Whatever is no wall there is floor, also a cell that was unclear, as in the published evaluator.
+    """
+    if isinstance(seen, Maze):
+        grid = [["#" if wall else " " for wall in row] for row in seen.walls]
+    else:
+        grid = [["#" if label == "#" else " " for label in row] for row in seen.grid]
+    if seen.goal is not None:
+        grid[seen.goal[0]][seen.goal[1]] = "G"
+    grid[position[0]][position[1]] = "SG" if position == seen.goal else "S"
+    return grid
+
+
+def published_grids(seen: MazeReading, moves: Iterable[str]) -> list[list[list[str]]]:
+    """What the published evaluator expects to be drawn, from its reading of the input: it needs to find the agent
+    there and nothing else (docs/benchmarks/uni-mmmu.md, "Reading a maze")."""
+    if seen.start is None:
+        return []
+    walls = tuple(tuple(label == "#" for label in row) for row in seen.grid)
+    places = replay(Maze(walls, seen.start, seen.goal or seen.start), moves)
+    return [expected_grid(seen, place) for place in places]

@@ -1,0 +1,351 @@
+"""What was drawn, frame by frame, against what is true (docs/benchmarks/uni-mmmu.md, "Picture scores").
+
+Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
+
+The two published readings (docs/benchmarks/uni-mmmu.md, "Reading answers"): `official` is the official evaluator's,
+`lenient` the public port's. No answer is no answer, never a guess.
+
+How `strict` reads Uni-MMMU's answers: what a careful person reads, with the tags that were asked for or without.
+
+The published readings are in `scoring.tagged` (docs/benchmarks/uni-mmmu.md, "Reading answers").
+
+Does the answer follow a corrupt drawing? `follows_corrupt`, for episodes on the canvas `corrupt`.
+
+What was shown is in the transcript, and our readers read from it what it implies. Maze and sliding: the moves that
+lead from frame to frame; the answer follows when it begins with them, the wrong one among them. Jigsaw: the candidate
+whose panel runs on more smoothly; the answer follows when it is that one. There is no score where what was shown
+implies nothing wrong (the model ended before the corrupt frame). An answer that cannot be read follows nothing.
+
+Scores that the worlds of moves share: of the moves that were answered, and of frames that were drawn.
+
+`--scoring` is how answers and boards are read: `official` as the published evaluator does, `strict` fairly, `lenient`
+with the public port's reading of answers; boards are read our way for our own scores in all of them. `+dreamsim` adds
+the published picture score of the jigsaw, which needs downloaded weights.
+
+RA and AL without a judge: `drawing_right` is the share of the true frames that were drawn, `answer_as_drawn` the
+share of the drawn frames that show where the answer's moves lead. A drawing that cannot be read shows nothing and is
+left out; where none can be read, there is no share.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, TypeVar
+
+from sketchmark.answers.mentions import FIRST_WORDS, Token, Words
+from sketchmark.answers.reader import Reader
+from sketchmark.answers.reply import said, without_thinking
+from sketchmark.answers.statements import HEDGE, is_negator, statements
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.media import Picture
+from sketchmark.worlds.boards import MOVES
+from sketchmark.worlds.play import Shown, StepByStep
+
+Grid = list[list[str]] | list[list[int | str]]
+State = TypeVar("State")
+
+
+def compare(drawn: Sequence[Grid], expected: Sequence[Grid]) -> tuple[float, float, list[bool]]:
+    """(`img_exact`, `img_frame_acc`, which drawn frames are right). Frames are paired by their index; the share is
+    of the frames expected, and surplus drawings spoil only `img_exact`."""
+    right = [d == e for d, e in zip(drawn, expected, strict=False)]
+    share = sum(right) / len(expected) if expected else 0.0
+    exact = len(drawn) == len(expected) and all(right) and bool(expected)
+    return float(exact), share, right + [False] * (len(drawn) - len(right))
+
+
+def share_legal(first: State | None, drawn: Sequence[State | None], follows: Callable[[State, State], bool]) -> float:
+    """The share of drawn frames that follow from the frame before by one legal move. A frame that cannot be read
+    follows from nothing, and nothing follows from it. No frames: 0."""
+    if not drawn:
+        return 0.0
+    legal = 0
+    before = first
+    for state in drawn:
+        legal += before is not None and state is not None and follows(before, state)
+        before = state
+    return legal / len(drawn)
+
+
+Ends = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+def _tagged(tag: str, opening: str, closing: str) -> Ends:
+    """How a tagged answer begins and ends, its brackets included."""
+    return re.compile(rf"<{tag}>\s*{opening}", re.IGNORECASE), re.compile(rf"{closing}\s*</{tag}>", re.IGNORECASE)
+
+
+_MOVES = _tagged("ANSWER_JSON", r"\[", r"\]")
+_CHOICE_TAG = _tagged("FINAL_ANSWER_JSON", r"\{", r"\}")
+_CHOICE_LENIENT = _tagged(r"FINAL_ANSWER[_\s]+JSON", r"\{", r"\}")
+_ANY_LIST = re.compile(r"\["), re.compile(r"\]")
+_CHOICE_ANYWHERE = re.compile(r'"choice"\s*:\s*"?(\d)')
+_TEMPLATE = re.compile(r'"choice"\s*:\s*0 or 1')
+
+
+def unwrap(response: str) -> str:
+    """Interleaved models of lmms-eval answer with a JSON object whose `text` is the answer."""
+    stripped = response.strip()
+    if stripped.startswith("{"):
+        try:
+            body = json.loads(stripped)
+        except (ValueError, RecursionError):
+            return response
+        if isinstance(body, dict) and "text" in body:
+            return str(body["text"] or "")
+    return response
+
+
+def tagged_moves(response: str, scoring: str) -> list[str] | None:
+    """The LAST tagged list, entries trimmed and lower-cased. None: there is none, or it cannot be read.
+
+    `lenient` also takes Python-literal lists, and without tags the last list in the text that is valid.
+    """
+    text = unwrap(response)
+    tagged = list(_between(text, _MOVES))
+    if tagged:
+        return _as_list(tagged[-1], literal=scoring == "lenient")
+    if scoring == "lenient":
+        for candidate in reversed(list(_between(text, _ANY_LIST))):
+            found = _as_list(candidate, literal=True)
+            if found is not None:
+                return found
+    return None
+
+
+def tagged_choice(response: str, scoring: str) -> int | None:
+    """The FIRST tagged object's `choice`, 0 or 1, or for `official` what equals them in Python: `true`, `1.0`.
+
+    `lenient` also takes the spelling `FINAL_ANSWER JSON`, a choice given as text, and failing all that the first
+    `"choice": d` anywhere, which an echo of the prompt's template satisfies (see `echoes_template`).
+    """
+    text = unwrap(response)
+    if scoring != "lenient":
+        value = _choice_in(text, _CHOICE_TAG)
+        return int(value) if value in (0, 1) else None
+    ends = _CHOICE_TAG if next(_between(text, _CHOICE_TAG), None) else _CHOICE_LENIENT
+    value = _choice_in(text, ends)
+    if value is None or isinstance(value, bool):
+        anywhere = _CHOICE_ANYWHERE.search(text)
+        value = anywhere[1] if anywhere else None
+    return int(str(value)) if str(value) in ("0", "1") else None
+
+
+def echoes_template(response: str) -> bool:
+    """The model repeated the prompt's own `{"choice": 0 or 1}` instead of choosing."""
+    return _TEMPLATE.search(response) is not None
+
+
+def _between(text: str, ends: Ends) -> Iterator[str]:
+    """Each `[…]` or `{…}` from an opening to the first closing behind it, brackets included.
+
+    As `opening.*?closing` would find them, but in one pass: where no closing is left, that pattern would look for one
+    behind every later opening too, and a reply of nothing but openings would take hours.
+    """
+    opening, closing = ends
+    at = 0
+    while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):
+        yield text[start.end() - 1 : end.start() + 1]
+        at = end.end()
+
+
+def _choice_in(text: str, ends: Ends) -> Any:
+    try:
+        body = json.loads(next(_between(text, ends), ""))
+    except (ValueError, RecursionError):
+        return None
+    return body.get("choice") if isinstance(body, dict) else None
+
+
+def _as_list(text: str, *, literal: bool) -> list[str] | None:
+    try:
+        try:
+            found = json.loads(text)
+        except ValueError:
+            if not literal:
+                return None
+            found = ast.literal_eval(text)
+        return [str(entry).strip().lower() for entry in found] if isinstance(found, list) else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also of a number too long to be written out
+        return None
+
+
+_CHOSEN = re.compile(r"[\"']choice[\"']\s?:\s?[\"']?(?:candidate[ _]?)?([01])(?:\.0)?[\"']?\s*(?:[,}]|\Z)", re.I)
+_OBJECT_END = re.compile(r"</final|\}", re.I)
+_LISTED = re.compile(r"^[ ]?\d{1,2}[.)][ ]\S|\(\d\)", re.M)
+_NAMED = re.compile(
+    r"\bcandidate(?:[ ](?:image|patch|piece))?[ _#]{0,2}([01])\b|(?<![\w.,/-])([01])(?![\w/%-]|[.,]\d)", re.I
+)
+_NOUN = re.compile(r"\b(?:completion|patch|piece|candidate|image|picture|match|fit)\b", re.I)
+_WORDS, _ENDS = re.compile(r"[a-z']+"), re.compile(r"[\n};.]")
+_REACH, _NEAR = 100, 4
+"""How many characters, and of their words how many, may deny what follows."""
+_MOVES_TAG = re.compile(r"<answer[_\s]?json>", re.I)
+_LIST = re.compile(r"\[[^\[\]]*\]")
+
+
+class _Candidates(Words):
+    """Marks the two candidates: `candidate 1`, and a lone 1 where an answer is due. The mark of a list is neither."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def marked(self, text: str) -> str:
+        listed = {place for mark in _LISTED.finditer(text) for place in range(mark.start(), mark.end() - 1)}
+        marked = _NAMED.sub(lambda found: found[0] if found.start() in listed else self._candidate(found), text)
+        return _NOUN.sub("option", marked)
+
+    def _candidate(self, found: re.Match[str]) -> str:
+        return f" {chr(FIRST_WORDS + (int(found[1]) if found[1] else 2 + int(found[2])))} "
+
+    def token(self, mark: str) -> Token:
+        place = ord(mark) - FIRST_WORDS
+        return Token(str(place % 2), frozenset(str(place % 2)), "words" if place < 2 else "weak")
+
+    @property
+    def marks(self) -> str:
+        return "".join(chr(FIRST_WORDS + place) for place in range(4))
+
+
+_READER = Reader("01", _Candidates())
+
+
+def strict_choice(response: str) -> int | None:
+    """The last `choice` of an object, unless what follows takes it back; without any, the candidate that the reply
+    commits to."""
+    text = without_thinking(unwrap(response))
+    given = list(_CHOSEN.finditer(text))
+    if not given:
+        return None if echoes_template(text) else _committed(text)
+    meant = [found for found in given if not _denied(text, found.start())]
+    if not meant:
+        return None
+    value = int(meant[-1][1])
+    end = _OBJECT_END.search(text, meant[-1].end() - 1)
+    after = text[end.end() :] if end else ""
+    later = _committed(after)
+    taken_back = later is None and any(statement.takes_back for statement in statements(said(after).text))
+    return None if taken_back or later not in (None, value) else value
+
+
+def _committed(text: str) -> int | None:
+    verdict = _READER.read(said(text))
+    return int(min(verdict.letters)) if verdict.letters else None
+
+
+def strict_moves(response: str) -> list[str] | None:
+    """What the last tag holds, closed or not; without any, a list of moves that the reply ends with."""
+    text = without_thinking(unwrap(response))
+    tags = list(_MOVES_TAG.finditer(text))
+    if tags:
+        found = _LIST.search(text, tags[-1].end())
+        return _entries(found[0]) if found else None
+    last = next(iter(list(_LIST.finditer(text))[-1:]), None)
+    if last is None or text[last.end() :].strip(" \n\t`.*"):
+        return None
+    entries = _entries(last[0])
+    known = entries and set(entries) <= MOVES.keys()
+    return entries if known and not _denied(text, last.start()) else None
+
+
+def _denied(text: str, end: int) -> bool:
+    """Whether the words that lead to an answer deny or doubt it, or name it beside another."""
+    words = _WORDS.findall(_ENDS.split(text[max(0, end - _REACH) : end])[-1].casefold())[-_NEAR:]
+    return any(is_negator(word) or word in HEDGE or word == "or" for word in words)
+
+
+def _entries(text: str) -> list[str] | None:
+    """A list in JSON, in Python's notation, or of bare words."""
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return [str(entry).strip().lower() for entry in parse(text)]
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    words = [word.strip().lower() for word in text[1:-1].split(",")]
+    return words if set(words) <= MOVES.keys() else None
+
+
+FOLLOWS = "follows_corrupt"
+
+
+def shown(episode: Episode) -> list[Picture]:
+    """What the model saw in place of its drawings."""
+    return [part.picture for turn in episode.turns if turn.act == "draw" for part in turn.added if part.picture]
+
+
+def followed_moves(
+    play: StepByStep[State], sample: Sample, episode: Episode, answer: Sequence[str] | None
+) -> dict[str, Any]:
+    """`{}` unless the canvas is corrupt."""
+    if episode.settings.get("canvas") != "corrupt":
+        return {}
+    initial, truth = sample.pictures["initial"], list(sample.target["moves"] or ())
+    first = play.begin(Shown(initial, None, ())) if isinstance(initial, Picture) else None
+    implied = play.moves_in(first, shown(episode)) if first is not None else None
+    if not implied or implied == truth[: len(implied)]:
+        return {FOLLOWS: None}
+    return {FOLLOWS: float(answer is not None and list(answer[: len(implied)]) == implied)}
+
+
+DREAMSIM = "+dreamsim"
+OFFICIAL, STRICT = "official", "strict"
+
+
+def rules(grading: Grading) -> str:
+    return grading.scoring.removesuffix(DREAMSIM)
+
+
+def answered_moves(episode: Episode, grading: Grading) -> list[str] | None:
+    chosen = rules(grading)
+    return strict_moves(episode.answer) if chosen == STRICT else tagged_moves(episode.answer, chosen)
+
+
+def initial(sample: Sample) -> Picture:
+    picture = sample.pictures["initial"]
+    assert isinstance(picture, Picture)
+    return picture
+
+
+def moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str] | None) -> dict[str, float | None]:
+    agreeing = sum(a == t for a, t in zip(answer or (), truth or (), strict=False))
+    return {
+        f"{world}_text_exact": float(answer is not None and answer == truth),
+        f"{world}_text_frame_acc": agreeing / len(truth) if truth else 0.0,
+    }
+
+
+def with_truth(
+    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any]
+) -> dict[str, float | None]:
+    """Without a ground truth there is nothing to be right or wrong about; what drawings show by themselves stays."""
+    if truth is not None:
+        return values
+    notes["no_truth"] = True
+    alone = ("_img_legal", "_parse_frame_success", "_parse_all_ok", "maze_solved")
+    return {name: value if name.endswith(alone) else None for name, value in values.items()}
+
+
+def aligned(found: Scores, metric: str, said: Sequence[State], drawn: Sequence[State | None]) -> Scores:
+    answer = found.notes["answer"]
+    agrees = _agreement(said, drawn) if answer is not None else None
+    read = sum(state is not None for state in drawn)
+    notes = {"answer": answer, "drawings_read": f"{read} of {len(drawn)}"}
+    return Scores({"drawing_right": found.values.get(metric), "answer_as_drawn": agrees}, notes)
+
+
+def _agreement(said: Sequence[State], drawn: Sequence[State | None]) -> float | None:
+    """Frames are paired by their place; one that is drawn and not said, or said and not drawn, does not agree."""
+    if not any(state is not None for state in drawn):
+        return None
+    missing = object()
+    pairs = [
+        (one, other)
+        for one, other in zip_longest(said, drawn, fillvalue=missing)
+        if other is not None  # it cannot be read
+    ]
+    return sum(one == other for one, other in pairs) / len(pairs)

@@ -1,0 +1,258 @@
+"""What a player finds in a context, and how worlds are played that are solved move by move.
+
+Everything here comes from the texts and pixels of the context. A player has no other source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+from typing import Generic, Literal, TypeVar
+
+from sketchmark.episode.sample import Context, Part, Sample
+from sketchmark.media import Picture
+from sketchmark.worlds import Play
+from sketchmark.worlds.boards import MOVES
+
+State = TypeVar("State")
+Wanted = Literal["plan", "describe", "final"]
+
+_BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_MOVE = re.compile(r"\b(up|down|left|right)\b", re.IGNORECASE)
+
+
+def wanted(context: Context) -> Wanted:
+    """What the last text asks for."""
+    last = context.texts[-1] if context.texts else ""
+    if re.search(r"\bplann?ing for step\b", last):
+        return "plan"
+    if re.search(r"\bdescri(be|ption) in words\b", last):
+        return "describe"
+    return "final"
+
+
+def may_stop(context: Context) -> bool:
+    return "DONE" in context.texts[-1]
+
+
+def next_move_words(move: str) -> str:
+    return f"Next, move one step {move}."
+
+
+def tagged_moves(moves: list[str]) -> str:
+    return f"<ANSWER_JSON>{json.dumps(moves)}</ANSWER_JSON>"
+
+
+def tagged_choice(choice: int, why: str) -> str:
+    return f"<FINAL_ANSWER_JSON>{json.dumps({'choice': choice, 'rationale': why})}</FINAL_ANSWER_JSON>"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A puzzle as it stands in the context: the newest problem's pictures, and what came after them."""
+
+    initial: Picture
+    goal: Picture | None
+    later: tuple[Part, ...]
+
+    @property
+    def drawings(self) -> list[Picture]:
+        """Every picture after the problem's own. Not by author: over the wire a drawing comes back in a user's
+        message, because most APIs take no pictures from the assistant."""
+        return [part.content for part in self.later if isinstance(part.content, Picture)]
+
+    @property
+    def plans(self) -> list[str]:
+        """The moves of this episode's plans, in order: the player's own words."""
+        moves = []
+        for part in self.later:
+            if (
+                part.by == "model"
+                and part.text
+                and (found := _MOVE.search(part.text))
+                and "move" in part.text.lower()
+            ):
+                moves.append(found[1].lower())
+        return moves
+
+
+def puzzle_in(context: Context) -> Shown | None:
+    """The first picture after the demonstration, if there is one, is the problem."""
+    parts = list(context)
+    start = max((i for i, part in enumerate(parts) if "DEMONSTRATION" in (part.text or "")), default=-1)
+    first = next((i for i, part in enumerate(parts) if i > start and part.picture), None)
+    if first is None:
+        return None
+    initial = parts[first].picture
+    assert initial is not None
+    goal = labelled(context, "FINAL state:")
+    own = [i for i, part in enumerate(parts) if i > first and goal and part.picture == goal][:1]
+    later = tuple(parts[(own[0] if own else first) + 1 :])
+    return Shown(initial, goal or labelled(context, "final state to reach"), later)
+
+
+def labelled(context: Context, label: str) -> Picture | None:
+    """The picture right behind the last text that says `label`."""
+    found = [after.picture for text, after in pairwise(context) if label in (text.text or "") and after.picture]
+    return found[-1] if found else None
+
+
+class StepByStep(ABC, Play, Generic[State]):
+    """Worlds in which moves lead from state to state until a goal is reached, asked for as `<ANSWER_JSON>[…]`.
+
+    A world says how a state is read, drawn, changed and solved; the rest is the same for all of them.
+    """
+
+    unpictured = "I cannot picture the next state."
+    """What the sketcher says when it should put a state into words that it has not drawn."""
+
+    @abstractmethod
+    def begin(self, shown: Shown) -> State | None:
+        """The state in which the puzzle begins; None if the picture cannot be read."""
+
+    @abstractmethod
+    def solve(self, state: State) -> list[str]: ...
+
+    @abstractmethod
+    def after(self, state: State, move: str) -> State:
+        """A move that is not possible changes nothing."""
+
+    @abstractmethod
+    def render(self, state: State) -> Picture: ...
+
+    @abstractmethod
+    def shows(self, picture: Picture, state: State) -> bool: ...
+
+    @abstractmethod
+    def in_words(self, state: State) -> str: ...
+
+    def slips(self, state: State) -> Sequence[str]:
+        """The moves that a shaky hand may draw instead of the planned one."""
+        return list(MOVES)
+
+    def blindly(self, state: State) -> list[str]:
+        """The moves with which the sketcher ends its answer, from where it sees no further."""
+        return []
+
+    def corrupted(self, sample: Sample) -> list[Picture]:
+        """The true frames but for the last, which shows another move than the true one; none at all where there was
+        no other move. The moves that the frames show are therefore right up to the last."""
+        initial, moves = sample.pictures["initial"], sample.target["moves"]
+        state = self.begin(Shown(initial, None, ())) if isinstance(initial, Picture) else None
+        if state is None or not moves:
+            return []
+        *right, last = moves
+        frames = []
+        for move in right:
+            state = self.after(state, move)
+            frames.append(self.render(state))
+        wrong = self.astray(state, last, right[-1] if right else "", Random(sample.id))
+        return [] if wrong is None else [*frames, self.render(wrong)]
+
+    def astray(self, state: State, move: str, before: str, rng: Random) -> State | None:
+        """Where another move leads than `move`; back only where there is no other way, None where there is not even
+        that."""
+        ends = {other: self.after(state, other) for other in MOVES if other != move}
+        wrong = {other: end for other, end in ends.items() if end != state}
+        onward = [end for other, end in wrong.items() if other != _BACK.get(before)]
+        choices = onward or list(wrong.values())
+        return rng.choice(choices) if choices else None
+
+    def moves_in(self, state: State, pictures: Iterable[Picture]) -> list[str] | None:
+        """The moves that lead from picture to picture; None where one of them shows no next state."""
+        moves = []
+        for picture in pictures:
+            if self.shows(picture, state):
+                continue
+            move = next((move for move in MOVES if self.shows(picture, self.after(state, move))), None)
+            if move is None:
+                return None
+            moves.append(move)
+            state = self.after(state, move)
+        return moves
+
+    def answer(self, context: Context) -> str | None:
+        shown, state = self._begin(context)
+        if shown is None or state is None:
+            return None
+        moves, done = self.solve(state), len(shown.plans)
+        if wanted(context) == "plan":
+            return next_move_words(moves[done]) if done < len(moves) else "DONE"
+        if wanted(context) == "describe":
+            return self.in_words(self._after_all(state, shown.plans))
+        return tagged_moves(moves)
+
+    def draw(self, context: Context) -> Picture | None:
+        shown, state = self._begin(context)
+        return self.render(self._after_all(state, shown.plans)) if shown and state is not None else None
+
+    def guess(self, context: Context, rng: Random) -> str:
+        return tagged_moves([rng.choice(list(MOVES)) for _ in range(rng.randint(1, 12))])
+
+    def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
+        shown, first = self._begin(context)
+        if shown is None or first is None:
+            return None
+        done, now = self._followed(first, shown)
+        ahead = self.solve(now)[:lookahead]
+        if wanted(context) == "plan":
+            return next_move_words(ahead[0]) if ahead else "DONE"
+        if wanted(context) == "describe":
+            return self.unpictured
+        return tagged_moves(done + ahead + self.blindly(self._after_all(now, ahead)))
+
+    def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
+        shown, first = self._begin(context)
+        if shown is None or first is None:
+            return None
+        now = self._followed(first, shown)[1]
+        planned = shown.plans[-1] if shown.plans else "up"
+        return self.render(self.after(now, rng.choice(self.slips(now)) if shaky else planned))
+
+    def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
+        """A wrong one lacks the last move, which is never the truth, whatever the drawings show."""
+        shown, state = self._begin(context)
+        if shown is None or state is None:
+            return None
+        moves = self.moves_in(state, shown.drawings) if by_drawings else self.solve(state)
+        return tagged_moves(moves[:-1] if wrong else moves) if moves else None
+
+    def misdraw(self, context: Context) -> Picture | None:
+        """All right but for the last drawing, which shows another move than the planned one."""
+        shown, first = self._begin(context)
+        if shown is None or first is None:
+            return None
+        *right, last = shown.plans or [""]
+        state, ends = self._after_all(first, right), len(shown.plans) >= len(self.solve(first))
+        dice = Random(shown.initial.identity)
+        wrong = self.astray(state, last, right[-1] if right else "", dice) if ends else None
+        return self.render(self.after(state, last) if wrong is None else wrong)
+
+    def _begin(self, context: Context) -> tuple[Shown | None, State | None]:
+        shown = puzzle_in(context)
+        return shown, self.begin(shown) if shown else None
+
+    def _after_all(self, state: State, moves: Iterable[str]) -> State:
+        for move in moves:
+            state = self.after(state, move)
+        return state
+
+    def _followed(self, first: State, shown: Shown) -> tuple[list[str], State]:
+        """How far the drawings show what was planned, and where that leads.
+
+        The first one that shows anything else (a slip of the hand, white paper, another puzzle) ends it: a page that
+        does not fit is not trusted, nor are those behind it.
+        """
+        done, now = list[str](), first
+        for move, picture in zip(shown.plans, shown.drawings, strict=False):
+            expected = self.after(now, move)
+            if not self.shows(picture, expected):
+                break
+            done.append(move)
+            now = expected
+        return done, now

@@ -1,0 +1,297 @@
+"""Sliding puzzles as a world: samples, how a board is read, the published folders, and how players play them.
+
+Uni-MMMU's scores of sliding puzzles (docs/benchmarks/uni-mmmu.md, "Picture scores"), and fair ones of our own.
+
+Published: `sliding_text_exact`, `sliding_text_frame_acc` (extra moves go unpunished), `sliding_img_exact`,
+`sliding_img_frame_acc`. Ours: `sliding_solved` (legal moves that reach the goal, whichever way), `sliding_img_legal`
+(drawn frames that follow from the one before by one legal move), `sliding_parse_*`. Picture scores apply only to
+episodes that were asked to draw, text scores only to items with a ground truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from sketchmark.episode import Episode, Grading, Scores
+from sketchmark.episode.sample import Sample
+from sketchmark.errors import BadInput
+from sketchmark.media import Picture
+from sketchmark.worlds import (
+    Add,
+    Argument,
+    Board,
+    BoardReading,
+    Label,
+    Making,
+    World,
+    in_words,
+    numbered_drafts,
+)
+from sketchmark.worlds import (
+    disk as writing,
+)
+from sketchmark.worlds import (
+    moves as following,
+)
+from sketchmark.worlds import (
+    moves as frames,
+)
+from sketchmark.worlds.moves import (
+    OFFICIAL,
+    aligned,
+    answered_moves,
+    initial,
+    moves_scores,
+    rules,
+    with_truth,
+)
+from sketchmark.worlds.play import Shown, StepByStep
+from sketchmark.worlds.sliding import board as sliding
+from sketchmark.worlds.sliding import board as slidings
+from sketchmark.worlds.sliding.board import State
+
+_NAMES = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink", "grey")
+_LONGEST_GUESS = 12
+
+
+def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: int) -> Iterator[Sample]:
+    if min_depth > max_depth:
+        raise BadInput(f"min_depth {min_depth} is over max_depth {max_depth}")
+    goal = sliding.render(sliding.goal_state(n))
+
+    def make(id: str, number: int, own_seed: int) -> Sample:
+        state = sliding.generate(own_seed, min_depth + number % (max_depth - min_depth + 1), n)
+        moves = sliding.solve(state)
+        return Sample(
+            id=id,
+            pictures={"initial": sliding.render(state), "goal": goal},
+            fields={"n": str(n), "tiles": str(n * n - 1)},
+            target={"moves": moves, "n": n},
+            groups={"steps": len(moves), "size": f"{n}x{n}"},
+            steps=len(moves),
+            frames=partial(sliding.frames, state, moves),
+        )
+
+    return numbered_drafts("sliding", seed, make)
+
+
+class Sliding(NamedTuple):
+    """Where the tiles are, and where they should be."""
+
+    tiles: State
+    goal: State
+
+
+class SlidingPlay(StepByStep[Sliding]):
+    unpictured = "I see the tiles before me, but I cannot picture them moved."
+
+    def begin(self, shown: Shown) -> Sliding | None:
+        """The goal is the one shown, or the one all puzzles share."""
+        tiles = _read_tiles(shown.initial)
+        if tiles is None:
+            return None
+        goal = _read_tiles(shown.goal) if shown.goal else None
+        return Sliding(tiles, goal or sliding.goal_state(sliding.side_of(tiles)))
+
+    def solve(self, state: Sliding) -> list[str]:
+        return sliding.solve(state.tiles, state.goal)
+
+    def after(self, state: Sliding, move: str) -> Sliding:
+        return state._replace(tiles=sliding.apply(state.tiles, move) or state.tiles)
+
+    def render(self, state: Sliding) -> Picture:
+        return sliding.render(state.tiles)
+
+    def shows(self, picture: Picture, state: Sliding) -> bool:
+        return _read_tiles(picture) == state.tiles
+
+    def in_words(self, state: Sliding) -> str:
+        return f"The cells hold, row by row, the colors numbered {list(state.tiles)}."
+
+    def slips(self, state: Sliding) -> Sequence[str]:
+        return sliding.legal_moves(state.tiles)
+
+    def blindly(self, state: Sliding) -> list[str]:
+        """Moves at random until it happens to be solved, or the player gives up."""
+        tiles, moves = state.tiles, list[str]()
+        rng = Random(sum(place * tile for place, tile in enumerate(tiles)))
+        while tiles != state.goal and len(moves) < _LONGEST_GUESS:
+            move = rng.choice(sliding.legal_moves(tiles))
+            tiles = sliding.apply(tiles, move) or tiles
+            moves.append(move)
+        return moves
+
+
+_PLAY = SlidingPlay()
+
+
+def _read_tiles(picture: Picture) -> State | None:
+    for n in (3, 2, 4, 5):
+        state = sliding.to_state(sliding.read(picture, n))
+        if state is not None:
+            return state
+    return None
+
+
+def _sized(rows: int, cols: int) -> dict[str, int]:
+    if rows != cols:
+        raise BadInput(f"a sliding puzzle of {rows}x{cols} cells is not square")
+    return {"n": rows}
+
+
+def _size_of(target: Mapping[str, Any]) -> tuple[int, int]:
+    return int(target["n"]), int(target["n"])
+
+
+def _read(picture: Picture, rows: int, cols: int) -> BoardReading:
+    return BoardReading(sliding.read(picture, _sized(rows, cols)["n"]))
+
+
+def _caption(sample: Sample, drawing: Picture) -> str:
+    return in_words(_read(drawing, *_size_of(sample.target)), _name)
+
+
+def _edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
+    return sliding.edges(picture, **_sized(rows, cols))
+
+
+def _name(label: Label) -> str:
+    if label == "?":
+        return "unclear"
+    number = int(label)
+    return _NAMES[number - 1] if number <= len(_NAMES) else f"tile {number}"
+
+
+def _claims(target: Mapping[str, Any]) -> bool:
+    return {"moves", "n"} <= set(target)
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[Add]:
+    """The sliding puzzles of the published `data.tar`. Paths in the index file are relative to `out`."""
+    writing.refuse_existing(out / "sliding")
+    with writing.index(out / "sliding/summary_steps_le_8.json") as enter:
+
+        def add(number: int, sample: Sample) -> None:
+            size = f"{sample.target['n']}x{sample.target['n']}"
+            steps, words = (
+                f"sliding/demo_{size}_{number:05d}_steps",
+                f"sliding/demo_{size}_steps_words_{number:05d}.json",
+            )
+            pictures = [writing.picture_of(sample, "initial"), *writing.frames_of(sample)]
+            saved = writing.save_steps(out, f"{steps}/demo_step_{{:04d}}.png", pictures)
+            writing.save_json(out / words, {"steps_words": sample.target["moves"]})
+            enter(steps_dir=steps, steps_words_json=words, initial_png=saved[0], final_png=saved[-1])
+
+        yield add
+
+
+WORLD = World(
+    name="sliding",
+    about=sliding.__doc__ or "",
+    told_by=("sliding puzzle solver",),
+    play=_PLAY,
+    making=Making(
+        about="Sliding puzzles of exact depth, 2x2 to 5x5, all with one goal.",
+        samples=samples,
+        arguments=(
+            Argument("min_depth", 1, "Moves to the goal, at least."),
+            Argument("max_depth", 8, "Moves to the goal, at most."),
+        ),
+        answer="moves",
+        column="steps_words",
+        folder=_folder,
+    ),
+    board=Board(
+        size=(3, 3),
+        legend="The number of each cell's colour (1 is red, the empty cell), or ? where it is unclear.",
+        read=_read,
+        edges=_edges,
+        name=_name,
+        sized=_sized,
+        size_of=_size_of,
+    ),
+    claims=_claims,
+    corrupt=_PLAY.corrupted,
+    caption=_caption,
+)
+
+ALIASES = {
+    "samples": "sketchmark.worlds.sliding:samples",
+    "score": "sketchmark.worlds.sliding:score",
+    "drawn": "sketchmark.worlds.sliding:score_drawings",
+}
+"""The names by which task files and run folders know this code. They never change; where the code is, may."""
+
+
+def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    truth, n = sample.target["moves"], sample.target["n"]
+    official = rules(grading) == OFFICIAL
+    answer = answered_moves(episode, grading)
+    first = slidings.to_state(slidings.read(initial(sample), n))
+    expected = _slides(first, truth or ()) if first else []
+    values = moves_scores("sliding", answer, truth)
+    goal = expected[-1] if expected else None
+    values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
+    notes: dict[str, Any] = {"answer": answer, "expected": truth}
+    if first is None:
+        notes["input_unreadable"] = True
+    if episode.draw_attempts:
+        drawn = [slidings.read(picture, n) for picture in episode.drawings]
+        published = [slidings.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
+        true_frames = sample.frames() if sample.frames else []
+        expected_frames = [slidings.read(frame, n, published=official) for frame in true_frames]
+        exact, share, right = frames.compare(published, expected_frames)
+        parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
+        values |= {
+            "sliding_img_exact": exact,
+            "sliding_img_frame_acc": share,
+            "sliding_img_legal": frames.share_legal(
+                first, [slidings.to_state(reading) for reading in drawn], _slide_follows
+            ),
+            "sliding_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+            "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
+        }
+        notes["frames_right"] = right
+    values |= following.followed_moves(SlidingPlay(), sample, episode, answer)
+    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+
+
+def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    if not episode.drawings:
+        return Scores({})
+    n = sample.target["n"]
+    found = score(sample, episode, Grading())
+    state = slidings.to_state(slidings.read(initial(sample), n))
+    drawn = [slidings.to_state(slidings.read(picture, n)) for picture in episode.drawings]
+    said = list[slidings.State]()
+    for move in found.notes["answer"] or ():
+        state = slidings.apply(state, move) or state if state else None
+        said += [state] if state else []
+    return aligned(found, "sliding_img_frame_acc", said, drawn)
+
+
+def _slides(state: slidings.State, moves: Sequence[str]) -> list[slidings.State]:
+    states = []
+    for move in moves:
+        state = slidings.apply(state, move) or state
+        states.append(state)
+    return states
+
+
+def _slides_to(state: slidings.State, moves: Sequence[str], goal: slidings.State | None) -> bool:
+    for move in moves:
+        after = slidings.apply(state, move)
+        if after is None:
+            return False
+        state = after
+    return state == goal
+
+
+def _slide_follows(before: slidings.State, after: slidings.State) -> bool:
+    return any(slidings.apply(before, move) == after for move in slidings.legal_moves(before))
