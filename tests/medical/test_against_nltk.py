@@ -1,4 +1,4 @@
-"""BLEU and METEOR are written by hand (answers/text_metrics.py says why); nltk 3.9.1 is what they have to agree with."""
+"""BLEU and METEOR are our own code (answers/text_metrics.py says why) and must agree with nltk 3.9.1."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 `draw_with=svg`: any model that says also draws, by writing SVG that is rendered here.
 
 The model is asked in words, so that all providers, local weights and players do it alike. What it writes is a
-stranger's: `sketchmark.media.svg` checks and renders it in a process of its own. What cannot be used is the model's own
+untrusted: `sketchmark.media.svg` checks and renders it in a separate process. What cannot be used is the model's own
 failure, or asked for again with the reason (`svg_retries`).
 
 A drawing's `Reply.text` is its code alone, which is what the canvas `source` shows; `raw` keeps what else was said

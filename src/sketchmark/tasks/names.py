@@ -3,7 +3,7 @@
 Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the folder of the benchmark or the
 module of the world; `maze` is short for `maze.samples`. Run folders name our code by alias, so that it can move.
 
-`module:name` is looked for in `sketchmark.benchmarks`, then among the .py files that the user included (those beside the
+`module:name` is looked up in `sketchmark.benchmarks`, then in the .py files that the user included (those next to the
 task file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import
 path, and of ours it gets only what a task brings for task files: not the modules and helpers that happen to be in
 reach.
@@ -237,7 +237,7 @@ def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
 
 
 def _is_ours(module: str) -> bool:
-    """Whether a module lies inside `sketchmark.benchmarks`. Looking imports its parent packages, which are ours too."""
+    """Whether a module is inside `sketchmark.benchmarks`. The lookup imports its parent packages, which are ours."""
     try:
         return importlib.util.find_spec(_OURS + module.removeprefix(_OURS)) is not None
     except ModuleNotFoundError:

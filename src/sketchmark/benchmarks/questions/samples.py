@@ -64,12 +64,12 @@ def pictures_of(value: Any, places: Sequence[Path], look: Look = header) -> list
     if len(several) > MOST_PICTURES:
         raise BadInput(f"{len(several)} pictures", f"a question shows at most {MOST_PICTURES}")
     found = []
-    for number, one in enumerate(several, start=1):
+    for place, one in enumerate(several, start=1):
         picture = _picture(one, places)
         try:
             look(picture)
         except BadPicture as error:
-            name = repr(one[:200]) if isinstance(one, str) else str(number)
+            name = repr(one[:200]) if isinstance(one, str) else str(place)
             raise BadInput(f"the picture {name}: {error}") from error
         found.append(picture)
     return found
