@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from house_server import digest
+from tests.golden.house_server import digest
 
 REPO = Path(__file__).resolve().parents[2]
 MASKED_KEYS = {
