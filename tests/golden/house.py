@@ -152,6 +152,12 @@ class Case:
         elif first == "get":
             return _get(rest[0].split(), rest[1:], cwd, temporary)
         else:
+            if (
+                first in ("run", "audit")
+                and "--model" in words
+                and not {"-c", "--concurrency", "--engine"} & {*words}
+            ):
+                words += ["-c", "1"]  # cells share answered calls: which of them asks is then always the same
             act = (
                 (lambda: runpy.run_path(rest[0], run_name="__main__"))
                 if first == "python"
