@@ -29,7 +29,16 @@ MASKED_KEYS = {
         "task_id",
     ),
     *("start_time", "end_time", "timestamp", "started_at", "completed_at", "total_time", "working_time", "completed"),
-    *("total_evaluation_time_seconds", "working_start", "pending", "time", "span_id", "event_id", "packages"),
+    *(
+        "total_evaluation_time_seconds",
+        "working_start",
+        "pending",
+        "time",
+        "sketchmark_seconds",
+        "span_id",
+        "event_id",
+        "packages",
+    ),
 }
 PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d[:-]?\d\d| UTC)?)?", "TIME"),
