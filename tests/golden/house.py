@@ -39,10 +39,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from house_masks import LEFT_OUT, PASSING, REPO, as_json, masked, readable
-from house_server import far_end
-
 HERE = Path(__file__).resolve()
+sys.path.insert(0, str(HERE.parents[2]))
+
+from tests.golden.house_masks import LEFT_OUT, PASSING, REPO, as_json, masked, readable  # noqa: E402
+from tests.golden.house_server import far_end  # noqa: E402
+
 KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROPIC_API_KEY")
 PATIENCE = 120.0
 
@@ -144,12 +146,18 @@ class Case:
             copy = shutil.copytree if (cwd / rest[0]).is_dir() else shutil.copy
             copy(cwd / rest[0], cwd / rest[1])
         elif first == "env":
-            os.environ.update([rest[0].split("=", 1)])
+            os.environ[rest[0].partition("=")[0]] = rest[0].partition("=")[2]
         elif first == "without":
             sys.modules[rest[0]] = None  # type: ignore[assignment]
         elif first == "get":
             return _get(rest[0].split(), rest[1:], cwd, temporary)
         else:
+            if (
+                first in ("run", "audit")
+                and "--model" in words
+                and not {"-c", "--concurrency", "--engine"} & {*words}
+            ):
+                words += ["-c", "1"]  # cells share answered calls: which of them asks is then always the same
             act = (
                 (lambda: runpy.run_path(rest[0], run_name="__main__"))
                 if first == "python"

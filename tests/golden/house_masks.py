@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from house_server import digest
+from tests.golden.house_server import digest
 
 REPO = Path(__file__).resolve().parents[2]
 MASKED_KEYS = {
@@ -29,11 +29,20 @@ MASKED_KEYS = {
         "task_id",
     ),
     *("start_time", "end_time", "timestamp", "started_at", "completed_at", "total_time", "working_time", "completed"),
-    *("total_evaluation_time_seconds", "working_start", "pending", "span_id", "event_id", "packages"),
+    *(
+        "total_evaluation_time_seconds",
+        "working_start",
+        "pending",
+        "time",
+        "sketchmark_seconds",
+        "span_id",
+        "event_id",
+        "packages",
+    ),
 }
 PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d[:-]?\d\d| UTC)?)?", "TIME"),
-    (r"\b20\d{6}_\d{6}\b", "TIME"),
+    (r"\b20\d{6}_\d{6}(?!\d)", "TIME"),
     (r"\b\d+\.\d+ s\b", "N s"),
     (r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT"),
     (r'"crc": ?"[0-9a-f]{8}"', '"crc":"MASKED"'),
@@ -41,6 +50,7 @@ PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(?<=[,/])[A-Za-z0-9+/]{200,}={0,2}", lambda found: "base64:" + digest(found[0].encode())),
     (r"(offline-run-TIME|run)-[a-z0-9]{8}\b", r"\1-ID"),
     (r"_[0-9a-f]{20,22}(?=\.(?:table\.)?json)", "_ID"),
+    (r'(\\*"(?:seconds|started)\\*": ?)[\d.e-]+', r"\1N"),
     (r"\bchatcmpl-[0-9a-f]+", "chatcmpl-ID"),
     (r"\btoken=[\w-]+", "token=TOKEN"),
     (r"pip install -e '[^'\[]*", "pip install -e 'SOURCE"),
