@@ -8,11 +8,10 @@ from sketchmark.catalog import Catalog
 from sketchmark.episode import desk as canvas
 from sketchmark.episode.model import Abilities, Reply
 from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.folder.index import cells_of
 from sketchmark.media import Picture
 from sketchmark.runs.checks import check
 from sketchmark.runs.episodes import play
-from sketchmark.runs.plan import Cell
+from sketchmark.runs.plan import Cell, cells_of
 from sketchmark.settings import Request
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered

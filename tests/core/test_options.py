@@ -16,11 +16,11 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
-from sketchmark.folder.index import cells_of
 from sketchmark.models.arguments import KNOWN, refuse_misspelt
 from sketchmark.models.providers import bagel, openai, openai_chat
 from sketchmark.models.providers import hf as transformers_chat
 from sketchmark.runs import prepare
+from sketchmark.runs.plan import cells_of
 from tests.core.test_cli import sketchmark as say
 
 SPELLINGS = {"--output-path", "--output", "--out", "-o"}

@@ -23,11 +23,11 @@ from sketchmark.episode.desk import CANVASES
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CannotPlay
-from sketchmark.folder.index import cells_of
 from sketchmark.media import Picture
 from sketchmark.models.wrappers import Wrapped
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
+from sketchmark.runs.plan import cells_of
 from sketchmark.settings import Request
 from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
 

@@ -98,9 +98,9 @@ from sketchmark.files.jsonl import well_formed
 from sketchmark.files.yaml import checked
 from sketchmark.lmms_eval import filters as lmms_filters
 from sketchmark.lmms_eval import filters as reasoning
-from sketchmark.lmms_eval import functions as templates
 from sketchmark.lmms_eval import scores as lmms_playing
 from sketchmark.lmms_eval import stand_ins as provided_metrics
+from sketchmark.lmms_eval.functions import filled, is_plain
 from sketchmark.media import Picture
 from sketchmark.media import svg as checking
 from sketchmark.media import svg as showing
@@ -153,7 +153,7 @@ def _template(text: str) -> str:
 
 
 def _columns(text: str) -> object:
-    return templates.is_plain(text) and templates.filled(text, {"x": "y", "a": "b"}, "row")
+    return is_plain(text) and filled(text, {"x": "y", "a": "b"}, "row")
 
 
 def _yaml(text: str) -> object:

@@ -16,7 +16,8 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import Mean
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import bars
-from sketchmark.report import gallery, headline, write_report
+from sketchmark.report import headline, write_report
+from sketchmark.report.gallery import Frames
 from sketchmark.stats.differences import Difference
 from sketchmark.stats.intervals import interval
 from tests.core.hearing import tone
@@ -157,7 +158,7 @@ def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFold
 
 
 def test_pictures_stop_when_the_budget_is_spent(folder: RunFolder) -> None:
-    frames = gallery.Frames(folder, budget=3_000)
+    frames = Frames(folder, budget=3_000)
     names = sorted({path.name for path in folder.pictures.folder.rglob("*.png")})
     shown = [frames.show(name, "a picture") for name in names[:20]]
     assert "data:image" in shown[0]
