@@ -1,4 +1,4 @@
-"""Every parser of texts that others wrote, as a function of one text: what tests/reading/test_growth.py goes through.
+"""Every parser of texts that others wrote, as a function of one text: what tests/answers/test_growth.py goes through.
 
 The part of a name before the colon is the module. A module with a parser in it has to be here, or among `WITHOUT`.
 """
