@@ -21,19 +21,21 @@ def main() -> None:
     _table("Not to be credited", (case for case in cases if case.answer is None), answer)
     for scoring in SCORINGS:
         _table(f"MMSI-Bench, known intent, {scoring}", filled("mmsi"), _by(scoring))
-    _table("Single replies", replies(), answer)
+    for kind in dict.fromkeys(case.kind for case in replies()):
+        _table(f"Single replies, {kind}", (case for case in replies() if case.kind == kind), answer, by_family=False)
 
 
 def _by(scoring: str) -> Reading:
     return lambda case: mmsi_letter(case, scoring)
 
 
-def _table(title: str, cases: Iterable[Case], reading: Reading) -> None:
+def _table(title: str, cases: Iterable[Case], reading: Reading, *, by_family: bool = True) -> None:
     families: dict[str, Tally] = defaultdict(Tally)
     whole = Tally()
     for case in cases:
         got = reading(case)
-        families[case.why].add(case, got)
+        if by_family:
+            families[case.why].add(case, got)
         whole.add(case, got)
     print(f"{title:40} replies   wrong  unparsed")
     for family, tally in {**families, "all": whole}.items():
