@@ -1,4 +1,4 @@
-"""MMSI-Bench's accuracy, and which letter of a reply each scoring is given."""
+"""MMSI-Bench's accuracy. The letters that its scorings parse are in tests/answers/corpus."""
 
 from __future__ import annotations
 
@@ -29,28 +29,6 @@ def test_no_letter_is_wrong_unparsed_and_noted(scoring: str) -> None:
     scores = accuracy(SAMPLE, episode("I cannot tell."), Grading(scoring))
     assert (scores.values, scores.unparsed) == ({"accuracy": 0.0}, True)
     assert scores.notes == {"answer": None, "expected": "B", "no_letter": "cannot find answer"}
-
-
-@pytest.mark.parametrize(
-    ("said", "strict", "official", "lenient"),
-    [
-        ("b", "B", None, "B"),
-        ("Forward to the left", "B", None, None),
-        ("From point A the door is near. The answer is B.", "B", "B", "B"),
-        ("I went from A, the door, to the sofa. The answer is B.", "B", "A", "A"),
-        ("Compare `image 1` with `image 2`.\n\nAnswer: B", "B", None, None),
-        ("e.g. the lamp moved. Answer: B", "B", "B", "E"),
-        ("A or B", None, "B", "B"),
-        ("E", None, None, "E"),
-    ],
-)
-def test_strict_reads_what_is_meant_and_the_others_what_the_published_programs_read(
-    said: str, strict: str | None, official: str | None, lenient: str | None
-) -> None:
-    read = [
-        accuracy(SAMPLE, episode(said), Grading(name)).notes["answer"] for name in ("strict", "official", "lenient")
-    ]
-    assert read == [strict, official, lenient]
 
 
 def test_where_the_question_does_not_list_the_right_option_letters_are_read_alone() -> None:

@@ -21,7 +21,7 @@ import pytest
 import sketchmark
 from sketchmark.errors import SketchmarkError
 from sketchmark.serve.bodies import WireError
-from tests.reading.parsers import PARSERS, WITHOUT, Read
+from tests.answers.parsers import PARSERS, WITHOUT, Read
 
 LENGTH = 4_000
 NOTHING = 0.002

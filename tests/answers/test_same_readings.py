@@ -20,10 +20,10 @@ from sketchmark.benchmarks.voila import judge
 from sketchmark.worlds import moves as tagged
 
 
-def _texts(*pieces: str) -> Iterator[str]:
+def _texts(*pieces: str, count: int = 10_000) -> Iterator[str]:
     """Texts of the pieces that a pattern is about, in any order: nearly all of them are near misses."""
     rng = random.Random(20)
-    for _ in range(10_000):
+    for _ in range(count):
         yield "".join(rng.choices(pieces, k=rng.randint(0, 14)))
 
 
@@ -124,7 +124,7 @@ _OPTIONS = [
 def test_a_reply_that_is_a_letter_is_read_as_the_whole_reader_reads_it() -> None:
     rng = random.Random(5)
     names_another = 0
-    for _ in range(2_000):
+    for _ in range(500):
         known = choices.lettered(rng.choices(_OPTIONS, k=rng.randint(1, 9)))
         reader = Reader("".join(known), Words(known))
         for letter in "ABCDEFGHIJab":
@@ -137,9 +137,9 @@ def test_options_words_are_looked_for_only_where_they_can_stand_and_found_all_th
     rng = random.Random(6)
     pieces = [*_OPTIONS, "SAND", "Dunes", "desert", "12", "5", ".", ",", " ", "  ", "\n", "(", ")", "是", "x"]
     marked = 0
-    for text in _texts(*pieces):
+    for text in _texts(*pieces, count=2_000):
         words = Words(choices.lettered(rng.choices(_OPTIONS, k=4)))
         wanted = words._pattern.sub(words._mark, text) if words.order else text
         assert words.marked(text) == wanted
         marked += wanted != text
-    assert marked > 1_000
+    assert marked > 400

@@ -1,13 +1,35 @@
-"""Where in a reply its answer stands, and what the strict readers of yes, no and open answers make of it."""
+"""Parsing that rows of the corpus cannot express: long replies, refusals, slots, and scores of open answers."""
 
 from __future__ import annotations
 
 import pytest
 from pytest import approx
 
-from sketchmark.answers.phrases import closed_is_right, open_scores, read_answer, same_answer
-from sketchmark.answers.reply import FIRST_SLOT, UNREAD, Parsed, Said, plain, said
-from sketchmark.answers.yes_no import read_yes_no
+from sketchmark.answers.choices import read_choice
+from sketchmark.answers.numbers import number
+from sketchmark.answers.phrases import open_scores, same_answer
+from sketchmark.answers.reply import FIRST_SLOT, Said, plain, said
+from sketchmark.errors import BadInput
+
+CHAMBERS = ["Left atrium", "Right atrium", "Left ventricle", "Right ventricle"]
+
+
+@pytest.mark.parametrize("mark", ["*", "( ", "\\boxed{", "{", "<answer>", "<think>", '"answer": "'])
+def test_a_reply_of_marks_only_is_unparsed(mark: str) -> None:
+    assert read_choice(mark * 100_000, CHAMBERS).value is None
+
+
+def test_the_beginning_and_the_end_of_a_long_reply_are_parsed() -> None:
+    middle = "The wall is thin. " * 100_000
+    assert read_choice(f"{middle}\nAnswer: B", CHAMBERS).value == "B"
+    assert read_choice(f"B\n\n{middle}", CHAMBERS).value == "B"
+    assert read_choice(f"{middle}\nAnswer: B\n{middle}", CHAMBERS).value is None
+
+
+@pytest.mark.parametrize("count", [0, 27])
+def test_a_choice_without_options_or_with_too_many_is_refused(count: int) -> None:
+    with pytest.raises(BadInput, match=f"has {count} options"):
+        read_choice("A", [f"finding {place}" for place in range(count)])
 
 
 @pytest.mark.parametrize(
@@ -63,84 +85,6 @@ def test_texts_are_compared_without_case_spacing_and_marks_around_them() -> None
     assert same_answer("Lung cancer", "lung  cancer.") and not same_answer("lung", "lungs")
 
 
-@pytest.mark.parametrize(
-    ("response", "value", "how"),
-    [
-        ("Yes, it is", True, "reply"),
-        ("Yes it is", True, "concluded"),
-        ("nope", False, "reply"),
-        ("'False'", False, "reply"),
-        ("Correct.", True, "reply"),
-        ("incorrect", False, "reply"),
-        ("有", True, "reply"),
-        ("没有", False, "reply"),
-        ("无", False, "reply"),
-        ("不对", False, "reply"),
-        ("是。是否清楚", True, "reply"),
-        ("Yes? The answer is no", False, "announced"),
-        ("No? The answer is yes", True, "announced"),
-        ("No. The answer is unclear", False, "reply"),
-        ("<answer>No</answer>", False, "marked"),
-        ("\\boxed{yes}", True, "marked"),
-        ("I would say yes", True, "announced"),
-        ("The border is sharp, so yes", True, "concluded"),
-    ],
-)
-def test_yes_and_no_and_where_they_were_read(response: str, value: bool, how: str) -> None:
-    assert read_yes_no(response) == Parsed(value, how)
-
-
-@pytest.mark.parametrize(
-    "response",
-    [
-        "yes or no",
-        "No/Yes",
-        "The answer is yes and no",
-        "是或否",
-        "有没有",
-        "I say yes, he says no",
-        "",
-        "maybe",
-        "truth",
-        "结果有",
-    ],
-)
-def test_neither_or_both_is_unread(response: str) -> None:
-    assert read_yes_no(response) == UNREAD
-
-
-@pytest.mark.parametrize(
-    ("response", "value", "how"),
-    [
-        ("left lung", "left lung", "reply"),
-        ("Answer: left lung", "left lung", "announced"),
-        ("It is dark.\nFinal answer: left lung ", "left lung", "announced"),
-        ("Answer: left\nas one can see", "left\nas one can see", "announced"),
-        ("so the answer is hidden here", "so the answer is hidden here", "reply"),
-        ("The answer is left.", "left.", "announced"),
-        ("Half of it is \\boxed{left}.\nAnswer: right", "right", "announced"),
-        ('{"answer": "left"}', "left", "marked"),
-        ("Answer:", "Answer:", "reply"),
-        ("<answer>left</answer>", "left", "marked"),
-        ("<answer>Answer: left</answer>", "left", "announced"),
-        ("\\boxed{left}", "left", "marked"),
-        ("答案是左", "左", "announced"),
-    ],
-)
-def test_an_open_answer_is_all_of_a_reply_or_what_it_announces_at_its_edges(
-    response: str, value: str, how: str
-) -> None:
-    assert read_answer(response) == Parsed(value, how)
-
-
-def test_a_reply_without_words_has_no_answer() -> None:
-    for response in ("", " .!", None, "<answer></answer>"):
-        assert read_answer(response) == UNREAD
-        assert closed_is_right("left", response) == UNREAD
-    assert closed_is_right("left", "<answer>Left</answer>") == Parsed(True, "marked")
-    assert closed_is_right("left", "right") == Parsed(False, "reply")
-
-
 def test_open_scores_go_from_the_gold_to_the_answer() -> None:
     scores = open_scores("left lower lobe", "Answer: left lobe")
     assert scores["precision"] == 1.0
@@ -162,3 +106,37 @@ def test_a_decimal_point_does_not_end_a_sentence_and_no_gold_is_never_matched_by
     assert open_scores("", "") == dict.fromkeys(open_scores("x", "y"), 0.0)
     assert open_scores("", "left")["rouge1"] == 0.0
     assert open_scores("left lobe", "lobe left")["rouge1"] == approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "expected"),
+    [
+        ("right lobe", "right lobe", {"em": 1, "bleu1": 1, "precision": 1, "recall": 1, "f1": 1}),
+        ("right lobe", "the right lobe", {"em": 0, "precision": 2 / 3, "recall": 1, "f1": 0.8, "rouge1": 0.8}),
+        ("Lung cancer", "lung cancer.", {"em": 1, "bleu1": 1, "precision": 1, "recall": 1, "f1": 1}),
+        ("liver, heart", "liver heart", {"em": 0, "bleu1": 1, "precision": 1, "recall": 1, "f1": 1}),
+        ("CT", "computed tomography (ct)", {"em": 0, "precision": 1 / 3, "recall": 1, "f1": 0.5}),
+        ("肺", "肺部", {"em": 0, "precision": 0.5, "recall": 1, "bleu1": 0.5}),
+        ("x", "", {"em": 0, "bleu1": 0, "rouge1": 0, "rougel": 0, "f1": 0}),
+        ("x", ".", {"em": 0, "bleu1": 0, "rouge1": 0, "rougel": 0, "f1": 0}),
+        ("x", None, {"em": 0, "f1": 0}),
+        ("3.5 cm", "3.5 cm", {"em": 1, "rouge1": 1, "rouge2": 1}),
+    ],
+)
+def test_open_scores_have_their_right_names_and_never_stop(
+    gold: str, response: object, expected: dict[str, float]
+) -> None:
+    scores = open_scores(gold, response)
+    assert {name: scores[name] for name in expected} == approx(expected, abs=1e-6)
+
+
+def test_numbers_are_read_with_their_signs_and_separators() -> None:
+    assert number("$1,234.50") == 1234.5
+    assert number("50%") == 50
+    assert number(".5") == 0.5
+    assert number("6 $.") == 6
+    assert number("-3/4") == -0.75
+    assert number("1/0") is None
+    assert number("nan") is None
+    assert number("1_0") is None
+    assert number("lung") is None
