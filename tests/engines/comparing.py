@@ -1,4 +1,4 @@
-"""What two engines must have in common: everything but the time it took."""
+"""Comparison of two engines' runs: they are the same but for the time."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Doer:
             if not rest or not once.exists():
                 if rest:
                     once.touch()
-                await asyncio.sleep(0.1)  # whoever is beside it is under way
+                await asyncio.sleep(0.1)  # the other jobs are under way
                 os.kill(os.getpid(), signal.SIGKILL)
         if what == "print":
             print("a plug-in that prints", flush=True)  # noqa: T201

@@ -52,28 +52,6 @@ class Painter(Model):
         return Reply(picture=_picture(len(context.pictures), context.pictures[-1].size[0]))
 
 
-class Deadly(Model):
-    """The sketcher, but one puzzle is the death of the process that looks at it: `deaths` times, as the files in
-    `folder` count them. `victim` is how the digest of its first picture begins."""
-
-    def __init__(self, name: str = "", victim: str = "-", folder: str = "", deaths: int = 1) -> None:
-        super().__init__(name)
-        self._inner, self._victim, self._folder, self._deaths = Sketcher(), victim, Path(folder), deaths
-
-    def identity(self) -> dict[str, Any]:
-        return {"name": "deadly"}
-
-    async def say(self, context: Context, options: Options) -> Reply:
-        here = context.pictures[0].digest.startswith(self._victim)
-        if here and len(list(self._folder.iterdir())) < self._deaths:
-            (self._folder / os.urandom(8).hex()).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return await self._inner.say(context, options)
-
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return await self._inner.draw(context, options)
-
-
 class Slow(Model):
     """The sketcher, at a pace that does not depend on the machine."""
 
@@ -82,7 +60,7 @@ class Slow(Model):
         self._inner, self._seconds = Sketcher(), seconds
 
     def identity(self) -> dict[str, Any]:
-        return {"name": "slow"}
+        return {"name": type(self).__name__.lower()}
 
     async def say(self, context: Context, options: Options) -> Reply:
         await asyncio.sleep(self._seconds)
@@ -93,12 +71,28 @@ class Slow(Model):
         return await self._inner.draw(context, options)
 
 
-class Greedy(Model):
+class Deadly(Slow):
+    """The sketcher, but one puzzle is the death of the process that looks at it: `deaths` times, as the files in
+    `folder` count them. `victim` is how the digest of its first picture begins."""
+
+    def __init__(self, name: str = "", victim: str = "-", folder: str = "", deaths: int = 1) -> None:
+        super().__init__(name, 0)
+        self._victim, self._folder, self._deaths = victim, Path(folder), deaths
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        here = context.pictures[0].digest.startswith(self._victim)
+        if here and len(list(self._folder.iterdir())) < self._deaths:
+            (self._folder / os.urandom(8).hex()).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await super().say(context, options)
+
+
+class Greedy(Slow):
     """The sketcher, but one puzzle takes more memory than there is."""
 
     def __init__(self, name: str = "", victim: str = "-", megabytes: int = 0) -> None:
-        super().__init__(name)
-        self._inner, self._victim, self._megabytes = Sketcher(), victim, megabytes
+        super().__init__(name, 0)
+        self._victim, self._megabytes = victim, megabytes
 
     async def say(self, context: Context, options: Options) -> Reply:
         taken = []
@@ -106,4 +100,4 @@ class Greedy(Model):
             for _ in range(self._megabytes // 100):
                 taken.append(os.urandom(1_000_000) * 100)
                 await asyncio.sleep(0.05)
-        return await self._inner.say(context, options)
+        return await super().say(context, options)

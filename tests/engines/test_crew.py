@@ -20,10 +20,7 @@ ENTRY = "tests.engines.far:open_doer"
 @asynccontextmanager
 async def crew_of(size: int, places: int, recipe: str = "") -> AsyncIterator[Crew]:
     """One that hangs is red, not a test that never ends."""
-    async with (
-        asyncio.timeout(60),
-        Crew(lambda: ProcessWorker.start(ENTRY, recipe.encode()), size, places) as crew,
-    ):
+    async with asyncio.timeout(60), Crew(lambda: ProcessWorker.start(ENTRY, recipe.encode()), size, places) as crew:
         yield crew
 
 
@@ -55,13 +52,15 @@ async def test_all_places_of_all_workers_are_used_at_once(tmp_path: Path) -> Non
 async def test_a_place_is_not_given_twice(tmp_path: Path) -> None:
     async with crew_of(1, 2) as crew:
         playing = [asyncio.create_task(crew.play(f"meet {tmp_path} 3".encode())) for _ in range(3)]
-        await asyncio.sleep(1)
+        while len(list(tmp_path.iterdir())) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
         assert len(list(tmp_path.iterdir())) == 2, "the third one waits for a place"
         (tmp_path / "third").touch()
         await asyncio.gather(*playing)
 
 
-async def test_what_a_dead_worker_was_at_is_played_by_another(tmp_path: Path) -> None:
+async def test_the_jobs_of_a_dead_worker_are_run_by_another(tmp_path: Path) -> None:
     async with crew_of(2, 4) as crew:
         (before,) = await _all(crew, ["pid"])
         pids = await _all(crew, [f"die once {tmp_path / 'died'}", *["pid"] * 7])
@@ -69,13 +68,11 @@ async def test_what_a_dead_worker_was_at_is_played_by_another(tmp_path: Path) ->
         assert crew.lost == 1 and 1 <= crew.again <= 8
 
 
-async def test_a_job_that_kills_every_worker_is_given_up_and_those_beside_it_are_not_blamed(tmp_path: Path) -> None:
+async def test_a_job_that_kills_every_worker_is_given_up_and_its_neighbours_are_not_blamed(tmp_path: Path) -> None:
     """All share one worker, so the first deaths take all of them down."""
     async with crew_of(1, 8) as crew:
-        outcomes = await asyncio.gather(
-            *(crew.play(job) for job in (b"die", *[b"pid 0.4"] * 7)), return_exceptions=True
-        )
-        lost, *others = outcomes
+        jobs = [crew.play(job) for job in (b"die", *[b"pid 0.4"] * 7)]
+        lost, *others = await asyncio.gather(*jobs, return_exceptions=True)
         assert isinstance(lost, JobLost) and f"died {TRIES} times" in str(lost) and "signal 9" in str(lost)
         assert all(isinstance(pid, bytes) for pid in others)
         assert crew.lost == TRIES
@@ -98,13 +95,13 @@ async def test_a_worker_that_dies_with_nothing_to_do_is_replaced() -> None:
         ("die", "^workers die while they start: a worker process ended with exit code 7$"),
     ],
 )
-async def test_workers_that_cannot_start_end_it_in_one_line(recipe: str, said: str) -> None:
+async def test_workers_that_cannot_start_end_the_run_in_one_line(recipe: str, said: str) -> None:
     async with crew_of(2, 1, recipe) as crew:
         with pytest.raises(SketchmarkError, match=said):
             await crew.play(b"pid")
 
 
-async def test_what_is_printed_in_a_worker_is_no_outcome(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_output_of_a_worker_is_no_outcome(capfd: pytest.CaptureFixture[str]) -> None:
     async with crew_of(1, 1) as crew:
         assert (await _all(crew, ["print"]))[0].isdigit()
         assert await _all(crew, ["echo on"]) == ["on"]
@@ -112,7 +109,7 @@ async def test_what_is_printed_in_a_worker_is_no_outcome(capfd: pytest.CaptureFi
     assert said.out == "" and "a plug-in that prints" in said.err and "a library that writes" in said.err
 
 
-async def test_nobody_is_hired_for_nothing_and_nobody_is_left_behind(tmp_path: Path) -> None:
+async def test_no_worker_is_started_without_a_job_and_none_is_left_behind(tmp_path: Path) -> None:
     async with crew_of(2, 1, "die"):
         pass
     async with crew_of(1, 1) as crew:
@@ -120,7 +117,7 @@ async def test_nobody_is_hired_for_nothing_and_nobody_is_left_behind(tmp_path: P
     assert not _is_alive(int(pid))
 
 
-async def test_a_crew_that_is_broken_off_leaves_nobody_at_work(tmp_path: Path) -> None:
+async def test_a_crew_that_is_cancelled_leaves_no_worker(tmp_path: Path) -> None:
     pid = 0
 
     async def work() -> None:
@@ -139,7 +136,7 @@ async def test_a_crew_that_is_broken_off_leaves_nobody_at_work(tmp_path: Path) -
     assert pid and not _is_alive(pid)
 
 
-async def test_workers_tell_how_they_are_doing_and_what_the_dead_said_is_kept(tmp_path: Path) -> None:
+async def test_workers_report_their_state_and_reports_of_dead_ones_are_kept(tmp_path: Path) -> None:
     async with crew_of(1, 2) as crew:
         assert await crew.news() == ([], [])
         await _all(crew, ["echo a", "echo b"])
@@ -147,4 +144,4 @@ async def test_workers_tell_how_they_are_doing_and_what_the_dead_said_is_kept(tm
         assert said.endswith(b" 2") and left == []
         await _all(crew, [f"die once {tmp_path / 'died'}"])
         ((again,), left) = await crew.news()
-        assert left == [said] and again.endswith(b" 1"), "the next worker begins anew"
+        assert left == [said] and again.endswith(b" 1"), "the next worker starts again"

@@ -1,4 +1,4 @@
-"""Many jobs at once: never more than asked for, and none left running behind a failure."""
+"""Many jobs at once: never more than asked for, none left running behind a failure, the longest first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 import pytest
 
 from sketchmark.engines import play_all
+from sketchmark.engines import longest_first
 
 
 class Jobs:
@@ -30,7 +31,7 @@ class Jobs:
 
 
 class Hall:
-    """Where jobs are played: counts who is inside, and keeps everyone until the doors open."""
+    """The place where jobs run: it counts them, and keeps them until the doors open."""
 
     def __init__(self, expected: int) -> None:
         self.inside, self.most = 0, 0
@@ -55,6 +56,13 @@ class Hall:
             self.inside -= 1
         self.left.append(job)
         return job * 10
+
+
+@pytest.fixture
+def open_hall() -> Hall:
+    hall = Hall(1)
+    hall.doors.set()
+    return hall
 
 
 async def _all(jobs: Iterable[int | None], play: Callable[[int], Awaitable[int]], concurrency: int) -> list[int]:
@@ -95,25 +103,19 @@ async def test_a_place_that_becomes_free_is_taken_while_the_others_go_on() -> No
 
     outcomes = await _all(range(6), play, 2)
     assert started == [0, 1, 2, 3, 4, 5]
-    assert outcomes[:4] == [1, 2, 3, 4] and set(outcomes[4:]) == {0, 5}, "whoever is done first comes first"
+    assert outcomes[:4] == [1, 2, 3, 4] and set(outcomes[4:]) == {0, 5}, "the job that ends first comes first"
 
 
-async def test_one_at_a_time_keeps_the_order() -> None:
-    hall = Hall(1)
-    hall.doors.set()
-    assert await _all(Jobs(5), hall.play, 1) == [0, 10, 20, 30, 40]
-    assert hall.left == [0, 1, 2, 3, 4]
+async def test_one_at_a_time_keeps_the_order_and_passes_over_what_is_finished(open_hall: Hall) -> None:
+    assert await _all([None, 0, 1, None, None, 2, 3, None], open_hall.play, 1) == [0, 10, 20, 30]
+    assert open_hall.left == [0, 1, 2, 3]
+    assert await _all(Jobs(0), open_hall.play, 4) == []
 
 
-async def test_jobs_are_drawn_beside_the_event_loop_and_not_in_it() -> None:
-    jobs, hall = Jobs(4), Hall(1)
-    hall.doors.set()
-    await _all(jobs, hall.play, 2)
+async def test_jobs_are_drawn_off_the_event_loop(open_hall: Hall) -> None:
+    jobs = Jobs(4)
+    await _all(jobs, open_hall.play, 2)
     assert jobs.threads and threading.get_ident() not in jobs.threads
-
-
-async def test_no_jobs_bring_nothing() -> None:
-    assert await _all(Jobs(0), Hall(1).play, 4) == []
 
 
 async def test_an_error_in_one_job_ends_the_others_before_it_is_raised() -> None:
@@ -136,7 +138,7 @@ async def test_an_error_while_drawing_ends_the_jobs_that_are_under_way() -> None
     assert hall.inside == 0 and hall.left == []
 
 
-async def test_whoever_stops_listening_ends_the_jobs() -> None:
+async def test_a_closed_iterator_ends_the_jobs() -> None:
     hall = Hall(2)
 
     async def play(job: int) -> int:
@@ -159,8 +161,8 @@ async def test_a_run_that_is_cancelled_ends_its_jobs() -> None:
     assert sorted(hall.cancelled) == [0, 1] and hall.left == []
 
 
-async def test_where_several_jobs_fail_at_once_one_error_is_raised_and_none_is_left_over() -> None:
-    """asyncio prints the traceback of a failed task that nobody looked at."""
+async def test_several_failures_at_once_raise_one_error_and_leave_none_over() -> None:
+    """asyncio prints the traceback of a failed task whose result was not read."""
     left_over: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: left_over.append(context))
     together = asyncio.Barrier(3)
@@ -175,7 +177,7 @@ async def test_where_several_jobs_fail_at_once_one_error_is_raised_and_none_is_l
     assert left_over == []
 
 
-async def test_whoever_ends_a_run_that_looks_through_what_is_finished_does_not_wait_until_it_is_through() -> None:
+async def test_a_cancelled_run_does_not_look_through_all_finished_jobs() -> None:
     many, looked_at, looked = 2_000_000, 0, threading.Event()
 
     def supply() -> Iterator[int | None]:
@@ -197,7 +199,39 @@ async def test_whoever_ends_a_run_that_looks_through_what_is_finished_does_not_w
     assert 0 < looked_at < many
 
 
-async def test_what_needs_no_playing_is_passed_over() -> None:
-    hall = Hall(1)
-    hall.doors.set()
-    assert await _all([None, 1, None, None, 2, None], hall.play, 1) == [10, 20]
+# The order of jobs
+
+
+@pytest.mark.parametrize(
+    ("lengths", "ahead", "order"),
+    [
+        ([1, 2, 3, 4, 5, 6, 1, 1], 3, [1, 3, 5, 6, 4, 2, 1, 1]),
+        ([1, 3, 2, 5], 0, [1, 3, 2, 5]),
+        ([3, 1, None, 0, 2, None, 4], 2, [3, None, 0, 2, None, 4, 1]),  # 0: a job of unknown length
+    ],
+)
+def test_the_longest_job_in_sight_comes_first(lengths: list[int | None], ahead: int, order: list[int | None]) -> None:
+    assert list(longest_first(iter(lengths), lambda job: job or None, ahead)) == order
+
+
+def test_the_last_jobs_are_the_shortest_and_equal_lengths_keep_their_order() -> None:
+    lengths = [5, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9]
+    ordered = [length or 0 for length in longest_first(iter(lengths), lambda job: job, 6)]
+    assert sorted(ordered) == sorted(lengths) and ordered[-7:] == sorted(ordered[-7:], reverse=True)
+    assert "".join(job or "" for job in longest_first(iter("abcd"), lambda job: 2, 3)) == "abcd"
+
+
+def test_the_first_job_does_not_wait_until_all_are_made_and_few_are_held() -> None:
+    drawn: list[int] = []
+
+    def supply() -> Iterator[int]:
+        for number in range(1000):
+            drawn.append(number)
+            yield number + 1
+
+    jobs = longest_first(supply(), lambda job: job, 8)
+    ahead = []
+    for given in range(1, 40):
+        next(jobs)
+        ahead.append(len(drawn) - given)
+    assert ahead[0] <= 1 and max(ahead) == 8

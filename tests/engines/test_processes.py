@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import sketchmark
+from sketchmark.api import prepare
+from sketchmark.models import load_model
+from sketchmark.commands.run import run_command as command
+from sketchmark.errors import BadInput, UnknownName
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
-from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder import RunFolder
-from sketchmark.models import load_model
-from sketchmark.runs import prepare
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 
 INCLUDED = [PLUG_IN, ROWS]
@@ -70,7 +74,7 @@ def test_a_worker_that_dies_costs_nothing_and_the_summary_says_so(
 
 
 @pytest.mark.slow
-def test_an_episode_that_kills_every_worker_fails_alone_and_is_played_again_by_the_next_start(tmp_path: Path) -> None:
+def test_an_episode_that_kills_every_worker_fails_alone_and_is_rerun_by_the_next_invocation(tmp_path: Path) -> None:
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     arguments = {"victim": first_picture(3), "folder": str(deaths), "deaths": 3}
@@ -85,7 +89,7 @@ def test_an_episode_that_kills_every_worker_fails_alone_and_is_played_again_by_t
     assert folder.results().tasks["maze.direct"].n == 8 and len(list(deaths.iterdir())) == 3
 
 
-def test_a_judge_is_asked_by_the_run_itself(tmp_path: Path) -> None:
+def test_a_judge_is_called_by_the_run_itself(tmp_path: Path) -> None:
     class Judge(Model):
         calls = 0
 
@@ -95,7 +99,7 @@ def test_a_judge_is_asked_by_the_run_itself(tmp_path: Path) -> None:
 
     judged = tmp_path / "judged.py"
     judged.write_text(
-        "from sketchmark import Options, Scores\nfrom sketchmark.episode.sample import of\n"
+        "from sketchmark import Options, Scores\nfrom sketchmark.parts import of\n"
         "async def ask(sample, episode, grading):\n"
         "    verdict = await grading.judge.say(of(episode.answer), Options())\n"
         "    return Scores({'right': float(verdict.text == 'yes')})\n"
@@ -117,18 +121,17 @@ def test_the_cost_limit_holds_for_all_workers_together(tmp_path: Path) -> None:
         "player/solver", "maze", engine="processes", limit=200, prices=prices, max_cost=20, concurrency=4,
         output_path=tmp_path / "run", no_cache=True,
     )  # fmt: skip
-    folder = prepared.play()
-    episodes = len(list(folder.episodes("maze.direct")))
-    assert prepared.options.budget.used_up and 0 < episodes < 30
+    episodes = list(prepared.play().episodes("maze.direct"))
+    assert prepared.options.budget.used_up and 0 < len(episodes) < 30
 
 
 def _running(tmp_path: Path) -> subprocess.Popen[str]:
     """A run on two workers, some episodes into it."""
-    command = [sys.executable, "-m", "sketchmark", "run", "--include", str(PLUG_IN), "--model", "slow"]
-    command += ["--tasks", "maze", "--mode", "visual_cot", "--limit", "60", "--concurrency", "4", "--no-cache"]
-    command += ["--engine", "processes", "--replicas", "2", "--output-path", str(tmp_path / "run"), "--quiet"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    path, deadline = tmp_path / "run/episodes/maze.visual_cot.jsonl", time.monotonic() + 60
+    asked = [sys.executable, "-m", "sketchmark", "run", "--include", str(PLUG_IN), "--model", "slow"]
+    asked += ["--tasks", "maze", "--mode", "visual_cot", "--limit", "60", "--concurrency", "4", "--no-cache"]
+    asked += ["--engine", "processes", "--replicas", "2", "--output-path", str(tmp_path / "run"), "--quiet"]
+    process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path, deadline = tmp_path / "run/episodes/maze.visual_cot.jsonl", time.monotonic() + 180
     while time.monotonic() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 2):
         time.sleep(0.02)
     assert process.poll() is None, "it ended before it could be ended"
@@ -172,31 +175,27 @@ def test_however_a_run_ends_no_worker_is_left_and_it_can_be_resumed(
 
 
 @pytest.mark.parametrize(
-    ("model", "limit", "engine"), [("player/random", 500, "processes"), ("player/random", 5, "local")]
+    ("model", "tasks", "limit", "cores", "engine"),
+    [
+        ("player/random", "maze", 500, 2, "processes"),
+        ("player/random", "maze", 5, 2, "local"),
+        ("player/random", "maze", 500, 1, "local"),
+        ("slow", "maze", 100000, 2, "local"),
+        ("player/random", "rows", 100000, 2, "local"),
+        (load_model("player/solver"), "maze", 5000, 2, "local"),
+    ],
 )
-def test_processes_are_taken_where_they_pay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, limit: int, engine: str
+def test_processes_are_used_for_many_samples_that_players_make(
+    monkeypatch: pytest.MonkeyPatch, model: Any, tasks: str, limit: int, cores: int, engine: str
 ) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1}, raising=False)
-    assert prepare(model, "maze", limit=limit).options.engine.name == engine
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0}, raising=False)
-    assert prepare(model, "maze", limit=limit).options.engine.name == "local"
-
-
-def test_a_model_that_is_no_player_and_data_that_are_read_stay_in_this_process() -> None:
-    included: dict[str, Any] = {"include": INCLUDED, "trust_code": True, "limit": 100000}
-    assert prepare("slow", "maze", **included).options.engine.name == "local"
-    assert prepare("player/random", "rows", **included).options.engine.name == "local"
-
-
-def test_an_instance_plays_in_this_process(tmp_path: Path) -> None:
-    mine = load_model("player/solver")
-    assert prepare(mine, "maze", limit=5000).options.engine.name == "local"
-    with pytest.raises(BadInput, match="engine processes makes the model anew in every worker"):
-        prepare(mine, "maze", engine="processes")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)), raising=False)
+    prepared = prepare(model, tasks, limit=limit, include=INCLUDED, trust_code=True)
+    assert prepared.options.engine.name == engine
 
 
 def test_options_that_do_nothing_are_refused() -> None:
+    with pytest.raises(BadInput, match="engine processes makes the model anew in every worker"):
+        prepare(load_model("player/solver"), "maze", engine="processes")
     with pytest.raises(UnknownName, match="no engine named 'rya'"):
         prepare("player/solver", "maze", engine="rya")
     with pytest.raises(BadInput, match="add --engine ray"):
@@ -208,7 +207,7 @@ def test_options_that_do_nothing_are_refused() -> None:
 MADE_HERE = """
 import os
 from sketchmark import Sample
-from sketchmark.episode.sample import Draft, Drafts
+from sketchmark.parts import Draft, Drafts
 
 def make(number):
     if str(os.getpid()) != os.environ["RUN_IS"]:
@@ -245,3 +244,37 @@ def test_limits_of_the_whole_run_are_shared_out(tmp_path: Path) -> None:
     recipe = Recipe({}, {})
     assert (_shared_out(recipe, 8, 16), recipe.at_once, recipe.model_args) == (8, 2, {})
     assert _shared_out(Recipe({}, {}), 8, 4) == 4
+
+
+# docs/scale.md
+
+
+PAGE = (Path(__file__).parents[2] / "docs/scale.md").read_text("utf-8")
+
+
+def test_the_rayjob_is_yaml_and_its_entrypoint_a_command_of_ours() -> None:
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    job = yaml.safe_load(block)
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    head, (workers,) = (
+        job["spec"]["rayClusterSpec"]["headGroupSpec"],
+        job["spec"]["rayClusterSpec"]["workerGroupSpecs"],
+    )
+    for group in (head, workers):
+        (container,) = group["template"]["spec"]["containers"]
+        assert container["image"] and container["resources"]["limits"]
+    _parses(job["spec"]["entrypoint"])
+
+
+def test_every_command_on_the_page_is_one_that_sketchmark_takes() -> None:
+    plain = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL).replace("\\\n", " ")
+    commands = re.findall(r"^ {4}.*?(sketchmark run .*)$", plain, re.MULTILINE)
+    assert len(commands) == 6
+    for line in commands:
+        _parses(line)
+
+
+def _parses(line: str) -> None:
+    program, sub, *arguments = shlex.split(line)
+    assert (program, sub) == ("sketchmark", "run")
+    command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))

@@ -1,4 +1,4 @@
-"""One hub for all tests here, and a `sketchmark` in a process of its own: the clients read their settings when they
+"""One hub for all tests here, and a `sketchmark` in a separate process: the clients read their settings when they
 are imported."""
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def hub(_served: Hub) -> Iterator[Hub]:
 
 @dataclass
 class Machine:
-    """A computer with caches of its own that knows no hub but ours."""
+    """A computer with separate caches that knows no hub but ours."""
 
     home: Path
     hub: Hub
@@ -53,15 +54,8 @@ class Machine:
         }
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            env=self.environment,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        how: Any = {"env": self.environment, "cwd": self.home, "capture_output": True, "text": True, "timeout": 300}
+        return subprocess.run([sys.executable, *arguments], check=False, **how)
 
     def play(self, tasks: str, *more: str, out: str = "run") -> subprocess.CompletedProcess[str]:
         """`sketchmark run` with a model that needs nothing."""

@@ -62,9 +62,8 @@ class Hub:
 
     def publish(self, repo: str, folder: Path, card: dict[str, Any] | None = None) -> None:
         """A folder as a repository; `card` is what the head of its README says of configurations and splits."""
-        files = {
-            path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-        }
+        found = [path for path in folder.rglob("*") if path.is_file()]
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
         if card is not None:
             files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n# A data set\n".encode()
         self.repositories[repo] = {".gitattributes": b"*.parquet filter=lfs\n", **files}
@@ -129,57 +128,42 @@ class _Handler(BaseHTTPRequestHandler):
     def _api(self, repo: str, kind: str, rest: str, body: bytes) -> None:
         files = self.hub.repositories.get(repo)
         if files is None:
-            return self._json({"error": "Repository not found"}, 404, {"X-Error-Code": "RepoNotFound"})
+            return self._missing("Repo")
         if kind == "tree":
             return self._json(_tree(files, rest))
         if kind == "paths-info":
             asked = json.loads(body)["paths"]
             return self._json([_entry(name, files[name]) for name in asked if name in files])
         head = files.get("README.md", b"").decode().split("---\n")
-        return self._json(
-            {
-                "_id": "1",
-                "id": repo,
-                "sha": REVISION,
-                "private": False,
-                "gated": "manual" if repo in self.hub.gated else False,
-                "disabled": False,
-                "downloads": 0,
-                "likes": 0,
-                "tags": [],
-                "lastModified": "2026-01-01T00:00:00.000Z",
-                "createdAt": "2026-01-01T00:00:00.000Z",
-                "cardData": yaml.safe_load(head[1]) if len(head) > 1 else {},
-                "siblings": [{"rfilename": name, "size": len(files[name])} for name in sorted(files)],
-            }
-        )
+        about: dict[str, Any] = {"_id": "1", "id": repo, "sha": REVISION, "private": False, "disabled": False}
+        about |= {"gated": "manual" if repo in self.hub.gated else False, "downloads": 0, "likes": 0, "tags": []}
+        about |= dict.fromkeys(("lastModified", "createdAt"), "2026-01-01T00:00:00.000Z")
+        about["cardData"] = yaml.safe_load(head[1]) if len(head) > 1 else {}
+        about["siblings"] = [{"rfilename": name, "size": len(files[name])} for name in sorted(files)]
+        return self._json(about)
 
     def _file(self, repo: str, name: str, cut_after: int) -> None:
         files = self.hub.repositories.get(repo)
         if files is None:
-            self._json({"error": "Repository not found"}, 404, {"X-Error-Code": "RepoNotFound"})
-            return
+            return self._missing("Repo")
         if repo in self.hub.gated and self.asked.token != self.hub.gated[repo]:
             status = 403 if self.asked.token else 401
-            self._json({"error": f"Access to {repo} is restricted"}, status, {"X-Error-Code": "GatedRepo"})
-            return
+            return self._json({"error": f"Access to {repo} is restricted"}, status, {"X-Error-Code": "GatedRepo"})
         if name not in files:
-            self._json({"error": "Entry not found"}, 404, {"X-Error-Code": "EntryNotFound"})
-            return
+            return self._missing("Entry")
         data = files[name]
         start, end = 0, len(data)
-        if span := re.fullmatch(r"bytes=(\d+)-(\d*)", self.asked.range):
-            start, end = int(span[1]), min(len(data), int(span[2]) + 1 if span[2] else len(data))
-        headers = {
-            "ETag": f'"{etag(data)}"',
-            "X-Repo-Commit": REVISION,
-            "X-Linked-Size": str(len(data)),
-            "X-Linked-Etag": f'"{etag(data)}"',
-            "Accept-Ranges": "bytes",
-        }
+        tag = f'"{etag(data)}"'
+        headers = {"ETag": tag, "X-Linked-Etag": tag, "X-Repo-Commit": REVISION}
+        headers |= {"X-Linked-Size": str(len(data)), "Accept-Ranges": "bytes"}
+        span = re.fullmatch(r"bytes=(\d+)-(\d*)", self.asked.range)
         if span:
+            start, end = int(span[1]), min(len(data), int(span[2]) + 1 if span[2] else len(data))
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
-        self._answer(206 if span else 200, data[start:end], headers, cut_after)
+        return self._answer(206 if span else 200, data[start:end], headers, cut_after)
+
+    def _missing(self, kind: str) -> None:
+        self._json({"error": f"{kind} not found"}, 404, {"X-Error-Code": f"{kind}NotFound"})
 
     def _json(self, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
         kind = {"Content-Type": "application/json"}
@@ -203,13 +187,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _entry(name: str, data: bytes) -> dict[str, Any]:
-    return {
-        "type": "file",
-        "path": name,
-        "size": len(data),
-        "oid": etag(data)[:40],
-        "lfs": {"oid": etag(data), "size": len(data), "pointerSize": 130},
-    }
+    oid, size = etag(data), len(data)
+    large = {"oid": oid, "size": size, "pointerSize": 130}
+    return {"type": "file", "path": name, "size": size, "oid": oid[:40], "lfs": large}
 
 
 def _tree(files: dict[str, bytes], folder: str) -> list[dict[str, Any]]:

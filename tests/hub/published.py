@@ -39,9 +39,8 @@ def sharded(folder: Path, split: str, rows: list[dict[str, Any]], shards: int) -
 
 
 def _mmsi(root: Path) -> dict[str, Any]:
-    """Pictures are bytes in a list; the card gives the one file its split."""
-    rows = [mmsi.row(number, "MSR", raw=True) for number in range(4)]
-    mmsi.write(root / "MMSI_Bench.parquet", rows)
+    """Images are bytes in a list; the card gives the one file its split."""
+    mmsi.write(root / "MMSI_Bench.parquet", [mmsi.row(number, "MSR", raw=True) for number in range(4)])
     return card(default=[("test", "MMSI_Bench.parquet")])
 
 
@@ -51,15 +50,10 @@ def _unig2u(root: Path) -> None:
 
 
 def _uni_mmmu(root: Path) -> dict[str, Any]:
-    rows = {
-        "jigsaw": uni_mmmu.jigsaw_rows(),
-        "maze": uni_mmmu.maze_rows(),
-        "sliding": uni_mmmu.sliding_rows(),
-        "geometry": uni_mmmu.geometry_rows(),
-    }
-    for name, found in rows.items():
-        sharded(root / name, "test", found, 1)
-    return card(**{name: [("test", f"{name}/test-*")] for name in rows})
+    names = ("jigsaw", "maze", "sliding", "geometry")
+    for name in names:
+        sharded(root / name, "test", getattr(uni_mmmu, f"{name}_rows")(), 1)
+    return card(**{name: [("test", f"{name}/test-*")] for name in names})
 
 
 def _mmmu(root: Path) -> dict[str, Any]:
@@ -67,9 +61,8 @@ def _mmmu(root: Path) -> dict[str, Any]:
         for split, count in (("dev", 1), ("validation", 3), ("test", 2)):
             rows = [fixtures.mmmu_row(f"{split}_{subject}_{number}") for number in range(1, count + 1)]
             sharded(root / subject, split, rows, 1)
-    return card(
-        **{name: [(split, f"{name}/{split}-*") for split in ("dev", "validation", "test")] for name in SUBJECTS}
-    )
+    splits = ("dev", "validation", "test")
+    return card(**{name: [(split, f"{name}/{split}-*") for split in splits] for name in SUBJECTS})
 
 
 def _mmmu_pro(root: Path) -> dict[str, Any]:
@@ -83,11 +76,9 @@ def _mmmu_pro(root: Path) -> dict[str, Any]:
 
 
 def _vqa(root: Path) -> dict[str, Any]:
-    """A train split beside the test split, which is in two shards."""
-    rows = [
-        {"image": fixtures.cell(fixtures.png(number)), "question": f"is this {number}?", "answer": "yes"}
-        for number in range(6)
-    ]
+    """A train split and a test split, which is in two shards."""
+    asked = [(fixtures.cell(fixtures.png(number)), f"is this {number}?") for number in range(6)]
+    rows = [{"image": image, "question": question, "answer": "yes"} for image, question in asked]
     sharded(root / "data", "train", rows, 1)
     sharded(root / "data", "test", rows, 2)
     return card(default=[("train", "data/train-*"), ("test", "data/test-*")])

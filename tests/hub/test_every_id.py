@@ -32,12 +32,12 @@ def layouts() -> list[str]:
 
 
 def means(run: Path) -> dict[str, Any]:
-    """What a run found, for each cell: its scores, and how many episodes were played and failed."""
+    """Return the scores and the counts of episodes and failures of each cell."""
     cells: dict[str, Any] = json.loads((run / "results.json").read_text())["tasks"]
     return {name: {key: cell[key] for key in ("metrics", "episodes", "failures")} for name, cell in cells.items()}
 
 
-def test_every_task_is_told_the_limit_or_is_not_on_the_hub() -> None:
+def test_every_task_on_the_hub_takes_the_limit() -> None:
     catalog = Catalog()
     told = {name for name in catalog.task_names() if "limit" in catalog.task(name).source_parameters()}
     assert told == set(catalog.task_names()) - NOT_ON_THE_HUB
@@ -56,7 +56,7 @@ def test_two_samples_of_every_layout_come_from_the_hub(machine: Machine, hub: Hu
 
 
 @pytest.mark.slow
-def test_whole_sets_are_downloaded_once_of_their_split_alone_and_work_offline(machine: Machine, hub: Hub) -> None:
+def test_whole_datasets_are_downloaded_once_by_split_and_work_offline(machine: Machine, hub: Hub) -> None:
     whole = {json.dumps(Catalog().task(name).declared.source["use"]): name for name in layouts()}
     tasks = ",".join([*whole.values(), "mmmu_art"])
     machine.play(tasks)

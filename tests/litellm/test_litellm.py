@@ -1,6 +1,6 @@
 """litellm's own client and checks against our server: chat, drawings in every shape it reads, and responses.
 
-It pins an older OpenAI SDK, so it has an environment of its own (`make test-litellm`)."""
+It pins an older OpenAI SDK, so it has a separate environment (`make test-litellm`)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_red(encoded: str) -> bool:
     return picture.image().getpixel((0, 0)) == (255, 0, 0)
 
 
-def test_a_text_of_chat(litellm: Any, there: dict[str, str]) -> None:
+def test_a_chat_returns_a_text(litellm: Any, there: dict[str, str]) -> None:
     said = litellm.completion(messages=shown(), **there).choices[0].message.content
     assert json.loads(said)["parts"] == [["task", "text", "turn it"], ["task", "picture", RED.identity]]
 
@@ -58,7 +58,7 @@ def test_a_drawing_in_chat_has_text_and_images(litellm: Any, there: dict[str, st
     assert is_red(image["image_url"]["url"])
 
 
-def test_a_picture_alone_is_had_by_asking_for_both(litellm: Any) -> None:
+def test_an_image_without_text_is_returned_for_both_modalities(litellm: Any) -> None:
     with serving(Painter(RED)) as url:
         where = {"model": "openai/painter", "api_base": url, "api_key": "any"}
         message = litellm.completion(messages=shown(), modalities=["image", "text"], **where).choices[0].message
@@ -72,7 +72,7 @@ def test_a_drawing_that_it_sends_back_is_heard(litellm: Any, there: dict[str, st
         assert json.loads(said)["parts"][-1] == ["model", "picture", RED.identity]
 
 
-def test_a_drawing_in_a_stream(litellm: Any, there: dict[str, str]) -> None:
+def test_a_stream_holds_a_drawing(litellm: Any, there: dict[str, str]) -> None:
     chunks = litellm.completion(messages=shown(), modalities=["image", "text"], stream=True, **there)
     images = [image for chunk in chunks for image in getattr(chunk.choices[0].delta, "images", None) or ()]
     assert [is_red(image["image_url"]["url"]) for image in images] == [True]

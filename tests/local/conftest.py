@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,21 +17,14 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@pytest.fixture(scope="session")
-def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.make_llava(tmp_path_factory.mktemp("llava"))
+def _made_once(make: Callable[[Path], Path]) -> Any:
+    name = make.__name__.removeprefix("make_")
+
+    @pytest.fixture(scope="session", name=name)
+    def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+        return make(tmp_path_factory.mktemp(name))
+
+    return made
 
 
-@pytest.fixture(scope="session")
-def idefics3(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.make_idefics3(tmp_path_factory.mktemp("idefics3"))
-
-
-@pytest.fixture(scope="session")
-def janus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.make_janus(tmp_path_factory.mktemp("janus"))
-
-
-@pytest.fixture(scope="session")
-def emu3(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.make_emu3(tmp_path_factory.mktemp("emu3"))
+llava, idefics3, janus, emu3 = map(_made_once, (tiny.make_llava, tiny.make_idefics3, tiny.make_janus, tiny.make_emu3))

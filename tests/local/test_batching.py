@@ -1,8 +1,14 @@
+"""Calls that share batches, and memory that really runs out in a process that may not grow."""
+
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -45,25 +51,25 @@ class Worker:
         return list(await asyncio.gather(*(self.batcher.submit(job, "same") for job in jobs)))
 
 
-async def test_concurrent_jobs_share_batches_up_to_the_limit() -> None:
+async def test_concurrent_jobs_share_batches_up_to_the_limit_within_their_group() -> None:
     worker = Worker(limit=4)
     assert await worker.all(list(range(10))) == [2 * i for i in range(10)]
     assert worker.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
-
-
-async def test_groups_are_never_mixed() -> None:
     worker = Worker(limit=4)
     await asyncio.gather(*(worker.batcher.submit(i, i % 2) for i in range(6)))
     assert worker.batches == [[0, 2, 4], [1, 3, 5]]
 
 
-async def test_jobs_that_come_while_a_batch_runs_share_the_next_one() -> None:
+async def test_jobs_that_come_while_a_batch_runs_share_the_next_one_unless_they_are_cancelled() -> None:
     worker = Worker(limit=4)
     worker.free.clear()
     first = asyncio.create_task(worker.batcher.submit(0, "same"))
     await asyncio.sleep(0.1)
+    given_up = asyncio.create_task(worker.batcher.submit(9, "same"))
     later = asyncio.create_task(worker.all([1, 2, 3]))
     await asyncio.sleep(0.1)
+    given_up.cancel()
+    await asyncio.sleep(0.05)
     worker.free.set()
     assert [await first, await later] == [0, [2, 4, 6]]
     assert worker.batches == [[0], [1, 2, 3]]
@@ -78,30 +84,12 @@ async def test_a_memory_error_halves_until_it_fits_and_frees_memory_each_time() 
 
 async def test_one_bad_job_fails_alone() -> None:
     worker = Worker(limit=4)
-    outcomes = await asyncio.gather(
-        *(worker.batcher.submit(job, "same") for job in (1, 13, 3)), return_exceptions=True
-    )
-    assert outcomes[::2] == [2, 6]
-    assert isinstance(outcomes[1], CallFailed)
-    assert "unlucky" in str(outcomes[1])
+    calls = [worker.batcher.submit(job, "same") for job in (1, 13, 3)]
+    one, bad, three = await asyncio.gather(*calls, return_exceptions=True)
+    assert [one, three] == [2, 6] and isinstance(bad, CallFailed) and "unlucky" in str(bad)
 
 
-async def test_a_caller_that_gave_up_takes_no_place() -> None:
-    worker = Worker(limit=4)
-    worker.free.clear()
-    first = asyncio.create_task(worker.batcher.submit(0, "same"))
-    await asyncio.sleep(0.1)
-    given_up = asyncio.create_task(worker.batcher.submit(1, "same"))
-    other = asyncio.create_task(worker.batcher.submit(2, "same"))
-    await asyncio.sleep(0.05)
-    given_up.cancel()
-    await asyncio.sleep(0.05)
-    worker.free.set()
-    assert [await first, await other] == [0, 4]
-    assert worker.batches == [[0], [2]]
-
-
-async def test_a_worker_that_cannot_even_clean_up_leaves_nobody_waiting() -> None:
+async def test_a_worker_that_cannot_clean_up_leaves_no_call_waiting() -> None:
     worker = Worker(limit=4, room=0)
 
     def broken() -> None:
@@ -116,9 +104,83 @@ async def test_a_worker_that_cannot_even_clean_up_leaves_nobody_waiting() -> Non
     assert all(isinstance(outcome, CallFailed) for outcome in outcomes)
 
 
-async def test_a_model_that_was_closed_tells_who_still_asks() -> None:
+async def test_a_call_to_a_closed_model_fails() -> None:
     worker = Worker(limit=4)
     worker.batcher._executor.shutdown()
     async with asyncio.timeout(5):
         with pytest.raises(CallFailed, match="shutdown"):
             await worker.batcher.submit(1, "same")
+
+
+# Memory
+
+
+CRAMPED = """
+import asyncio, json, resource, sys
+from pathlib import Path
+
+import torch
+from sketchmark.errors import CallFailed
+from sketchmark.models.base import Options
+from sketchmark.models.transformers_chat import TransformersChat
+from sketchmark.parts import of
+
+torch.set_num_threads(1)
+SHORT = Options(max_new_tokens=2)
+
+
+def allow(more):
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + more * 2**20, resource.RLIM_INFINITY))
+
+
+async def main(weights):
+    # Eager attention holds a matrix of all positions by all positions for each row of a batch.
+    model = TransformersChat(weights, device="cpu", attn_implementation="eager")
+    texts = [letter * 700 for letter in "abcdefgh"]
+    alone = [(await model.say(of(text), SHORT)).text for text in texts]
+    allow(130)
+    together = await asyncio.gather(*(model.say(of(text), SHORT) for text in texts))
+    limit = model._saying.limit
+    outcomes = await asyncio.gather(*(model.say(of("x" * n), SHORT) for n in (9, 7000, 11)), return_exceptions=True)
+    after = await model.say(of(texts[0]), SHORT)
+    huge = outcomes[1]
+    await model.close()
+    print(json.dumps({
+        "same": [reply.text for reply in together] == alone,
+        "limit": limit,
+        "others": [type(outcome).__name__ for outcome in (outcomes[0], outcomes[2])],
+        "huge": [huge.kind, huge.stops_run, str(huge)] if isinstance(huge, CallFailed) else repr(huge),
+        "after": after.text == alone[0],
+    }))
+
+
+asyncio.run(main(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the size of a process is read from /proc")
+def test_a_batch_that_runs_out_is_halved_and_a_call_that_runs_out_alone_fails_alone(llava: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", CRAMPED, str(llava)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    found = json.loads(ran.stdout)
+    assert found["same"] and found["limit"] < 8
+    assert found["others"] == ["Reply", "Reply"] and found["after"]
+    kind, stops, told = found["huge"]
+    assert (kind, stops) == ("out_of_memory", False)
+    assert "max_new_tokens" in told and "device_map" in told
+
+
+def test_out_of_memory_is_distinguished_from_other_errors() -> None:
+    import torch
+
+    from sketchmark.models.providers.weights import _hint, out_of_memory
+
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**50, dtype=torch.float64)
+    assert out_of_memory(caught.value) and "does not fit into memory" in _hint(caught.value)
+    with pytest.raises(MemoryError) as full:
+        bytearray(2**60)
+    assert out_of_memory(full.value)
+    assert out_of_memory(torch.OutOfMemoryError("CUDA out of memory"))
+    assert not out_of_memory(RuntimeError("the shapes do not fit"))

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
+from sketchmark.episode.model import Options, Reply
 from sketchmark.models.providers.hf import TransformersChat
+from sketchmark.episode.sample import Context, Part, of
 from tests.local import tiny
-from tests.local.contexts import BLUE, MIXED, RED
+from tests.local.tiny import BLUE, MIXED, RED
 
 pytestmark = pytest.mark.local
 
@@ -53,10 +53,12 @@ async def test_a_batch_of_mixed_lengths_says_the_same_as_one_by_one(
     await model.close()
 
 
-async def test_the_pictures_and_their_order_matter(llava: Path) -> None:
+async def test_images_their_order_and_the_author_of_a_text_matter(llava: Path) -> None:
     model = TransformersChat(str(llava))
+    own = Context((Part("Plan."), Part("I go up.", "model"), Part("Now?")))
     contexts = [of(RED, BLUE, "?"), of(BLUE, RED, "?"), of(RED, "?", BLUE), of(RED, RED, "?")]
     assert len({reply.text for reply in await together(model, contexts)}) == 4
+    assert len({reply.text for reply in await together(model, [own, of("Plan.", "I go up.", "Now?")])}) == 2
 
 
 async def test_the_answer_is_the_same_each_time_at_temperature_0(llava: Path) -> None:
@@ -64,7 +66,7 @@ async def test_the_answer_is_the_same_each_time_at_temperature_0(llava: Path) ->
     assert await together(first, MIXED) == (await together(second, MIXED[::-1]))[::-1]
 
 
-async def test_a_seeded_sample_repeats_whatever_runs_beside_it(llava: Path) -> None:
+async def test_a_seeded_sample_repeats_in_any_batch(llava: Path) -> None:
     model = TransformersChat(str(llava))
     warm = Options(max_new_tokens=16, temperature=1.5, seed=4)
     alone = await model.say(MIXED[0], warm)
@@ -112,12 +114,10 @@ async def test_a_batch_that_does_not_fit_is_halved_and_the_limit_stays(llava: Pa
 
     weights.forward = cramped
     sizes = batch_sizes(model)
-    assert await together(model, MIXED) == expected
-    assert max(sizes) == 5
-    assert model._saying.limit == 2
-    sizes.clear()
-    assert await together(model, MIXED) == expected
-    assert max(sizes) == 2
+    for most in (5, 2):
+        assert await together(model, MIXED) == expected
+        assert max(sizes) == most and model._saying.limit == 2
+        sizes.clear()
 
 
 async def test_a_context_that_is_too_long_fails_alone(llava: Path) -> None:
@@ -137,14 +137,14 @@ async def test_batch_size_bounds_the_batches(llava: Path) -> None:
     assert sorted(sizes) == [2, 2, 3]
 
 
-async def test_a_template_that_moves_pictures_is_told(tmp_path: Path) -> None:
+async def test_a_template_that_moves_images_is_reported(tmp_path: Path) -> None:
     model = TransformersChat(str(tiny.make_llava(tmp_path, tiny.PICTURES_FIRST)))
     moved, kept = await together(model, [of("Before", RED, "after"), of(RED, "after")])
     assert moved.left_out == ("where the pictures stood among the texts: the chat template moves them",)
     assert kept.left_out == ()
 
 
-async def test_what_cannot_be_loaded_stops_the_run_with_one_clear_error(tmp_path: Path, llava: Path) -> None:
+async def test_weights_that_cannot_be_loaded_stop_the_run_with_one_clear_error(tmp_path: Path, llava: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(CallFailed, match="cannot load") as caught:
         await TransformersChat(str(tmp_path)).say(of("?"), SHORT)
@@ -155,7 +155,14 @@ async def test_what_cannot_be_loaded_stops_the_run_with_one_clear_error(tmp_path
         await TransformersChat(str(llava), device="warp").say(of("?"), SHORT)
 
 
-def test_a_folder_without_a_model_is_refused_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wrong", [{"dtype": "int3"}, {"batch_size": 0}, {"batch_size": "many"}, {"colour": "red"}])
+def test_wrong_arguments_and_folders_are_refused_before_anything_is_loaded(
+    llava: Path, tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput, match=next(iter(wrong))):
+        TransformersChat(str(llava), **wrong)
+    with pytest.raises(BadInput, match="no weights named"):
+        TransformersChat("")
     for folder in (tmp_path, tmp_path / "nothing"):
         with pytest.raises(DataMissing, match="no folder with a model"):
             TransformersChat(str(folder))
@@ -178,14 +185,6 @@ async def test_weights_with_holes_are_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(CallFailed, match="lacks 1 weights"):
             await model.say(of("?"), SHORT)
-
-
-@pytest.mark.parametrize("wrong", [{"dtype": "int3"}, {"batch_size": 0}, {"batch_size": "many"}, {"colour": "red"}])
-def test_a_wrong_argument_is_refused_before_anything_is_loaded(llava: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match=next(iter(wrong))):
-        TransformersChat(str(llava), **wrong)
-    with pytest.raises(BadInput, match="no weights named"):
-        TransformersChat("")
 
 
 async def test_half_precision_and_a_device_can_be_asked_for(llava: Path) -> None:
@@ -213,10 +212,3 @@ def test_the_identity_follows_the_weights_and_not_the_batch_size(llava: Path, tm
     data[-1] ^= 1
     file.write_bytes(data)
     assert TransformersChat(str(copy)).identity()["weights"] != first["weights"]
-
-
-async def test_what_the_model_said_itself_comes_back_as_the_assistants(llava: Path) -> None:
-    model = TransformersChat(str(llava))
-    own = Context((Part("Plan."), Part("I go up.", "model"), Part("Now?")))
-    told = of("Plan.", "I go up.", "Now?")
-    assert len({reply.text for reply in await together(model, [own, told])}) == 2

@@ -1,14 +1,34 @@
-"""Tiny models with random weights, of transformers' real classes, made on the spot and saved to a folder."""
+"""Tiny models with random weights, of transformers' real classes, and contexts as concurrent episodes bring them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
+
+
+def painted(colour: str, size: tuple[int, int] = (40, 30)) -> Picture:
+    return Picture.from_image(Image.new("RGB", size, colour))
+
+
+RED, BLUE, GREEN = painted("red"), painted("blue", (30, 60)), painted("green", (64, 64))
+
+MIXED: list[Context] = [
+    of("What is between ", RED, " and ", BLUE, "?"),
+    of("Hi"),
+    of(GREEN, "A much longer question about a thing that is green and has four corners, I believe."),
+    of("A question without any picture."),
+    of(RED, BLUE, GREEN, BLUE, "Which one is odd?"),
+    Context((Part("Plan."), Part(RED), Part("I go up.", "model"), Part(BLUE, "model"), Part("And now?"))),
+    of("?", BLUE),
+]
 SPECIAL = ("<pad>", "<s>", "</s>", "<image>", "<boi>", "<eoi>", "<fake_token_around_image>", "<end_of_utterance>")
 SIDE = 28
 """Pixels of a picture's side as the models see it."""
-
 IN_ORDER = (
     "<s>{% for message in messages %}{{ message['role'] }}: {% for part in message['content'] %}"
     "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %}\n{% endfor %}"
@@ -19,6 +39,13 @@ PICTURES_FIRST = (
     "{% endif %}{% endfor %}{% for part in message['content'] %}{% if part['type'] == 'text' %}{{ part['text'] }}"
     "{% endif %}{% endfor %}{% endfor %}"
 )
+TEXT = {
+    "model_type": "llama", "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 16384, "pad_token_id": 0,
+    "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": SIDE}
+CLIP = {**VISION, "model_type": "clip_vision_model", "intermediate_size": 64, "patch_size": 14, "projection_dim": 32}
 
 
 def _tokenizer(**more: Any) -> Any:
@@ -35,22 +62,6 @@ def _tokenizer(**more: Any) -> Any:
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", **more
     )
-
-
-def _text_config(tokenizer: Any) -> dict[str, Any]:
-    return {
-        "model_type": "llama",
-        "vocab_size": len(tokenizer),
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "max_position_embeddings": 16384,
-        "pad_token_id": 0,
-        "bos_token_id": 1,
-        "eos_token_id": 2,
-    }
 
 
 def _lively(model: Any) -> Any:
@@ -70,32 +81,18 @@ def make_llava(folder: Path, template: str | None = IN_ORDER) -> Path:
 
     torch.manual_seed(1)
     tokenizer = _tokenizer()
-    images = CLIPImageProcessorPil(
-        size={"height": SIDE, "width": SIDE}, do_center_crop=False, do_convert_rgb=True, crop_size=SIDE
-    )
+    size = {"height": SIDE, "width": SIDE}
+    images = CLIPImageProcessorPil(size=size, do_center_crop=False, do_convert_rgb=True, crop_size=SIDE)
+    whole: Any = {"vision_feature_select_strategy": "full"}
     LlavaProcessor(
-        images,
-        tokenizer,
-        patch_size=14,
-        vision_feature_select_strategy="full",
-        num_additional_image_tokens=1,
-        chat_template=template,
+        images, tokenizer, patch_size=14, num_additional_image_tokens=1, chat_template=template, **whole
     ).save_pretrained(folder)
     config = LlavaConfig(
-        text_config=_text_config(tokenizer),
-        vision_config={
-            "model_type": "clip_vision_model",
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "image_size": SIDE,
-            "patch_size": 14,
-            "projection_dim": 32,
-        },
+        text_config={**TEXT, "vocab_size": len(tokenizer)},
+        vision_config=CLIP,
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
-        vision_feature_select_strategy="full",
         image_seq_length=5,
+        **whole,
     )
     _lively(LlavaForConditionalGeneration(config)).save_pretrained(folder)
     return folder
@@ -117,15 +114,8 @@ def make_idefics3(folder: Path) -> Path:
     )
     Idefics3Processor(images, tokenizer, image_seq_len=1, chat_template=IN_ORDER).save_pretrained(folder)
     config = Idefics3Config(
-        text_config=_text_config(tokenizer),
-        vision_config={
-            "hidden_size": 32,
-            "intermediate_size": 64,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "image_size": SIDE,
-            "patch_size": 14,
-        },
+        text_config={**TEXT, "vocab_size": len(tokenizer)},
+        vision_config={**VISION, "intermediate_size": 64, "patch_size": 14},
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         scale_factor=2,
     )
@@ -138,37 +128,23 @@ def make_janus(folder: Path) -> Path:
     from transformers import JanusConfig, JanusForConditionalGeneration, JanusImageProcessorPil, JanusProcessor
 
     torch.manual_seed(14)
-    tokenizer = _tokenizer(
-        extra_special_tokens={"image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>"}
-    )
+    ends = {"image_token": "<image>", "boi_token": "<boi>", "eoi_token": "<eoi>"}
+    tokenizer = _tokenizer(extra_special_tokens=ends)
     patches = (SIDE // 7) ** 2
     images = JanusImageProcessorPil(size={"height": SIDE, "width": SIDE})
     JanusProcessor(images, tokenizer, chat_template=IN_ORDER, num_image_tokens=patches).save_pretrained(folder)
     config = JanusConfig(
-        text_config=_text_config(tokenizer),
+        text_config={**TEXT, "vocab_size": len(tokenizer)},
         vision_config={
-            "hidden_size": 32,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "image_size": SIDE,
-            "patch_size": 7,
-            "projection_dim": 32,
-            "mlp_ratio": 2.0,
-            "num_image_tokens": patches,
+            **VISION, "patch_size": 7, "projection_dim": 32, "mlp_ratio": 2.0, "num_image_tokens": patches,
         },
         vq_config={
-            "embed_dim": 8,
-            "num_embeddings": 64,
-            "latent_channels": 32,
-            "base_channels": 32,
-            "channel_multiplier": [1, 1, 1],
-            "num_res_blocks": 1,
-            "projection_dim": 32,
-            "image_token_embed_dim": 32,
+            "embed_dim": 8, "num_embeddings": 64, "latent_channels": 32, "base_channels": 32,
+            "channel_multiplier": [1, 1, 1], "num_res_blocks": 1, "projection_dim": 32, "image_token_embed_dim": 32,
         },
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
         tie_word_embeddings=False,
-    )
+    )  # fmt: skip
     model = _lively(JanusForConditionalGeneration(config))
     # A configuration marked as derived loses its custom entries when it is read back.
     model.generation_config._from_model_config = False
@@ -178,7 +154,7 @@ def make_janus(folder: Path) -> Path:
 
 
 def make_emu3(folder: Path) -> Path:
-    """Sixteen colours for codes, and a decoder that makes one code eight pixels wide and high."""
+    """Write a model with sixteen colours for codes, and a decoder that makes one code eight pixels wide and high."""
     import torch
     from transformers import Emu3Config, Emu3ForConditionalGeneration, Emu3ImageProcessor, Emu3Processor
 
@@ -186,25 +162,17 @@ def make_emu3(folder: Path) -> Path:
     ends = {"boi_token": "<boi>", "eoi_token": "<eoi>", "image_token": "<image>"}
     ends |= {"image_wrapper_token": "<|image token|>", "eof_token": "<|extra_201|>"}
     tokenizer = _tokenizer(extra_special_tokens=ends)
-    tokenizer.add_tokens(
-        ["<|extra_200|>", *(f"<|visual token {code:06d}|>" for code in range(16))], special_tokens=True
-    )
+    codes = [f"<|visual token {code:06d}|>" for code in range(16)]
+    tokenizer.add_tokens(["<|extra_200|>", *codes], special_tokens=True)
     images = Emu3ImageProcessor(min_pixels=256, max_pixels=1024)
     Emu3Processor(images, tokenizer, chat_template=IN_ORDER).save_pretrained(folder)
-    text = {**_text_config(tokenizer), "model_type": "emu3_text_model"}
     config = Emu3Config(
-        text_config=text,
+        text_config={**TEXT, "vocab_size": len(tokenizer), "model_type": "emu3_text_model"},
         vq_config={
-            "codebook_size": 16,
-            "embed_dim": 4,
-            "base_channels": 32,
-            "channel_multiplier": [1, 1, 1, 1],
-            "num_res_blocks": 1,
-            "hidden_size": 32,
-            "attn_resolutions": [],
+            "codebook_size": 16, "embed_dim": 4, "base_channels": 32, "channel_multiplier": [1, 1, 1, 1],
+            "num_res_blocks": 1, "hidden_size": 32, "attn_resolutions": [],
         },
         vocabulary_map=tokenizer.get_vocab(),
-    )
-    model = _lively(Emu3ForConditionalGeneration(config))
-    model.save_pretrained(folder)
+    )  # fmt: skip
+    _lively(Emu3ForConditionalGeneration(config)).save_pretrained(folder)
     return folder

@@ -1,4 +1,4 @@
-"""A server for everything that can go wrong below and beside HTTP: it answers with bytes, not with responses.
+"""A server for everything that can go wrong below HTTP: it answers with bytes, not with responses.
 
 The first part of a request's path names the fault that befalls it, so that one server serves every adapter and test.
 """
@@ -12,7 +12,7 @@ import ssl
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,11 +21,24 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from sketchmark.errors import CallFailed
+from sketchmark.models.providers import bagel
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.azure import Azure
+from sketchmark.episode.model import Model, Options
+from sketchmark.models.providers.batch_files import BatchRequest, JobFiles
+from sketchmark.models.providers.batch import connect, run_job
+from sketchmark.models.providers.batch_files import State
+from sketchmark.models.providers.batch_files import digest
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.episode.sample import of
 from tests.models.fake_server import KEY
 
 TLS_HELLO = b"\x16"
@@ -34,7 +47,7 @@ TLS_HELLO = b"\x16"
 
 @dataclass(frozen=True)
 class Broken:
-    """What is sent, and how the connection ends after it."""
+    """The bytes that are sent, and the end of the connection after them."""
 
     sent: bytes = b""
     then: Literal["close", "reset", "trickle", "redirect"] = "close"
@@ -59,7 +72,7 @@ class BrokenServer:
     faults: Mapping[str, Broken]
     port: int = 0
     seen: Counter[str] = field(default_factory=Counter)
-    """How often each fault befell a request."""
+    """Requests by fault."""
 
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -128,7 +141,7 @@ def broken(faults: Mapping[str, Broken], certificate: Path | None = None) -> Ite
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port without a server."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         return int(held.getsockname()[1])
@@ -156,3 +169,67 @@ def make_certificate(path: Path, *, expired: bool = False) -> Path:
     )
     path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + held)
     return path
+
+
+# Every adapter, ready to ask such a server one question
+
+
+TRIES = 2
+
+Ask = Callable[[str, Path], Awaitable[Any]]
+
+
+def _model(make: Callable[[str, dict[str, Any]], Model], act: str = "say") -> Ask:
+    async def ask(url: str, folder: Path) -> Any:
+        model = make(url, {"max_retries": TRIES - 1, "timeout": 0.1 if "trickle" in url else 20})
+        try:
+            return await (model.draw if act == "draw" else model.say)(of("Hm?"), Options())
+        finally:
+            await model.close()
+
+    return ask
+
+
+def _batch(*, sent: bool) -> Ask:
+    """A job that is to be uploaded, or one that is under way and asked about."""
+
+    async def ask(url: str, folder: Path) -> Any:
+        timeout = 0.1 if "trickle" in url else 20
+        connection = connect("openai/m", {"base_url": url, "max_retries": TRIES - 1, "timeout": timeout})
+        files = JobFiles.named(folder / "asked", folder / "answers")
+        requests = [BatchRequest("one", {"model": "m", "messages": []})]
+        if sent:
+            files.save_state(State(digest(requests), connection.server, "file-1", "batch-1"))
+        try:
+            return await run_job(connection, requests, files, lambda words: None)
+        finally:
+            await connection.close()
+
+    return ask
+
+
+ADAPTERS: dict[str, Ask] = {
+    "openai": _model(lambda url, args: OpenAI("m", base_url=url, **args)),
+    "openai-images": _model(lambda url, args: OpenAI("gpt-image-2", base_url=url, **args), "draw"),
+    "vllm-drawing": _model(lambda url, args: OpenAI("m", base_url=url, **args), "draw"),
+    "azure": _model(lambda url, args: Azure("m", azure_endpoint=url, **args)),
+    "bagel": _model(lambda url, args: bagel.make("", base_url=url, **args)),
+    "gemini": _model(lambda url, args: Gemini("m", base_url=url, **args)),
+    "anthropic": _model(lambda url, args: Anthropic("m", base_url=url, **args)),
+    "batch": _batch(sent=False),
+    "batch-under-way": _batch(sent=True),
+}
+
+
+async def failure(adapter: str, url: str, folder: Path, *, again: bool, stops: bool) -> CallFailed:
+    """Return the failure of a call, after checking what every failure has in common."""
+    with pytest.raises(CallFailed) as caught:
+        await ADAPTERS[adapter](url, folder)
+    error = caught.value
+    told = str(error)
+    assert "\n" not in told and len(told) < 1200
+    assert KEY not in told and KEY not in repr(error.__context__) and KEY not in repr(error.__cause__)
+    assert (f"tried {TRIES} times" in told) == again
+    assert (error.stops_run, error.blames_model) == (stops, False)
+    assert error.hint or not stops
+    return error

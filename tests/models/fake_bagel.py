@@ -1,7 +1,7 @@
 """A tiny stand-in for a checkout of the official BAGEL repository, written to disk by the tests.
 
-It has the same module names and call signatures and no weights worth the name. It also carries a `torch` and an
-`accelerate` of its own, because the real ones are not in the test environment. What it is given it keeps in `seen`.
+It has the same module names and call signatures and no weights worth the name. It also has a `torch` and an
+`accelerate`, because the real ones are not in the test environment. It keeps its arguments in `seen`.
 """
 
 from __future__ import annotations

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
-import socket
-import struct
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,13 +71,17 @@ class FarEnd:
         everything = ["GET", "POST"]
         self.app = Starlette(routes=[Route("/{path:path}", self._serve, methods=everything)])
 
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
     def reset(self) -> None:
         self.seen: list[Seen] = []
         self.faults: list[Fault] = []
         self.answer: Any = None
         self.bagel = False
         self.shutdown_date: Any = None
-        """What the list of models says; asked for before a run, and none of the requests that are `seen`."""
+        """The date in the list of models. It is asked for before a run and is not in `seen`."""
         self.load = Load()
         self.delay = 0.0
 
@@ -96,7 +98,12 @@ class FarEnd:
         if "/models/" in request.url.path and request.method == "GET":
             told = {"id": "m", "object": "model", "shutdown_date": self.shutdown_date}
             return JSONResponse(told, 200 if self.shutdown_date else 404)
-        seen, complaint = await self._read(request)
+        seen = Seen(request.url.path, dict(request.query_params), dict(request.headers), None, at=time.monotonic())
+        complaint = ""
+        try:
+            await self._read(seen, request)
+        except wire_checks.Invalid as error:
+            complaint = str(error)
         self.seen.append(seen)
         if self.faults:
             fault = self.faults.pop(0)
@@ -117,43 +124,39 @@ class FarEnd:
         answer = self.answer(seen) if callable(self.answer) else self.answer
         return JSONResponse(answer or default_answer(seen))
 
-    async def _read(self, request: Request) -> tuple[Seen, str | None]:
-        path = request.url.path
-        seen = Seen(path, dict(request.query_params), dict(request.headers), None, at=time.monotonic())
+    async def _read(self, seen: Seen, request: Request) -> None:
+        """Read and check a request. One that is invalid is kept as well."""
         if request.method == "GET":
-            return seen, None
-        if path.endswith("/images/edits"):
+            return
+        if seen.path.endswith("/images/edits"):
             async with request.form() as form:
-                complaint = await wire_checks.edit_complaint(form)
                 for key, value in form.multi_items():
                     if isinstance(value, UploadFile) and key.startswith("image"):
-                        await value.seek(0)
                         seen.pictures.append(Picture.from_bytes(await value.read()))
+                        await value.seek(0)
                 seen.body = {key: value for key, value in form.items() if isinstance(value, str)}
-            return seen, complaint or self._auth_complaint(seen)
-        seen.body = await request.json()
-        seen.pictures = list(_pictures_in(seen.body))
-        return seen, self._complaint(seen) or self._auth_complaint(seen)
+                await wire_checks.check_edit(form)
+        else:
+            seen.body = await request.json()
+            seen.pictures = list(_pictures_in(seen.body))
+            self._check(seen)
+        sent = [seen.headers.get(name) for name in ("authorization", "api-key", "x-goog-api-key", "x-api-key")]
+        wire_checks.need(any(sent), "no key")
 
-    def _complaint(self, seen: Seen) -> str | None:
-        if seen.path.startswith("/openai/deployments/") and "api-version" not in seen.query:
-            return "no api-version"
-        if seen.path.endswith("/chat/completions"):
-            extra = frozenset(wire_checks.BAGEL_FIELDS) if self.bagel else frozenset[str]()
-            return wire_checks.chat_complaint(seen.body, extra)
-        if seen.path.endswith("/images/generations"):
-            return wire_checks.generate_complaint(seen.body)
-        if seen.path.endswith("/responses"):
-            return wire_checks.responses_complaint(seen.body)
-        if seen.path.endswith(":generateContent"):
-            return wire_checks.gemini_complaint(seen.body)
-        if seen.path.endswith("/v1/messages"):
-            return wire_checks.anthropic_complaint(seen.body)
-        return f"no such path {seen.path}"
-
-    def _auth_complaint(self, seen: Seen) -> str | None:
-        sent = [seen.headers.get(name, "") for name in ("authorization", "api-key", "x-goog-api-key", "x-api-key")]
-        return None if any(sent) else "no key"
+    def _check(self, seen: Seen) -> None:
+        deployed = seen.path.startswith("/openai/deployments/")
+        wire_checks.need(not deployed or "api-version" in seen.query, "no api-version")
+        ends: dict[str, Callable[[Any], None]] = {
+            "/chat/completions": lambda body: wire_checks.check_chat(body, bagel=self.bagel),
+            "/images/generations": wire_checks.check_generation,
+            "/responses": wire_checks.check_responses,
+            ":generateContent": wire_checks.check_gemini,
+            "/v1/messages": wire_checks.check_anthropic,
+        }
+        check = next((check for end, check in ends.items() if seen.path.endswith(end)), None)
+        wire_checks.need(check, f"no such path {seen.path}")
+        assert check
+        check(seen.body)
 
 
 def default_answer(seen: Seen) -> dict[str, Any]:
@@ -218,9 +221,9 @@ def _pictures_in(value: Any) -> Iterator[Picture]:
 
 
 @contextmanager
-def running() -> Iterator[FarEnd]:
+def running(port: int = 0) -> Iterator[FarEnd]:
     far = FarEnd()
-    server = uvicorn.Server(uvicorn.Config(far.app, host="127.0.0.1", port=0, log_level="critical"))
+    server = uvicorn.Server(uvicorn.Config(far.app, host="127.0.0.1", port=port, log_level="critical"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -229,32 +232,6 @@ def running() -> Iterator[FarEnd]:
     yield far
     server.should_exit = True
     thread.join(timeout=5)
-
-
-@asynccontextmanager
-async def resetting_proxy(far: FarEnd, resets: int) -> AsyncIterator[str]:
-    """The address of a TCP proxy before the far end that resets its first connections in the middle of a request."""
-    left = resets
-    port = int(far.url.rpartition(":")[2])
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal left
-        first = await reader.read(65536)
-        if left > 0:
-            left -= 1
-            sock = writer.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            writer.close()
-            return
-        there, onward = await asyncio.open_connection("127.0.0.1", port)
-        onward.write(first)
-        await asyncio.gather(_pump(reader, onward), _pump(there, writer))
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
 
 
 @asynccontextmanager
@@ -270,10 +247,3 @@ async def answering_proxy(data: bytes) -> AsyncIterator[tuple[str, list[bytes]]]
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(65536):
-        writer.write(data)
-        await writer.drain()
-    writer.close()

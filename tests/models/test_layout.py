@@ -1,11 +1,19 @@
-"""How a context is laid out for a provider, and that what cannot be passed on is said."""
+"""Texts and images of a context laid out for a provider, arguments read, long replies and prompts read once."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark.errors import BadInput
+from sketchmark.episode import protocol as combined_prompt
+from sketchmark.models.arguments import Arguments
 from sketchmark.models.layout import as_prompt, messages, newest_pictures, without_empty_texts
+from sketchmark.models.providers.openai_wire import read_chat
+from sketchmark.episode.sample import Context, Part, of
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
@@ -13,44 +21,34 @@ UNPLACED = ("where the pictures stood among the texts: the image API takes one p
 
 
 @pytest.mark.parametrize(
-    "context",
+    ("context", "left_out"),
     [
-        of("a", RED, "b"),
-        of("a", RED, BLUE, "b"),
-        of(RED, "a", BLUE, "b"),
-        of("a", "b", RED, "c", BLUE),
-        of("a", RED, ""),
+        *((of(*parts), UNPLACED) for parts in (
+            ("a", RED, "b"), ("a", RED, BLUE, "b"), (RED, "a", BLUE, "b"), ("a", "b", RED, "c", BLUE), ("a", RED, ""),
+        )),
+        *((of(*parts), ()) for parts in (
+            (), ("a",), ("a", "b"), (RED, BLUE), (RED, BLUE, "a", "b"), ("a", RED),
+        )),
     ],
-)
-def test_a_picture_between_texts_loses_its_place_in_combined_prompt_and_that_is_said(context: Context) -> None:
-    prompt, left_out = as_prompt(context)
-    assert prompt == "\n\n".join(context.texts) and left_out == UNPLACED
+)  # fmt: skip
+def test_an_image_between_texts_loses_its_place_in_a_prompt(context: Context, left_out: tuple[str, ...]) -> None:
+    assert as_prompt(context) == ("\n\n".join(context.texts), left_out)
 
 
 @pytest.mark.parametrize(
-    "context", [of(), of("a"), of("a", "b"), of(RED, BLUE), of(RED, BLUE, "a", "b"), of("a", RED)]
+    ("most", "kept", "left_out"),
+    [
+        (4, ("a", RED, "b", BLUE, "c", LIME), ()),
+        (3, ("a", RED, "b", BLUE, "c", LIME), ()),
+        (2, ("a", "b", BLUE, "c", LIME), ("1 of 3 pictures: it, the newest 2 were sent",)),
+        (1, ("a", "b", "c", LIME), ("2 of 3 pictures: it, the newest was sent",)),
+        (0, ("a", "b", "c"), ("3 of 3 pictures: it",)),
+    ],
 )
-def test_pictures_on_one_side_of_all_texts_lose_nothing(context: Context) -> None:
-    assert as_prompt(context) == ("\n\n".join(context.texts), ())
-
-
-def test_only_the_newest_pictures_are_kept_among_all_the_texts_and_the_others_are_counted() -> None:
-    context = of("a", RED, "b", BLUE, "c", LIME)
-    assert newest_pictures(context, 2, "it takes 2") == (
-        of("a", "b", BLUE, "c", LIME),
-        ("1 of 3 pictures: it takes 2, the newest 2 were sent",),
-    )
-    assert newest_pictures(context, 1, "it takes 1") == (
-        of("a", "b", "c", LIME),
-        ("2 of 3 pictures: it takes 1, the newest was sent",),
-    )
-    assert newest_pictures(context, 0, "it takes none") == (of("a", "b", "c"), ("3 of 3 pictures: it takes none",))
-
-
-@pytest.mark.parametrize("most", [3, 4])
-def test_as_many_pictures_as_are_taken_are_all_sent(most: int) -> None:
-    context = of("a", RED, "b", BLUE, LIME)
-    assert newest_pictures(context, most, "") == (context, ())
+def test_the_newest_images_are_kept_among_all_texts_and_the_others_are_counted(
+    most: int, kept: tuple[Any, ...], left_out: tuple[str, ...]
+) -> None:
+    assert newest_pictures(of("a", RED, "b", BLUE, "c", LIME), most, "it") == (of(*kept), left_out)
 
 
 def test_empty_texts_are_left_out_and_counted() -> None:
@@ -61,9 +59,101 @@ def test_empty_texts_are_left_out_and_counted() -> None:
 
 def test_the_models_words_are_the_assistants_and_its_drawings_are_shown_by_the_user() -> None:
     parts = [Part("q"), Part(RED), Part("said", "model"), Part("more", "model"), Part(BLUE, "model"), Part("and?")]
-    laid_out = messages(Context(tuple(parts)))
-    assert [(message.role, list(message.parts)) for message in laid_out] == [
-        ("user", parts[:2]),
-        ("assistant", parts[2:4]),
-        ("user", parts[4:]),
-    ]
+    laid_out = [(message.role, list(message.parts)) for message in messages(Context(tuple(parts)))]
+    assert laid_out == [("user", parts[:2]), ("assistant", parts[2:4]), ("user", parts[4:])]
+
+
+# Arguments
+
+
+def test_values_read_the_same_as_text_and_as_python() -> None:
+    for given in ({"n": 3, "x": 0.5, "on": True}, {"n": "3", "x": "0.5", "on": "true"}):
+        args = Arguments("m", given)
+        assert (args.whole("n", 1), args.number("x"), args.flag("on", False)) == (3, 0.5, True)
+        args.refuse_unknown()
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"n": "three"}, "n=three is not a number"),
+        ({"n": 2.5}, "n=2.5 is not a whole number"),
+        ({"x": 0}, "x=0.0 is not a number above 0"),
+        ({"on": "perhaps"}, "on=perhaps is not true or false"),
+        ({"way": "up"}, "way=up is not left or right"),
+        ({"wya": "left"}, r"m takes no argument wya \(it takes: n, on, way, x\)"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named(given: dict[str, str], complaint: str) -> None:
+    args = Arguments("m", given)
+    with pytest.raises(BadInput, match=complaint):
+        args.whole("n", 1)
+        args.above_zero("x")
+        args.flag("on", False)
+        args.choice("way", ("left", "right"))
+        args.refuse_unknown()
+
+
+# Long replies and prompts
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "chat": lambda text: read_chat({"choices": [{"message": {"content": text}}]}),
+    "combined prompt": combined_prompt.split,
+}
+RUNS = [
+    *"![](){}<>\\ \n\"'`*#$/:,.-_0aA",
+    "![", "![]", "![](", "![](data:image/", "](data:image/x", "![a](data:image/png;base64,AAAA",
+    "[GEN_PROMPT]", "[GEN_PROMPT][/GEN_PROMPT]", "[/GEN_PROMPT][QUESTION]", "[/GEN_PROMPT]  ", "[QUESTION]",
+    "[GEN_PROMPT]x[/GEN_PROMPT] [QUESTION]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_four_times_the_text_is_no_sixteen_times_the_work(name: str) -> None:
+    read = READERS[name]
+    for run in RUNS:
+        for head in ("", "[GEN_PROMPT]", "![a](data:image/"):
+            short, long = (head + run * (size // len(run)) for size in (6_000, 24_000))
+            ratio = min(_work(read, long) / _work(read, short) for _ in range(3))
+            assert ratio < 10, (head, run, ratio)
+
+
+def _work(read: Callable[[str], object], text: str) -> float:
+    """Seconds of this process for one reading, by the shortest of a few."""
+    times = []
+    for _ in range(5):
+        started = time.process_time_ns()
+        read(text)
+        times.append(time.process_time_ns() - started)
+    return min(times) + 5_000  # the clock's own grain
+
+
+def test_a_picture_in_markdown_is_found_among_brackets_that_are_none() -> None:
+    picture = "data:image/png;base64,AAAA"
+    reply = read_chat(
+        {"choices": [{"message": {"content": f"![ ![a] [b] (c) ![d]({picture}) e ![f](g) ![]({picture})"}}]}
+    )
+    assert reply.pictures == (picture, picture)
+    assert reply.text == "![ ![a] [b] (c)  e ![f](g) "
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[GEN_PROMPT] a {question} [/GEN_PROMPT]\n [QUESTION] b [/QUESTION]", ("a b", "b")),
+        ("x[GEN_PROMPT]a[/GEN_PROMPT]b[/GEN_PROMPT][QUESTION]c[/QUESTION]d[/QUESTION]y",
+         ("a[/GEN_PROMPT]b", "c[/QUESTION]d")),
+        ("[GEN_PROMPT]a[GEN_PROMPT]b[/GEN_PROMPT][QUESTION]c[/QUESTION]", ("a[GEN_PROMPT]b", "c")),
+        ("[/QUESTION][GEN_PROMPT]a[/GEN_PROMPT][QUESTION]b", None),
+        ("[/GEN_PROMPT][QUESTION]b[/QUESTION][GEN_PROMPT]", None),
+        ("[GEN_PROMPT]a[/GEN_PROMPT]b[QUESTION]c[/QUESTION]", None),
+    ],
+)  # fmt: skip
+def test_a_combined_prompt_is_split_at_its_outer_tags(text: str, parts: tuple[str, str] | None) -> None:
+    assert combined_prompt.split(text) == parts
+
+
+def test_a_joined_prompt_is_split_again() -> None:
+    parts = ("draw", "[QUESTION]?[/QUESTION]")
+    assert combined_prompt.split(combined_prompt.join(*parts)) == parts

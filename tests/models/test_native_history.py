@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,26 +13,18 @@ import pytest
 from PIL import Image
 from starlette.responses import Response
 
-from sketchmark.episode.model import Options, Reply
-from sketchmark.episode.sample import Context, Part, of
-from sketchmark.errors import BadInput, CallFailed
-from sketchmark.media import Picture
+from sketchmark.api import prepare
 from sketchmark.models import load_model
-from sketchmark.models.cache import CallCache
-from sketchmark.models.layout import LONGEST
+from sketchmark.errors import BadInput, CallFailed
+from sketchmark.episode.model import Options, Reply
 from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.layout import LONGEST
 from sketchmark.models.providers.openai import OpenAI
-from sketchmark.runs import prepare
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
 
-
-def see_through() -> Picture:
-    buffer = io.BytesIO()
-    Image.new("RGBA", (8, 8), (200, 40, 90, 128)).save(buffer, "PNG")
-    return Picture.from_bytes(buffer.getvalue())
-
-
-GLASS = see_through()
+GLASS = Picture.from_image(Image.new("RGBA", (8, 8), (200, 40, 90, 128)))
 """In the plain form it would be sent on white paper."""
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAsaid"}
 SAID = {
@@ -52,12 +43,16 @@ def openai(far: FarEnd, **args: Any) -> OpenAI:
     return OpenAI("m", base_url=f"{far.url}/v1", history="native", **{"max_retries": 0, **args})
 
 
-def gemini(far: FarEnd, **args: Any) -> Gemini:
-    return Gemini("m-image", base_url=far.url, history="native", **{"max_retries": 0, **args})
+def gemini(far: FarEnd) -> Gemini:
+    return Gemini("m-image", base_url=far.url, history="native", max_retries=0)
 
 
 def items(*output: dict[str, Any]) -> dict[str, Any]:
     return {"id": "resp_1", "status": "completed", "output": list(output)}
+
+
+def inline(shown: Picture, signature: str) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": "image/png", "data": in_base64(shown)}, "thoughtSignature": signature}
 
 
 async def three_calls(far: FarEnd, model: OpenAI | Gemini, said: Any, drawn: Any) -> list[Reply]:
@@ -82,30 +77,26 @@ async def test_openais_items_go_back_in_order_and_byte_for_byte(far: FarEnd) -> 
     assert (plan.text, drawing.picture, drawing.text, answer.finish) == ("Left.", GLASS, "There.", "stop")
     assert {seen.path for seen in far.seen} == {"/v1/responses"}
     first, second, third = (seen.body for seen in far.seen)
-    assert all(
-        body["store"] is False and body["include"] == ["reasoning.encrypted_content"] for body in (first, third)
-    )
+    for body in (first, third):
+        assert body["store"] is False and body["include"] == ["reasoning.encrypted_content"]
     assert [item.get("id") for item in second["input"]] == [None, "rs_1", "msg_1", None]
     assert third["input"][1:6] == [THOUGHT, SAID, LOOKED, CALL, WITH_IT]
     assert third["input"][6] == {"role": "user", "content": [{"type": "input_text", "text": "So?"}]}
     assert "tools" in second and "tools" not in first | third
     assert in_base64(GLASS) not in drawing.native and answer.usage.pictures_in == 2
-    await model.close()
 
 
 async def test_geminis_parts_go_back_with_their_signatures_as_the_sdk_sends_them(far: FarEnd) -> None:
     from google import genai
     from google.genai import types
 
-    model = gemini(far)
     signed = [base64.b64encode(name).decode() for name in (b"\xff\xfe said", b"drew", b"thought")]
-    inline = {"inlineData": {"mimeType": "image/png", "data": in_base64(GLASS)}, "thoughtSignature": signed[1]}
     thoughts = [{"text": "Hm.", "thought": True}, {"text": "Aha.", "thought": True, "thoughtSignature": signed[2]}]
     tool = {"functionCall": {"name": "look", "args": {}}, "thoughtSignature": signed[2]}
     said = gemini_answer([thoughts[0], {"text": ""}, {"text": "Left.", "thoughtSignature": signed[0]}, tool])
-    _, drawing, answer = await three_calls(far, model, said, gemini_answer([*thoughts, {"text": "There."}, inline]))
+    drawn = gemini_answer([*thoughts, {"text": "There."}, inline(GLASS, signed[1])])
+    _, drawing, answer = await three_calls(far, gemini(far), said, drawn)
     assert drawing.picture == GLASS and in_base64(GLASS) not in drawing.native and answer.left_out == ()
-    await model.close()
     client = genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=far.url))
     own = [
         types.Part(text="Left.", thought_signature=b"\xff\xfe said"),
@@ -114,13 +105,10 @@ async def test_geminis_parts_go_back_with_their_signatures_as_the_sdk_sends_them
         types.Part(inline_data=types.Blob(data=GLASS.data, mime_type="image/png"), thought_signature=b"drew"),
     ]
     shown = types.Part.from_bytes(data=picture(1).data, mime_type="image/png")
+    turns = [("user", [shown, types.Part(text="Plan.")]), ("model", own), ("user", [types.Part(text="So?")])]
     await client.aio.models.generate_content(
         model="m-image",
-        contents=[
-            types.Content(role="user", parts=[shown, types.Part(text="Plan.")]),
-            types.Content(role="model", parts=own),
-            types.Content(role="user", parts=[types.Part(text="So?")]),
-        ],
+        contents=[types.Content(role=role, parts=parts) for role, parts in turns],
         config=types.GenerateContentConfig(temperature=0.0, response_modalities=["TEXT"]),
     )
     ours, theirs = far.seen[2:]
@@ -128,46 +116,33 @@ async def test_geminis_parts_go_back_with_their_signatures_as_the_sdk_sends_them
     assert [content["role"] for content in ours.body["contents"]] == ["user", "model", "user"]
 
 
-async def test_of_drafts_no_bytes_are_kept_and_the_next_call_says_so(far: FarEnd) -> None:
+async def test_no_bytes_of_drafts_are_kept_and_the_next_call_says_so(far: FarEnd) -> None:
     draft = {**CALL, "id": "ig_0", "result": in_base64(DRAWN)}
-    model = openai(far)
-    _, drawing, answer = await three_calls(
-        far, model, items(SAID), items({**LOOKED, "id": "rs_0"}, draft, LOOKED, CALL)
-    )
+    drawn = items({**LOOKED, "id": "rs_0"}, draft, LOOKED, CALL)
+    _, drawing, answer = await three_calls(far, openai(far), items(SAID), drawn)
     assert drawing.picture == GLASS and in_base64(DRAWN) not in drawing.native
     assert answer.left_out == ("1 draft of earlier drawings: the drawings alone are kept",)
     assert [item.get("id") for item in far.seen[2].body["input"]] == [None, "msg_1", "rs_2", "ig_1", None]
-    await model.close()
     far.reset()
-    sketch = {"inlineData": {"mimeType": "image/png", "data": in_base64(DRAWN)}, "thoughtSignature": "AAAA"}
-    last = {"inlineData": {"mimeType": "image/png", "data": in_base64(GLASS)}, "thoughtSignature": "BBBB"}
-    other = gemini(far)
-    *_, answer = await three_calls(
-        far, other, gemini_answer([{"text": "Left."}]), gemini_answer([sketch, sketch, last])
-    )
+    drafts = gemini_answer([inline(DRAWN, "AAAA"), inline(DRAWN, "AAAA"), inline(GLASS, "BBBB")])
+    *_, answer = await three_calls(far, gemini(far), gemini_answer([{"text": "Left."}]), drafts)
     assert answer.left_out == ("2 drafts of earlier drawings: the drawings alone are kept",)
     assert far.seen[2].pictures == [picture(1), GLASS]
-    await other.close()
 
 
 async def test_thoughts_that_led_to_nothing_are_not_sent_back_alone(far: FarEnd) -> None:
     error = {"code": "image_content_policy_violation", "message": "Not this."}
     far.answer = {**items(THOUGHT), "error": error}
-    model = openai(far)
-    reply = await model.say(of("?"), Options())
+    reply = await openai(far).say(of("?"), Options())
     assert (reply.finish, reply.text, reply.native) == ("refused", "Not this.", "")
-    await model.close()
 
 
 async def test_a_record_that_is_too_long_is_no_reply_and_is_not_asked_for_again(far: FarEnd) -> None:
     far.answer = items({**THOUGHT, "encrypted_content": "A" * LONGEST}, SAID)
-    model = openai(far, max_retries=3)
-    with pytest.raises(
-        CallFailed, match="record of the turn is 4000232 characters long: 4000000 can be kept"
-    ) as caught:
-        await model.say(of("?"), Options())
+    why = "record of the turn is 4000232 characters long: 4000000 can be kept"
+    with pytest.raises(CallFailed, match=why) as caught:
+        await openai(far, max_retries=3).say(of("?"), Options())
     assert (caught.value.kind, len(far.seen)) == ("bad_reply", 1)
-    await model.close()
 
 
 async def test_half_a_character_and_an_echoed_key_are_kept_out_of_the_record(far: FarEnd) -> None:
@@ -181,7 +156,7 @@ async def test_half_a_character_and_an_echoed_key_are_kept_out_of_the_record(far
     await model.close()
 
 
-async def test_a_record_that_others_damaged_is_told_and_not_sent(far: FarEnd) -> None:
+async def test_a_damaged_record_is_an_error_and_is_not_sent(far: FarEnd) -> None:
     for model in (openai(far), gemini(far)):
         for record in ("[", '{"a": 1}', "[" * 3000):
             with pytest.raises(BadInput, match=r"record of an earlier turn cannot be read.*--no-cache"):
@@ -201,34 +176,11 @@ def test_native_state_makes_another_context_and_so_another_call() -> None:
 @pytest.mark.parametrize("name", ["openai/m", "azure/m", "gemini/m-image"])
 def test_plain_is_the_default_and_the_same_model(name: str, far: FarEnd) -> None:
     where = {"azure_endpoint" if name.startswith("azure") else "base_url": far.url}
-    default, plain, native = (load_model(name, {**where, **more}) for more in ({}, {"history": "plain"}, NATIVE))
-    assert default.identity() == plain.identity() and not plain.abilities.native
+    default, plain, native = (
+        load_model(name, {**where, **more}) for more in ({}, {"history": "plain"}, {"history": "native"})
+    )
+    assert default.identity() == plain.identity() != native.identity() and not plain.abilities.native
     assert native.identity()["history"] == "native" and native.abilities.native
-    assert default.identity() != native.identity()
-
-
-NATIVE: dict[str, Any] = {"history": "native"}
-
-
-@pytest.mark.parametrize(
-    ("name", "args", "why"),
-    [
-        ("openai/gpt-image-2", NATIVE, "a chat model with draw_with=responses"),
-        ("openai/m", {**NATIVE, "draw_with": "edit"}, "draw_with=responses"),
-        ("openai/m", {**NATIVE, "draw_with": "svg"}, "leave out history=native"),
-        ("openai/m", {**NATIVE, "base_url": "http://a/v1|http://b/v1"}, "names several"),
-        ("openai/m", {"history": "all"}, "history=all is not plain or native"),
-        ("gemini/m", {**NATIVE, "draw_model": "m-image"}, "leave out draw_model"),
-        ("anthropic/m", NATIVE, "takes no argument history"),
-        ("bagel/m", {**NATIVE, "base_url": "http://a/v1"}, "takes no argument history"),
-        ("player/solver", NATIVE, "takes no argument history"),
-    ],
-)
-def test_where_there_is_no_native_history_it_is_refused(
-    name: str, args: dict[str, Any], why: str, far: FarEnd
-) -> None:
-    with pytest.raises(BadInput, match=why):
-        load_model(name, args)
 
 
 def answer_by_content(seen: Seen) -> dict[str, Any]:
@@ -263,13 +215,3 @@ def test_a_run_resumed_in_the_middle_sends_the_same_items(far: FarEnd, tmp_path:
     assert play("halves", cache=tmp_path / "cache") == whole[:5]
     far.answer = answer_by_content
     assert play("halves", cache=tmp_path / "cache") == whole[4:]
-
-
-def test_the_cache_keeps_the_record_and_plain_replies_have_no_field_for_it(tmp_path: Path) -> None:
-    cache = CallCache(tmp_path)
-    cache.put("a", Reply("Left.", native='[{"id":"rs_1"}]'))
-    cache.put("b", Reply("Left."))
-    kept = cache.get("a")
-    assert kept and kept.native == '[{"id":"rs_1"}]'
-    texts = [path.read_text("utf-8") for path in sorted(tmp_path.rglob("*.json"))]
-    assert ["native" in text for text in texts] == [True, False]

@@ -1,10 +1,4 @@
-"""The leak test, on the wire: whatever stands in the drawing's place, nothing of the drawing itself goes back.
-
-Not the picture, not its code, not the words that came with it, and none of the state by which a provider would
-remember it. Every adapter that draws and every canvas that there is; the replies are full of traps: ids, encrypted
-reasoning, signatures. With `history=native` such state does go back, on the canvas `own`; others are refused, and
-even one that was played all the same would be sent nothing that knows the drawing.
-"""
+"""The leak test, on the wire: whatever is shown in the drawing's place, nothing of the drawing itself goes back."""
 
 from __future__ import annotations
 
@@ -18,18 +12,27 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.catalog import Catalog
 from sketchmark.episode.desk import CANVASES
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Context, Part
+from sketchmark.catalog import Catalog
 from sketchmark.errors import CannotPlay
-from sketchmark.media import Picture
+from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.models.wrappers import Wrapped
+from sketchmark.episode.sample import Context, Part
+from sketchmark.media import Picture
+from sketchmark.settings import Request
+from sketchmark.runs.plan import cells_of
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
-from sketchmark.runs.plan import cells_of
-from sketchmark.settings import Request
-from tests.models.fake_server import PICTURE_FIELDS, FarEnd, Seen, in_base64, picture_block
+from tests.models.fake_server import (
+    PICTURE_FIELDS,
+    FarEnd,
+    Seen,
+    anthropic_answer,
+    chat_answer,
+    gemini_answer,
+    in_base64,
+    picture_block,
+)
 
 STEPS = 3
 WORDS = "I drew the dot where TRAP stands."
@@ -40,53 +43,50 @@ STATE = (
     *(*KNOWS_THE_DRAWING, SIGNED_SAYING, "rs_", "msg_", "encrypted_content", "thoughtSignature", "signature"),
     *("reasoning_details", "previous_", "conversation"),
 )
+"""Traps in every corner of a reply: the image, its code, the words with it, and state by which a provider would
+remember it. With `history=native` such state does go back, on the canvas `own` only."""
 CODE = "trap-of-code"
 
-Where = Callable[[FarEnd], tuple[str, dict[str, Any]]]
-PIXELS: dict[str, Where] = {
-    "chat": lambda far: ("openai/m", {"base_url": f"{far.url}/v1"}),
-    "images": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_model": "gpt-image-2"}),
-    "azure": lambda far: ("azure/m", {"azure_endpoint": far.url, "image_deployment": "d"}),
-    "responses": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_with": "responses"}),
-    "azure, responses": lambda far: (
-        "azure/m",
-        {"azure_endpoint": far.url, "image_deployment": "d", "draw_with": "responses"},
-    ),
-    "gemini": lambda far: ("gemini/m-image", {"base_url": far.url}),
-    "bagel": lambda far: ("bagel/m", {"base_url": f"{far.url}/v1"}),
+
+def adapter(name: str, **more: str) -> Callable[[FarEnd], tuple[str, dict[str, Any]]]:
+    def where(far: FarEnd) -> tuple[str, dict[str, Any]]:
+        if name.startswith("azure"):
+            return name, {"azure_endpoint": far.url, "image_deployment": "d", **more}
+        path = "/v1" if name.startswith(("openai", "bagel")) else ""
+        return name, {"base_url": f"{far.url}{path}", **more}
+
+    return where
+
+
+PIXELS = {
+    "chat": adapter("openai/m"),
+    "images": adapter("openai/m", draw_model="gpt-image-2"),
+    "azure": adapter("azure/m"),
+    "responses": adapter("openai/m", draw_with="responses"),
+    "azure, responses": adapter("azure/m", draw_with="responses"),
+    "gemini": adapter("gemini/m-image"),
+    "bagel": adapter("bagel/m"),
 }
-SVG: dict[str, Where] = {
-    "chat, by svg": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "draw_with": "svg"}),
-    "gemini, by svg": lambda far: ("gemini/m", {"base_url": far.url, "draw_with": "svg"}),
-    "anthropic, by svg": lambda far: ("anthropic/m", {"base_url": far.url, "draw_with": "svg"}),
-}
-NATIVE: dict[str, Where] = {
-    "openai, native": lambda far: ("openai/m", {"base_url": f"{far.url}/v1", "history": "native"}),
-    "azure, native": lambda far: (
-        "azure/m",
-        {"azure_endpoint": far.url, "image_deployment": "d", "history": "native"},
-    ),
-    "gemini, native": lambda far: ("gemini/m-image", {"base_url": far.url, "history": "native"}),
-}
+SVG = {f"{name}, by svg": adapter(f"{name}/m", draw_with="svg") for name in ("openai", "gemini", "anthropic")}
+NATIVE = {f"{name}, native": adapter(name, history="native") for name in ("openai/m", "azure/m", "gemini/m-image")}
 WAYS = PIXELS | SVG
 ALL = [(way, canvas) for way in WAYS for canvas in CANVASES if canvas != "source" or way in SVG]
-"""Where pixels are drawn there is no code to be shown: that canvas is refused."""
+"""An adapter that draws pixels has no code to show: it refuses the canvas `source`."""
 
 
 @dataclass
 class Trapper:
-    """Answers as each provider would, with a drawing of its own for each request and a trap in every corner."""
+    """Answers as each provider would, with a different drawing for each request and a trap in every corner."""
 
     sample: str = ""
-    """Whose episode it is: that of the sample, or that of who lends it drawings."""
+    """The sample of the episode: the one that is run, or the one that lends it drawings."""
 
     seen: dict[str, list[Seen]] = field(default_factory=dict)
     drawn: dict[str, list[Picture]] = field(default_factory=dict)
 
     def __call__(self, seen: Seen) -> dict[str, Any]:
         self.seen.setdefault(self.sample, []).append(seen)
-        asked = json.dumps(seen.body)
-        by_code = "as SVG code" in asked
+        by_code = "as SVG code" in json.dumps(seen.body)
         config = seen.body.get("generationConfig", {})
         draws = "/images/" in seen.path or "image" in seen.body.get("modalities", ())
         draws = draws or "IMAGE" in config.get("responseModalities", ()) or "tools" in seen.body
@@ -97,7 +97,7 @@ class Trapper:
         shown = picture if draws else None
         if seen.path.endswith("/v1/messages"):
             thinking = {"type": "thinking", "thinking": WORDS, "signature": SIGNED}
-            return _anthropic([thinking, {"type": "text", "text": said}])
+            return anthropic_answer(said) | {"id": "msg_TRAP", "content": [thinking, {"type": "text", "text": said}]}
         if "/images/" in seen.path and shown:
             return {"created": 1, "data": [{"b64_json": in_base64(shown), "revised_prompt": WORDS}]}
         if seen.path.endswith("/chat/completions"):
@@ -108,13 +108,13 @@ class Trapper:
 
     def _drawing(self) -> Picture:
         of = self.drawn.setdefault(self.sample, [])
-        digest = hashlib.sha256(f"{self.sample} {len(of)}".encode()).digest()
-        of.append(Picture.from_image(Image.new("RGB", (40, 40), (digest[0], digest[1], digest[2]))))
+        red, green, blue, *_ = hashlib.sha256(f"{self.sample} {len(of)}".encode()).digest()
+        of.append(Picture.from_image(Image.new("RGB", (40, 40), (red, green, blue))))
         return of[-1]
 
 
 class Marked(Wrapped):
-    """Tells the far end whose episode a request is of, which some requests do not tell themselves."""
+    """Names the sample of each request for the server, because some requests do not."""
 
     def __init__(self, model: Model, trapper: Trapper) -> None:
         super().__init__(model)
@@ -135,31 +135,17 @@ def _code(picture: Picture) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">{inner}</svg>'
 
 
-def _anthropic(content: list[dict[str, Any]]) -> dict[str, Any]:
-    head = {"id": "msg_TRAP", "type": "message", "role": "assistant", "model": "m"}
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    return {**head, "content": content, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
-
-
 def _chat(said: str, shown: Picture | None) -> dict[str, Any]:
     content = [{"type": "text", "text": said}, picture_block(shown)] if shown else said
     state = {"reasoning": WORDS, "reasoning_content": WORDS, "reasoning_details": [{"data": SIGNED, "id": "rs_TRAP"}]}
-    message = {"role": "assistant", "content": content, **state}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    head = {"id": "ig_TRAP", "object": "chat.completion", "created": 1, "model": "m"}
-    return {**head, "choices": [choice], "metrics": {"think_text": WORDS}}
+    answer = chat_answer({"role": "assistant", "content": content, **state})
+    return answer | {"id": "ig_TRAP", "metrics": {"think_text": WORDS}}
 
 
 def _response(said: str, shown: Picture | None, number: int) -> dict[str, Any]:
     """Items as OpenAI returns them, with fields that are empty, and with the ids of this very response."""
-    signed = SIGNED if shown else SIGNED_SAYING
-    thought: dict[str, Any] = {
-        "type": "reasoning",
-        "id": f"rs_{number}",
-        "summary": [],
-        "encrypted_content": signed,
-        "status": None,
-    }
+    thought: dict[str, Any] = {"type": "reasoning", "id": f"rs_{number}", "summary": [], "status": None}
+    thought["encrypted_content"] = SIGNED if shown else SIGNED_SAYING
     block = {"type": "output_text", "text": said, "annotations": []}
     message: dict[str, Any] = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
     message |= {"phase": "final_answer", "content": [block]}
@@ -174,10 +160,7 @@ def _gemini(said: str, shown: Picture | None) -> dict[str, Any]:
     if shown:
         data = {"mimeType": "image/png", "data": in_base64(shown)}
         parts += [{"inlineData": data, "thoughtSignature": SIGNED}]
-    return {
-        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
-        "responseId": "TRAP",
-    }
+    return gemini_answer(parts) | {"responseId": "TRAP"}
 
 
 async def played(far: FarEnd, way: str, canvas: str) -> tuple[list[Seen], list[Picture]]:
@@ -232,9 +215,7 @@ async def test_only_what_the_canvas_shows_goes_back(way: str, canvas: str, far: 
 
 
 @pytest.mark.parametrize("way", SVG)
-async def test_own_and_blank_differ_in_the_picture_alone_also_where_it_was_drawn_by_code(
-    way: str, far: FarEnd
-) -> None:
+async def test_own_and_blank_differ_in_the_image_only_for_drawings_by_code(way: str, far: FarEnd) -> None:
     own, _ = await played(far, way, "own")
     blank, _ = await played(far, way, "blank")
     assert [_words_of(seen.body) for seen in own] == [_words_of(seen.body) for seen in blank]
@@ -270,7 +251,7 @@ async def test_native_history_is_refused_on_every_other_canvas_and_even_there_fo
 
 
 @pytest.mark.parametrize("way", [way for way in PIXELS if way not in ("images", "azure", "bagel")])
-async def test_who_is_not_asked_for_native_history_sends_none_whatever_a_part_carries(way: str, far: FarEnd) -> None:
+async def test_a_plain_history_sends_no_native_state_of_a_part(way: str, far: FarEnd) -> None:
     far.answer = Trapper()
     name, arguments = WAYS[way](far)
     model = Catalog().model(name, arguments)

@@ -1,67 +1,52 @@
-"""Keys are found where users keep them, and are found nowhere else afterwards."""
+"""Keys are found where users keep them and nowhere else; `test_contract.py` plants one in every adapter's replies."""
 
 from __future__ import annotations
 
 import base64
 import html
 import json
-import logging
 import os
-import traceback
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import of
-from sketchmark.errors import CallFailed
+from sketchmark.errors import BadInput
+from sketchmark.models.arguments import Arguments
+from sketchmark.episode.model import Reply
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http import Answer, read_object
-from sketchmark.models.providers.anthropic import Anthropic
-from sketchmark.models.providers.azure import Azure
-from sketchmark.models.providers.gemini import Gemini
-from sketchmark.models.providers.openai import OpenAI
-from sketchmark.secrets import find_key, redact, remember, without_credentials
-from tests.models.fake_server import KEY, FarEnd, Fault, anthropic_answer, chat_answer, gemini_answer
-
-
-def test_the_environment_goes_before_the_env_file(far: FarEnd) -> None:
-    Path(".env").write_text("OPENAI_API_KEY=from-the-file\n")
-    assert find_key(["OPENAI_API_KEY"]) == KEY
+from sketchmark.secrets import find_key, redact, remember, to_write_down, without_credentials
+from tests.models.fake_server import KEY, FarEnd
 
 
 @pytest.mark.parametrize(
-    "line", ["MY_KEY=abcdefgh", "export MY_KEY=abcdefgh", 'MY_KEY="abcdefgh" # mine', "MY_KEY = abcdefgh # mine"]
+    ("file", "found"),
+    [
+        ("MY_KEY=abcdefgh", "abcdefgh"),
+        ("export MY_KEY=abcdefgh", "abcdefgh"),
+        ('MY_KEY="abcdefgh" # mine', "abcdefgh"),
+        ("MY_KEY = abcdefgh # mine", "abcdefgh"),
+        ("MY_KEY=abc${HOME_KEY}def$x", "abc${HOME_KEY}def$x"),
+        ('MY_KEY="stray-space-key-2\\r\\n"', "stray-space-key-2"),
+        ("OPENAI_API_KEY=from-the-file", KEY),
+        ("", None),
+    ],
 )
-def test_an_env_file_is_read_as_people_write_it(far: FarEnd, line: str) -> None:
-    Path(".env").write_text(f"# keys\n\nOTHER=1\n{line}\n")
-    assert find_key(["MY_KEY"]) == "abcdefgh"
-    assert "MY_KEY" not in os.environ
-
-
-def test_a_dollar_in_a_key_is_not_filled_in(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_read_from_an_env_file_as_people_write_it(
+    far: FarEnd, monkeypatch: pytest.MonkeyPatch, file: str, found: str | None
+) -> None:
+    names = ["EMPTY", "NAKED", "OPENAI_API_KEY" if "OPENAI" in file else "MY_KEY"]
+    assert find_key(names) in (None, KEY)
     monkeypatch.setenv("HOME_KEY", "from-elsewhere")
-    Path(".env").write_text("MY_KEY=abc${HOME_KEY}def$x\n")
-    assert find_key(["MY_KEY"]) == "abc${HOME_KEY}def$x"
-
-
-def test_a_line_that_is_no_variable_does_not_hide_the_others(far: FarEnd) -> None:
-    Path(".env").write_text("not a variable\nEMPTY=\nNAKED\nMY_KEY=abcdefgh\n")
-    assert find_key(["EMPTY", "NAKED", "MY_KEY"]) == "abcdefgh"
-
-
-def test_a_missing_or_unreadable_env_file_holds_no_key(far: FarEnd) -> None:
-    assert find_key(["MY_KEY"]) is None
+    Path(".env").write_text(f"# keys\n\nnot a variable\nEMPTY=\nNAKED\n{file}\n")
+    assert find_key(names) == found and "MY_KEY" not in os.environ
     Path(".env").write_bytes(b"\xff\xfe\x00")
     assert find_key(["MY_KEY"]) is None
-
-
-def test_a_key_that_was_read_is_taken_out_of_any_text(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "s/e+c=r et!")
-    find_key(["MY_KEY"])
-    assert redact("a s/e+c=r et! b s%2Fe%2Bc%3Dr%20et%21 c") == "a [key] b [key] c"
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "  ", "\t"])
@@ -69,8 +54,13 @@ def test_white_space_around_a_key_is_no_part_of_it(far: FarEnd, monkeypatch: pyt
     monkeypatch.setenv("MY_KEY", f" stray-space-key-1{end}")
     assert find_key(["MY_KEY"]) == "stray-space-key-1"
     monkeypatch.setenv("MY_KEY", end)
-    Path(".env").write_text('MY_KEY="stray-space-key-2\\r\\n"\n')
-    assert find_key(["MY_KEY"]) == "stray-space-key-2"
+    assert find_key(["MY_KEY"]) is None
+
+
+def test_a_key_that_was_read_is_taken_out_of_any_text(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "s/e+c=r et!")
+    find_key(["MY_KEY"])
+    assert redact("a s/e+c=r et! b s%2Fe%2Bc%3Dr%20et%21 c") == "a [key] b [key] c"
 
 
 ODD = """k3y"'/+\\<&é\t~of=many_forms"""
@@ -93,7 +83,7 @@ ODD = """k3y"'/+\\<&é\t~of=many_forms"""
     ],
 )  # fmt: skip
 def test_a_key_is_taken_out_however_it_is_spelt(spell: Callable[[str], str]) -> None:
-    """What may remain of it in base64 are the letters that it shares with its neighbours."""
+    """Only letters that it shares with its neighbours may remain of it in base64."""
     key = remember(ODD)
     hidden = redact(f"a {spell(key)} b")
     assert "[key]" in hidden
@@ -113,48 +103,130 @@ def test_a_url_is_written_down_without_its_credentials() -> None:
     assert redact("pass-word") == "[key]"
 
 
-def adapters(far: FarEnd) -> list[Model]:
-    return [
-        OpenAI("m", base_url=f"{far.url}/v1", max_retries=0),
-        Azure("m", azure_endpoint=far.url, max_retries=0),
-        Gemini("m", base_url=far.url, max_retries=0),
-        Anthropic("m", base_url=far.url, max_retries=0),
+# Settings that are written into run.json
+
+
+PLAIN = "ordinaryword"
+NAMES = [
+    "api_key", "apikey", "apiKey", "API-KEY", "openai_api_key", "key", "token", "hf_token", "hfToken", "authToken",
+    "access_token", "secret", "client_secret", "secret_key", "secretAccessKey", "password", "passwd", "db_password2",
+    "pwd", "passphrase", "credential", "credentials", "auth", "authorization", "bearer", "cookie", "session_jwt",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_setting_that_is_a_key_by_name_is_refused_without_showing_it(name: str) -> None:
+    with pytest.raises(BadInput, match="put it in the environment") as caught:
+        to_write_down({name: PLAIN})
+    assert name in str(caught.value) and PLAIN not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_tokens", 512), ("max_new_tokens", "512"), ("tokenizer", "org/name"), ("key_frames", "first,last"),
+        ("api_key_env", "MY_KEY"), ("token_scope", "https://host/.default"), ("key", True), ("eos_token", "</s>"),
+        ("image_token", "<image>"), ("pad_token", "[PAD]"), ("image_token", 151655), ("monkey", "donkey"),
+        ("secretary", "Ms Smith"), ("author", "me"), ("compass", "north"), ("password", ""), ("token", None),
+        ("revision", "a3f9c1e5b2d80467a3f9c1e5b2d80467a3f9c1e5"), ("pretrained", "/models/sk-llama-3.2-11b-instruct"),
+        ("name", "task-sk-learn"), ("api_version", "2025-04-01-preview"), ("size", "1024x1024"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_only_sounds_like_a_key_is_written_down(name: str, value: Any) -> None:
+    assert to_write_down({name: value}) == {name: value}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "sk-proj-Ab3dEf6hIj9lMn0pQr", "hf_AbCdEfGhIjKlMnOp12345", "AIzaSyA1234567890abcdefghijklmnopqrstu",
+        "ghp_0123456789abcdefghijABCDEFGHIJ", "AKIA0123456789ABCDEF", "Bearer sk-ant-api03-0123456789abcdef",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "-----BEGIN RSA PRIVATE KEY-----",
+    ],
+)  # fmt: skip
+def test_a_value_that_has_the_form_of_a_key_is_refused_under_any_name(value: str) -> None:
+    for settings in ({"note": value}, {"headers": {"X-Note": value}}, {"notes": ["fine", value]}):
+        with pytest.raises(BadInput, match="would be written down") as caught:
+            to_write_down(settings)
+        assert value not in str(caught.value)
+
+
+def test_a_secret_of_the_environment_is_refused_and_taken_out_of_replies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_GATEWAY_TOKEN", "plum4pear4quince4\n")
+    with pytest.raises(BadInput, match=r"note=… is a key"):
+        to_write_down({"note": "x-plum4pear4quince4-y"})
+    monkeypatch.setenv("LAB_PASSWORD", "medlar5sloe5damson5")
+    to_write_down({})
+    reply = Reply("I am medlar5sloe5damson5!", raw={"medlar5sloe5damson5": ["medlar5sloe5damson5", 1, None]})
+    assert (reply.text, reply.raw) == ("I am [key]!", {"[key]": ["[key]", 1, None]})
+
+
+@pytest.mark.parametrize(("name", "value"), [("LAB_PASSWORD", "strawberries"), ("LAB_NOTE", "cherry7cherry7")])
+def test_ordinary_words_in_the_environment_stay_in_replies(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    to_write_down({})
+    assert Reply(value).text == value
+
+
+def test_a_file_that_holds_keys_is_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "credentials1.json"
+    path.write_text("{}")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    assert to_write_down({"file": str(path)}) == {"file": str(path)}
+
+
+def test_an_address_is_written_down_without_the_keys_in_it() -> None:
+    written = to_write_down(
+        {"base_url": "https://u:hush-hush-1@host/sk-0123456789abcdef/v1?api-version=2024-06-01&k=hush-hush-2"}
+    )
+    assert written == {"base_url": "https://host/[key]/v1"}
+    assert to_write_down({"api_version": "2024-06-01"}) == {"api_version": "2024-06-01"}
+
+
+def test_a_key_in_the_wrong_place_is_not_in_the_error() -> None:
+    with pytest.raises(BadInput, match=r"timeout=\[key\] is not a number"):
+        Arguments("openai/m", {"timeout": "sk-9876543210zyxwvuts"}).number("timeout")
+
+
+MODEL = """
+import os
+from sketchmark import Model, Reply
+
+class Leaky(Model):
+    def __init__(self, name, hf_token="", loud=False, honest=True):
+        super().__init__("leaky")
+        self.loud, self.honest = loud, honest
+
+    def identity(self):
+        key = {} if self.honest else {"token": os.environ["LAB_TOKEN"]}
+        return {"name": "leaky", **key}
+
+    async def say(self, context, options):
+        if self.loud:
+            raise RuntimeError("refused: " + os.environ["LAB_TOKEN"] + "\\\\r")
+        return Reply("(A) says " + os.environ["LAB_TOKEN"])
+"""
+SECRET = "walnut-8-hazel-8-almond"
+"""It has no form of a key: only the name of its variable says that it is one."""
+
+
+@pytest.mark.parametrize(
+    ("args", "code"), [("loud=false", 0), ("loud=true", 1), ("honest=false", 2), (f"hf_token={SECRET}", 2)]
+)
+def test_a_model_of_your_own_leaves_its_key_nowhere(tmp_path: Path, args: str, code: int) -> None:
+    (tmp_path / "leaky.py").write_text(MODEL)
+    command = [
+        *(sys.executable, "-m", "sketchmark", "run", "--include", "leaky.py", "--model", "leaky"),
+        *("--tasks", "maze", "--mode", "direct", "--limit", "1", "--model-args", args),
+        *("--output-path", "run", "--cache", "cache"),
     ]
-
-
-ECHO = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key", "key": KEY}}
-
-
-async def test_a_planted_key_is_in_no_error_traceback_or_log(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    for model in adapters(far):
-        for status in (400, 401, 429, 500):
-            far.faults = [Fault(status, body=ECHO, headers={"x-echo": KEY})]
-            with pytest.raises(CallFailed) as caught:
-                await model.say(of("Hm?"), Options())
-            shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-            assert "[key]" in shown
-            assert KEY not in shown
-            assert caught.value.__context__ is None
-    assert caplog.records
-    assert KEY not in "\n".join(f"{record.getMessage()} {record.exc_text} {record.args}" for record in caplog.records)
-
-
-async def test_a_planted_key_is_in_no_reply_identity_or_repr(far: FarEnd, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    said = f"Your key is {KEY}."
-    chat = chat_answer({"role": "assistant", "content": said, "note": KEY})
-    echoes = {
-        "openai/m": chat,
-        "azure/m": chat,
-        "gemini/m": gemini_answer([{"text": said}]) | {"modelVersion": KEY},
-        "anthropic/m": anthropic_answer(said) | {"model": KEY},
-    }
-    for model in adapters(far):
-        far.answer = echoes[model.name]
-        reply = await model.say(of("Hm?"), Options())
-        assert reply.text == "Your key is [key]."
-        assert "[key]" in json.dumps(reply.raw)
-        assert KEY not in json.dumps(reply.raw)
-        assert KEY not in json.dumps(model.identity()) + repr(model) + repr(vars(model))
-    assert KEY not in caplog.text
+    environment = {**os.environ, "LAB_TOKEN": SECRET}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    found = [path for path in tmp_path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert found == []
+    assert SECRET not in done.stdout + done.stderr
+    if code < 2:
+        assert any(b"[key]" in path.read_bytes() for path in (tmp_path / "run").rglob("*.jsonl"))

@@ -1,7 +1,6 @@
-"""What each provider's API accepts, written down strictly: an unknown field or a malformed block is an error.
+"""The bodies that each provider's API accepts, strictly: an unknown field or a malformed block is an `Invalid`.
 
-Each check returns the text of the first complaint, or None. They hold what the public API references say, not what
-our adapters happen to send.
+The checks follow the public API references, not what our adapters happen to send.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 from PIL import Image
 from starlette.datastructures import FormData, UploadFile
 
-ACCEPTED_PICTURES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
+FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
 CHAT_FIELDS = {
     "model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop", "modalities",
     "frequency_penalty", "presence_penalty", "reasoning_effort", "stream",
@@ -23,79 +22,9 @@ BAGEL_FIELDS = {
     "cfg_renorm_type", "cfg_renorm_min", "timestep_shift", "think", "max_think_tokens", "do_sample",
     "text_temperature",
 }  # fmt: skip
-IMAGE_FIELDS = {"model", "prompt", "n", "size", "quality", "background", "output_format", "response_format", "style"}
-
-
+IMAGE_FIELDS = {"model", "prompt", "n", "size", "quality", "background", "output_format", "style"}
 SERVERS = {"negative_prompt", "num_inference_steps", "guidance_scale", "true_cfg_scale", "seed", "response_format"}
-"""What vLLM-Omni and SGLang take for their own models, and OpenAI does not for its."""
-
-
-def _image_fields(model: Any) -> set[str]:
-    return IMAGE_FIELDS - {"response_format"} if "gpt-image" in str(model) else IMAGE_FIELDS | SERVERS
-
-
-def picture_complaint(media_type: str, data: bytes) -> str | None:
-    if media_type not in ACCEPTED_PICTURES:
-        return f"media type {media_type}"
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            image.load()
-            if image.format != ACCEPTED_PICTURES[media_type]:
-                return f"{image.format} picture sent as {media_type}"
-    except OSError as error:
-        return f"broken picture: {error}"
-    return None
-
-
-def _base64_complaint(media_type: str, text: str) -> str | None:
-    try:
-        data = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
-    except ValueError as error:
-        return f"not base64: {error}"
-    return picture_complaint(media_type, data)
-
-
-def chat_complaint(body: Any, extra_fields: frozenset[str] = frozenset()) -> str | None:
-    unknown = set(body) - CHAT_FIELDS - extra_fields
-    if unknown:
-        return f"unknown fields {sorted(unknown)}"
-    if not isinstance(body.get("model"), str) or not body.get("messages"):
-        return "model and messages are required"
-    if not set(body.get("modalities", [])) <= {"text", "image"}:
-        return f"modalities {body['modalities']}"
-    for message in body["messages"]:
-        complaint = _chat_message_complaint(message)
-        if complaint:
-            return complaint
-    return None
-
-
-def _chat_message_complaint(message: Any) -> str | None:
-    if set(message) != {"role", "content"}:
-        return f"message fields {sorted(message)}"
-    if message["role"] == "assistant":
-        return None if isinstance(message["content"], str) else "assistant content is not a text"
-    if message["role"] != "user" or not isinstance(message["content"], list):
-        return f"role {message['role']} with {type(message['content']).__name__}"
-    for block in message["content"]:
-        if block.get("type") == "text" and set(block) == {"type", "text"} and isinstance(block["text"], str):
-            continue
-        if block.get("type") == "input_audio":
-            heard = block["input_audio"]
-            if set(heard) != {"data", "format"} or heard["format"] not in ("wav", "mp3"):
-                return f"input_audio {sorted(heard)}"
-            continue
-        if block.get("type") != "image_url" or set(block) != {"type", "image_url"}:
-            return f"block {sorted(block)}"
-        if not set(block["image_url"]) <= {"url", "detail"}:
-            return f"image_url {sorted(block['image_url'])}"
-        head, _, data = block["image_url"]["url"].partition(";base64,")
-        complaint = _base64_complaint(head.removeprefix("data:"), data)
-        if complaint:
-            return complaint
-    return None
-
-
+"""Fields that vLLM-Omni and SGLang take for their own models, and OpenAI does not for its."""
 RESPONSES_FIELDS = {
     "model", "input", "store", "include", "image", "tools", "tool_choice", "max_tool_calls", "parallel_tool_calls",
     "temperature", "top_p", "max_output_tokens", "reasoning",
@@ -108,115 +37,136 @@ ITEM_FIELDS = {
         {"revised_prompt", "size", "quality", "action", "output_format", "background"},
     ),
 }
-"""Of the items that a model returned: what must be there when they are sent back, and what may be."""
-
-
-def responses_complaint(body: Any) -> str | None:
-    unknown = set(body) - RESPONSES_FIELDS
-    if unknown or body.get("store") is not False:
-        return f"unknown fields {sorted(unknown)} or store is not off"
-    items = body["input"]
-    for item, following in zip(items, [*items[1:], {}], strict=True):
-        complaint = _item_complaint(item) if "type" in item else _input_complaint(item)
-        if complaint:
-            return complaint
-        if item.get("type") == "reasoning" and following.get("type") not in ("message", "image_generation_call"):
-            return f"reasoning {item['id']} was provided without its required following item"
-    return None
-
-
-def _item_complaint(item: Any) -> str | None:
-    needed, possible = ITEM_FIELDS.get(item["type"], (set[str](), set[str]()))
-    if not needed or needed - set(item) or set(item) - needed - possible or None in item.values():
-        return f"item {item['type']} with {sorted(item)}"
-    if item["type"] == "message" and (item["role"] != "assistant" or not isinstance(item["content"], list)):
-        return "an item of a message that is not the assistant's"
-    return _base64_complaint("image/png", item["result"]) if "result" in item else None
-
-
-def _input_complaint(message: Any) -> str | None:
-    if message["role"] == "assistant":
-        return None if isinstance(message["content"], str) else "assistant content is not a text"
-    for block in message["content"]:
-        if block["type"] == "input_text" and set(block) == {"type", "text"}:
-            continue
-        if block["type"] != "input_image" or set(block) != {"type", "image_url", "detail"}:
-            return f"block {sorted(block)}"
-        head, _, data = block["image_url"].partition(";base64,")
-        if complaint := _base64_complaint(head.removeprefix("data:"), data):
-            return complaint
-    return None
-
-
-def generate_complaint(body: Any) -> str | None:
-    unknown = set(body) - _image_fields(body.get("model"))
-    if unknown:
-        return f"unknown fields {sorted(unknown)}"
-    return None if body.get("prompt") else "prompt is required"
-
-
-async def edit_complaint(form: FormData) -> str | None:
-    pictures = form.getlist("image") + form.getlist("image[]")
-    if not pictures:
-        return "image is required"
-    if len(pictures) > 16:
-        return f"{len(pictures)} pictures are too many"
-    for picture in pictures:
-        if not isinstance(picture, UploadFile):
-            return "image is not a file"
-        complaint = picture_complaint(picture.content_type or "", await picture.read())
-        if complaint:
-            return complaint
-    fields = {key: value for key, value in form.items() if not key.startswith("image")}
-    return generate_complaint({key: value for key, value in fields.items() if key != "input_fidelity"})
-
-
+"""Fields of the items that a model returned: those that must be sent back, and those that may be."""
+GEMINI_FIELDS = {"temperature", "maxOutputTokens", "seed", "responseModalities", "imageConfig", "topP", "topK"}
 GEMINI_SOUNDS = ("audio/wav", "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")
 
 
-def gemini_complaint(body: Any) -> str | None:
-    unknown = set(body) - {"contents", "generationConfig"}
-    if unknown:
-        return f"unknown fields {sorted(unknown)}"
-    known = {"temperature", "maxOutputTokens", "seed", "responseModalities", "imageConfig", "topP", "topK"}
-    if not set(body.get("generationConfig", {})) <= known:
-        return f"generationConfig {sorted(body['generationConfig'])}"
+class Invalid(Exception):
+    pass
+
+
+def need(holds: object, words: str) -> None:
+    if not holds:
+        raise Invalid(words)
+
+
+def check_image(media_type: str, data: bytes | str) -> None:
+    need(media_type in FORMATS, f"media type {media_type}")
+    try:
+        if isinstance(data, str):
+            data = base64.b64decode(data.replace("-", "+").replace("_", "/"), validate=True)
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            need(image.format == FORMATS[media_type], f"{image.format} picture sent as {media_type}")
+    except (OSError, ValueError) as error:
+        raise Invalid(f"broken picture: {error}") from None
+
+
+def check_data_url(url: str) -> None:
+    head, _, data = url.partition(";base64,")
+    check_image(head.removeprefix("data:"), data)
+
+
+def check_fields(body: Any, known: set[str]) -> None:
+    need(set(body) <= known, f"unknown fields {sorted(set(body) - known)}")
+
+
+def check_chat(body: Any, *, bagel: bool = False) -> None:
+    check_fields(body, CHAT_FIELDS | BAGEL_FIELDS if bagel else CHAT_FIELDS)
+    need(isinstance(body.get("model"), str) and body.get("messages"), "model and messages are required")
+    need(set(body.get("modalities", [])) <= {"text", "image"}, f"modalities {body.get('modalities')}")
+    for message in body["messages"]:
+        need(set(message) == {"role", "content"}, f"message fields {sorted(message)}")
+        own = message["role"] == "assistant"
+        need(own or message["role"] == "user", f"role {message['role']}")
+        need(isinstance(message["content"], str if own else list), f"the content of {message['role']}")
+        for block in () if own else message["content"]:
+            need(set(block) == {"type", block["type"]}, f"block {sorted(block)}")
+            if block["type"] == "input_audio":
+                heard = block["input_audio"]
+                need(set(heard) == {"data", "format"} and heard["format"] in ("wav", "mp3"), f"sound {sorted(heard)}")
+            elif block["type"] == "image_url":
+                need(set(block["image_url"]) <= {"url", "detail"}, f"image_url {sorted(block['image_url'])}")
+                check_data_url(block["image_url"]["url"])
+            else:
+                need(block["type"] == "text" and isinstance(block["text"], str), f"block {block['type']}")
+
+
+def check_responses(body: Any) -> None:
+    check_fields(body, RESPONSES_FIELDS)
+    need(body.get("store") is False, "store is not off")
+    items = body["input"]
+    for item, following in zip(items, [*items[1:], {}], strict=True):
+        if "type" in item:
+            _check_item(item, following)
+        elif item["role"] == "assistant":
+            need(isinstance(item["content"], str), "assistant content is not a text")
+        else:
+            for block in item["content"]:
+                if block["type"] != "input_text" or set(block) != {"type", "text"}:
+                    need(block["type"] == "input_image", f"block {block['type']}")
+                    need(set(block) == {"type", "image_url", "detail"}, f"block {sorted(block)}")
+                    check_data_url(block["image_url"])
+
+
+def _check_item(item: Any, following: Any) -> None:
+    needed, possible = ITEM_FIELDS.get(item["type"], (set[str](), set[str]()))
+    good = needed and needed <= set(item) <= needed | possible and None not in item.values()
+    need(good, f"item {item['type']} with {sorted(item)}")
+    if item["type"] == "message":
+        need(item["role"] == "assistant" and isinstance(item["content"], list), "a message not of the assistant")
+    if item["type"] == "reasoning":
+        led_on = following.get("type") in ("message", "image_generation_call")
+        need(led_on, f"reasoning {item['id']} was provided without its required following item")
+    if "result" in item:
+        check_image("image/png", item["result"])
+
+
+def check_generation(body: Any) -> None:
+    check_fields(body, IMAGE_FIELDS if "gpt-image" in str(body.get("model")) else IMAGE_FIELDS | SERVERS)
+    need(body.get("prompt"), "prompt is required")
+
+
+async def check_edit(form: FormData) -> None:
+    pictures = form.getlist("image") + form.getlist("image[]")
+    need(0 < len(pictures) <= 16, f"{len(pictures)} pictures")
+    for picture in pictures:
+        assert isinstance(picture, UploadFile)
+        check_image(picture.content_type or "", await picture.read())
+    fields = {key: value for key, value in form.items() if not key.startswith("image") and key != "input_fidelity"}
+    check_generation(fields)
+
+
+def check_gemini(body: Any) -> None:
+    check_fields(body, {"contents", "generationConfig"})
+    check_fields(body.get("generationConfig", {}), GEMINI_FIELDS)
     for content in body["contents"]:
-        if content.get("role") not in ("user", "model") or not content.get("parts"):
-            return f"content {content}"
+        need(content.get("role") in ("user", "model") and content.get("parts"), f"content {content}")
+        own = content["role"] == "model"
         for part in content["parts"]:
-            own = content["role"] == "model"
             signature = {"thoughtSignature"} if own and part.get("thoughtSignature") else set[str]()
             if set(part) - {"thought"} == {"text"} | signature and (part["text"] or signature):
                 continue
             inline = dict(part.get("inlineData", {}))
             media_type = inline.pop("mimeType", None) or inline.pop("mime_type", "")  # proto JSON reads both
-            if set(part) != {"inlineData"} | signature or set(inline) != {"data"}:
-                return f"part {sorted(part)} {sorted(inline)}"
-            if media_type in GEMINI_SOUNDS and not own:
-                continue
-            complaint = _base64_complaint(media_type, inline["data"])
-            if complaint or (own and not signature):
-                return complaint or "Image part is missing a thought_signature"
-    return None
+            good = set(part) == {"inlineData"} | signature and set(inline) == {"data"}
+            need(good, f"part {sorted(part)} {sorted(inline)}")
+            if own or media_type not in GEMINI_SOUNDS:
+                check_image(media_type, inline["data"])
+                need(signature or not own, "Image part is missing a thought_signature")
 
 
-def anthropic_complaint(body: Any) -> str | None:
-    unknown = set(body) - {"model", "max_tokens", "messages", "temperature"}
-    if unknown:
-        return f"unknown fields {sorted(unknown)}"
-    if not isinstance(body.get("max_tokens"), int) or body["messages"][0]["role"] != "user":
-        return "max_tokens is required and the user speaks first"
+def check_anthropic(body: Any) -> None:
+    check_fields(body, {"model", "max_tokens", "messages", "temperature"})
+    need(isinstance(body.get("max_tokens"), int), "max_tokens is required")
+    need(body["messages"][0]["role"] == "user", "the user speaks first")
     for message in body["messages"]:
         for block in message["content"]:
             if set(block) == {"type", "text"} and block["type"] == "text" and block["text"].strip():
                 continue
-            if message["role"] != "user" or set(block) != {"type", "source"} or block["type"] != "image":
-                return f"{message['role']} block {sorted(block)}"
+            good = message["role"] == "user" and set(block) == {"type", "source"} and block["type"] == "image"
+            need(good, f"{message['role']} block {sorted(block)}")
             source = block["source"]
-            if set(source) != {"type", "media_type", "data"} or source["type"] != "base64":
-                return f"source {sorted(source)}"
-            complaint = _base64_complaint(source["media_type"], source["data"])
-            if complaint:
-                return complaint
-    return None
+            need(set(source) == {"type", "media_type", "data"} and source["type"] == "base64", f"source {source}")
+            check_image(source["media_type"], source["data"])

@@ -1,6 +1,15 @@
+"""The server's gate, and `sketchmark serve`: keys, hosts, origins and bodies that are let in, signals and options."""
+
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -9,59 +18,9 @@ import pytest
 
 from sketchmark.episode.model import Options, Reply
 from sketchmark.episode.sample import Context
-from sketchmark.serve import MAX_BODY, serving
+from sketchmark.serve import serving
+from sketchmark.serve import MAX_BODY
 from tests.serve.models import Speaker
-
-
-def test_without_the_key_nothing_is_answered() -> None:
-    with serving(Speaker(), key="sesame") as url:
-        assert openai.OpenAI(base_url=url, api_key="sesame").models.list().data
-        for given in ("wrong", "sesam", "sesame2", "ключ".encode().decode("latin-1")):
-            answer = httpx.get(f"{url}/models", headers={b"Authorization": f"Bearer {given}".encode("latin-1")})
-            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
-        assert httpx.get(f"{url}/models").status_code == 401
-
-
-@pytest.mark.parametrize(
-    ("given", "status"),
-    [("bearer sesame", 200), ("BEARER  sesame", 200), ("sesame", 401), ("Basic sesame", 401), ("Bearer", 401)],
-)
-def test_the_key_comes_as_a_bearer_token_however_that_is_spelled(given: str, status: int) -> None:
-    with serving(Speaker(), key="sesame") as url:
-        assert httpx.get(f"{url}/models", headers={"Authorization": given}).status_code == status
-
-
-def test_a_body_over_the_limit_is_refused_before_it_is_read() -> None:
-    with serving(Speaker()) as url:
-        where = urlsplit(url)
-        with socket.create_connection((where.hostname, where.port)) as connection:
-            head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {MAX_BODY + 1}\r\n\r\n"
-            connection.sendall(head.encode())
-            answer = b"".join(iter(lambda: connection.recv(4096), b""))
-    assert answer.startswith(b"HTTP/1.1 413")
-    assert b"body_too_large" in answer
-
-
-def test_a_body_that_hides_its_length_is_cut_at_the_limit() -> None:
-    def endless() -> object:
-        while True:
-            yield bytes(2**20)
-
-    with serving(Speaker()) as url:
-        try:
-            answer = httpx.post(f"{url}/chat/completions", content=endless())  # type: ignore[arg-type]
-        except httpx.HTTPError:
-            return  # the server hung up while the client was still sending
-        assert answer.status_code == 413
-
-
-def test_a_foreign_host_name_is_refused() -> None:
-    with serving(Speaker()) as url:
-        for name in ("evil.example", "127.0.0.1.evil.example", ""):
-            answer = httpx.get(f"{url}/models", headers={"Host": name})
-            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "foreign_host")
-        for name in ("localhost", "LocalHost:80", "127.0.0.1:1"):
-            assert httpx.get(f"{url}/models", headers={"Host": name}).status_code == 200
 
 
 class Counting(Speaker):
@@ -72,65 +31,104 @@ class Counting(Speaker):
         return await super().say(context, options)
 
 
+@pytest.fixture(scope="module")
+def model() -> Counting:
+    return Counting()
+
+
+@pytest.fixture(scope="module")
+def url(model: Counting) -> Iterator[str]:
+    with serving(model) as found:
+        yield found
+
+
+JSON = {"Content-Type": "application/json"}
 QUESTION = b'{"model": "m", "messages": [{"role": "user", "content": "Hm?"}]}'
 
 
-def _ask(url: str, **headers: str) -> httpx.Response:
+def ask(url: str, **headers: str) -> httpx.Response:
     return httpx.post(f"{url}/chat/completions", content=QUESTION, headers=headers)
+
+
+def ends(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_a_key_is_asked_for_as_a_bearer_token_however_that_is_spelt() -> None:
+    refused = ("Bearer wrong", "Bearer sesam", "Bearer sesame2", "Bearer " + "ключ".encode().decode("latin-1"))
+    with serving(Speaker(), key="sesame") as url:
+        assert openai.OpenAI(base_url=url, api_key="sesame").models.list().data
+        for given in ("bearer sesame", "BEARER  sesame"):
+            assert httpx.get(f"{url}/models", headers={"Authorization": given}).status_code == 200
+        for given in (*refused, "sesame", "Basic sesame", "Bearer"):
+            answer = httpx.get(f"{url}/models", headers={b"Authorization": given.encode("latin-1")})
+            assert ends(answer) == (401, "invalid_api_key")
+        assert httpx.get(f"{url}/models").status_code == 401
+
+
+def test_a_body_over_the_limit_is_refused_before_it_is_read(url: str) -> None:
+    where = urlsplit(url)
+    with socket.create_connection((where.hostname, where.port)) as connection:
+        head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {MAX_BODY + 1}\r\n\r\n"
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 413") and b"body_too_large" in answer
+
+
+def test_a_body_that_hides_its_length_is_cut_at_the_limit(url: str) -> None:
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield bytes(2**20)
+
+    try:
+        answer = httpx.post(f"{url}/chat/completions", content=endless())
+    except httpx.HTTPError:
+        return  # the server hung up while the client was still sending
+    assert answer.status_code == 413
+
+
+def test_a_foreign_host_name_is_refused(url: str) -> None:
+    for name in ("evil.example", "127.0.0.1.evil.example", ""):
+        assert ends(httpx.get(f"{url}/models", headers={"Host": name})) == (400, "foreign_host")
+    for name in ("localhost", "LocalHost:80", "127.0.0.1:1"):
+        assert httpx.get(f"{url}/models", headers={"Host": name}).status_code == 200
+    rebound = {"Host": "evil.example", "Origin": "http://evil.example", **JSON}
+    assert ask(url, **rebound).status_code == 400, "a name that points at this machine is no way round it"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded",
                                   "multipart/form-data; boundary=x", "application/jsonp", ""])  # fmt: skip
-def test_a_body_that_a_web_page_may_send_unasked_is_refused(kind: str) -> None:
-    model = Counting()
-    with serving(model) as url:
-        answer = _ask(url, **{"Content-Type": kind})
-        assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
-        assert model.asked == 0
-        assert _ask(url, **{"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
+def test_a_body_that_a_web_page_may_send_unasked_is_refused(model: Counting, url: str, kind: str) -> None:
+    before = model.asked
+    assert ends(ask(url, **{"Content-Type": kind})) == (415, "unsupported_media_type")
+    assert model.asked == before
+    assert ask(url, **{"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
 
 
-def test_an_upload_must_be_a_form() -> None:
-    with serving(Speaker()) as url:
-        assert httpx.post(f"{url}/files", json={"purpose": "batch"}).status_code == 415
-        assert httpx.post(f"{url}/images/edits", content=b"x").status_code == 415
+def test_an_upload_must_be_a_form(url: str) -> None:
+    assert httpx.post(f"{url}/files", json={"purpose": "batch"}).status_code == 415
+    assert httpx.post(f"{url}/images/edits", content=b"x").status_code == 415
 
 
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:3000", "", "file://"]
 )
-def test_a_request_from_a_web_page_elsewhere_is_refused(origin: str) -> None:
-    model = Counting()
-    with serving(model) as url:
-        upload = {"file": ("a.jsonl", b"{}")}
-        answers = [
-            _ask(url, **{"Content-Type": "application/json", "Origin": origin}),
-            httpx.post(f"{url}/files", data={"purpose": "batch"}, files=upload, headers={"Origin": origin}),
-            httpx.get(f"{url}/models", headers={"Origin": origin}),
-            httpx.options(f"{url}/chat/completions", headers={"Origin": origin}),
-        ]
-        assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {
-            (403, "foreign_origin")
-        }
-        assert not any("access-control-allow-origin" in answer.headers for answer in answers)
-        assert model.asked == 0
-        assert httpx.get(f"{url}/files").json()["data"] == []
+def test_a_request_from_a_web_page_elsewhere_is_refused(model: Counting, url: str, origin: str) -> None:
+    before, upload = model.asked, {"file": ("a.jsonl", b"{}")}
+    answers = [
+        ask(url, **JSON, Origin=origin),
+        httpx.post(f"{url}/files", data={"purpose": "batch"}, files=upload, headers={"Origin": origin}),
+        httpx.get(f"{url}/models", headers={"Origin": origin}),
+        httpx.options(f"{url}/chat/completions", headers={"Origin": origin}),
+    ]
+    assert {ends(answer) for answer in answers} == {(403, "foreign_origin")}
+    assert not any("access-control-allow-origin" in answer.headers for answer in answers)
+    assert model.asked == before and httpx.get(f"{url}/files").json()["data"] == []
 
 
-def test_a_name_that_points_at_this_machine_is_no_way_round_it() -> None:
-    with serving(Speaker()) as url:
-        headers = {"Host": "evil.example", "Origin": "http://evil.example", "Content-Type": "application/json"}
-        assert _ask(url, **headers).status_code == 400
-
-
-def test_programs_and_the_servers_own_address_are_let_in() -> None:
-    with serving(Speaker()) as url:
-        own = url.removesuffix("/v1")
-        assert _ask(url, **{"Content-Type": "application/json"}).status_code == 200
-        assert _ask(url, **{"Content-Type": "application/json", "Origin": own}).status_code == 200
-        assert openai.OpenAI(base_url=url, api_key="any").chat.completions.create(
-            model="m", messages=[{"role": "user", "content": "Hm?"}]
-        )
+def test_programs_and_the_servers_own_address_are_let_in(url: str) -> None:
+    assert ask(url, **JSON).status_code == 200
+    assert ask(url, **JSON, Origin=url.removesuffix("/v1")).status_code == 200
 
 
 def test_the_server_is_gone_after_the_block() -> None:
@@ -138,3 +136,85 @@ def test_the_server_is_gone_after_the_block() -> None:
         assert httpx.get(f"{url}/models").status_code == 200
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}/models")
+
+
+# The command
+
+
+PARROT = """
+from sketchmark.models.base import Model, Reply
+
+class Parrot(Model):
+    async def say(self, context, options):
+        return Reply(text=context.texts[-1])
+
+    async def close(self):
+        print("closed", flush=True)
+"""
+
+
+@pytest.fixture
+def parrot(tmp_path: Path) -> Path:
+    path = tmp_path / "parrots.py"
+    path.write_text(PARROT)
+    return path
+
+
+def command(parrot: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "sketchmark", "serve", "--include", str(parrot), "--model", "parrot", *more]
+
+
+@contextmanager
+def running(arguments: list[str], **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    pipe, environment = subprocess.PIPE, {**os.environ, **environment}
+    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+        try:
+            assert process.stdout
+            line = process.stdout.readline()
+            assert line.startswith("Serving parrot at http://127.0.0."), line
+            yield process, line.split()[-1]
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_its_address_answers_and_stops_on_a_signal(parrot: Path, number: signal.Signals) -> None:
+    with running(command(parrot, "--port", "0")) as (process, url):
+        client = openai.OpenAI(base_url=url, api_key="any")
+        answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hello"}])
+        assert answer.choices[0].message.content == "hello"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (0, "closed\n", "")
+
+
+def test_the_command_serves_other_addresses_with_a_key_from_the_environment(parrot: Path) -> None:
+    """127.0.0.2 stands for another address of this machine, which no name of loopback covers."""
+    with running(command(parrot, "--port", "0", "--host", "127.0.0.2", "--key-env", "SESAME"), SESAME="s3") as (
+        _,
+        url,
+    ):
+        assert url.startswith("http://127.0.0.2:") and httpx.get(f"{url}/models").status_code == 401
+        named = {"Authorization": "Bearer s3", "Host": "a-name-of-mine"}
+        assert httpx.get(f"{url}/models", headers=named).status_code == 200
+
+
+def test_faults_and_latency_come_from_the_command_line(parrot: Path) -> None:
+    with running(command(parrot, "--port", "0", "--fail", "503:1", "--latency", "100ms")) as (_, url):
+        answer = httpx.get(f"{url}/models")
+    assert answer.status_code == 503 and answer.elapsed.total_seconds() >= 0.1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [("--fail x", ""), ("--latency x", ""), ("--batch x", ""), ("--key-env NOT_THERE", ""), ("--port 70000", ""),
+     ("--port TAKEN", "127.0.0.1:TAKEN"), ("--port 0 --host 0.0.0.0", "--host 0.0.0.0 would serve whoever can")],
+)  # fmt: skip
+def test_a_wrong_option_is_one_clear_line(parrot: Path, wrong: str, said: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        options = command(parrot, *wrong.replace("TAKEN", port).split())
+        done = subprocess.run(options, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("sketchmark: ") and said.replace("TAKEN", port) in done.stderr
+    assert "0.0.0.0" not in wrong or "--key-env" in done.stderr
