@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import pytest
 
-from sketchmark.engines import play_all
-from sketchmark.engines import longest_first
+from sketchmark.engines import longest_first, play_all
 
 
 class Jobs:

@@ -16,13 +16,13 @@ import pytest
 import yaml
 
 import sketchmark
-from sketchmark.api import prepare
-from sketchmark.models import load_model
-from sketchmark.commands.run import run_command as command
-from sketchmark.errors import BadInput, UnknownName
+from sketchmark.commands.run import run_command
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
+from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
+from sketchmark.runs import prepare
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 
 INCLUDED = [PLUG_IN, ROWS]
@@ -99,7 +99,7 @@ def test_a_judge_is_called_by_the_run_itself(tmp_path: Path) -> None:
 
     judged = tmp_path / "judged.py"
     judged.write_text(
-        "from sketchmark import Options, Scores\nfrom sketchmark.parts import of\n"
+        "from sketchmark import Options, Scores\nfrom sketchmark.episode.sample import of\n"
         "async def ask(sample, episode, grading):\n"
         "    verdict = await grading.judge.say(of(episode.answer), Options())\n"
         "    return Scores({'right': float(verdict.text == 'yes')})\n"
@@ -207,7 +207,7 @@ def test_options_that_do_nothing_are_refused() -> None:
 MADE_HERE = """
 import os
 from sketchmark import Sample
-from sketchmark.parts import Draft, Drafts
+from sketchmark.episode.sample import Draft, Drafts
 
 def make(number):
     if str(os.getpid()) != os.environ["RUN_IS"]:
@@ -277,4 +277,4 @@ def test_every_command_on_the_page_is_one_that_sketchmark_takes() -> None:
 def _parses(line: str) -> None:
     program, sub, *arguments = shlex.split(line)
     assert (program, sub) == ("sketchmark", "run")
-    command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))
+    run_command.make_context("run", arguments, token_normalize_func=lambda token: token.replace("_", "-"))

@@ -121,9 +121,9 @@ from pathlib import Path
 
 import torch
 from sketchmark.errors import CallFailed
-from sketchmark.models.base import Options
-from sketchmark.models.transformers_chat import TransformersChat
-from sketchmark.parts import of
+from sketchmark.episode.model import Options
+from sketchmark.models.providers.hf import TransformersChat
+from sketchmark.episode.sample import of
 
 torch.set_num_threads(1)
 SHORT = Options(max_new_tokens=2)

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from sketchmark.episode.desk import Desk
-from sketchmark.errors import BadInput, CallFailed
 from sketchmark.episode.model import Abilities, Options
-from sketchmark.models.providers.weights import Brush
+from sketchmark.episode.sample import of
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models.providers.emu3 import Emu3
 from sketchmark.models.providers.janus import Janus
-from sketchmark.episode.sample import of
+from sketchmark.models.providers.weights import Brush
 from tests.local.tiny import BLUE, GREEN, MIXED, RED
 
 pytestmark = pytest.mark.local

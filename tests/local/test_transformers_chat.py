@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
 from sketchmark.episode.model import Options, Reply
-from sketchmark.models.providers.hf import TransformersChat
 from sketchmark.episode.sample import Context, Part, of
+from sketchmark.errors import BadInput, CallFailed, DataMissing, MissingExtra
+from sketchmark.models.providers.hf import TransformersChat
 from tests.local import tiny
 from tests.local.tiny import BLUE, MIXED, RED
 

@@ -27,18 +27,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models.providers import bagel
 from sketchmark.models.providers.anthropic import Anthropic
 from sketchmark.models.providers.azure import Azure
-from sketchmark.episode.model import Model, Options
-from sketchmark.models.providers.batch_files import BatchRequest, JobFiles
 from sketchmark.models.providers.batch import connect, run_job
-from sketchmark.models.providers.batch_files import State
-from sketchmark.models.providers.batch_files import digest
+from sketchmark.models.providers.batch_files import BatchRequest, JobFiles, State, digest
 from sketchmark.models.providers.gemini import Gemini
 from sketchmark.models.providers.openai import OpenAI
-from sketchmark.episode.sample import of
 from tests.models.fake_server import KEY
 
 TLS_HELLO = b"\x16"

@@ -18,14 +18,15 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import Context, Part, of
+from sketchmark.media import Picture
+from sketchmark.models.call import Call
 from sketchmark.models.providers import bagel
 from sketchmark.models.providers.azure import Azure
-from sketchmark.episode.model import Model, Options
 from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.providers.openai_wire import to_azure
-from sketchmark.episode.sample import Context, Part, of
-from sketchmark.media import Picture
 from tests.core.hearing import tone
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
 
@@ -291,7 +292,7 @@ async def test_azure_is_sent_the_token_of_a_signed_in_user(far: Recorder) -> Non
     wire = to_azure(far.url, "v1", None, token)
     sdk = AsyncAzureOpenAI(azure_ad_token_provider=token, azure_endpoint=far.url, api_version="v1", max_retries=0)
     sent: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hm?"}]}
-    request = await both(far, wire.chat(sent), sdk.chat.completions.create, **sent)
+    request = await both(far, wire.chat(sent, Call()), sdk.chat.completions.create, **sent)
     assert request[3]["authorization"] == "Bearer entra-token"
     await wire.close()
 
@@ -302,9 +303,9 @@ async def test_the_requests_of_a_batch_are_the_sdks(far: Recorder) -> None:
     chat = "/v1/chat/completions"
     made: Any = {"input_file_id": "file-1", "endpoint": chat, "completion_window": "24h"}
     file = ('a "b".jsonl', b"{}\n")
-    await both(far, wire.upload(*file, "batch"), sdk.files.create, file=file, purpose="batch")
-    await both(far, wire.create_batch("file-1", chat), sdk.batches.create, **made)
-    await both(far, wire.batch("batch 1/2"), sdk.batches.retrieve, batch_id="batch 1/2")
-    await both(far, wire.batches(100), sdk.batches.list, limit=100)
-    await both(far, wire.content("file-2"), sdk.files.content, file_id="file-2")
+    await both(far, wire.upload(*file, "batch", Call()), sdk.files.create, file=file, purpose="batch")
+    await both(far, wire.create_batch("file-1", chat, Call()), sdk.batches.create, **made)
+    await both(far, wire.batch("batch 1/2", Call()), sdk.batches.retrieve, batch_id="batch 1/2")
+    await both(far, wire.batches(100, Call()), sdk.batches.list, limit=100)
+    await both(far, wire.content("file-2", Call()), sdk.files.content, file_id="file-2")
     await connection.close()

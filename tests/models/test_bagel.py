@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
-from sketchmark.models.providers.bagel import make
 from sketchmark.episode.model import Model, Options
 from sketchmark.episode.sample import Context, Part, of
+from sketchmark.errors import BadInput, CallFailed, CannotPlay, MissingExtra
+from sketchmark.models.providers.bagel import make
 from tests.models.fake_bagel import write_checkout, write_weights
 from tests.models.fake_server import FarEnd, picture
 

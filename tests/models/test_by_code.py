@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from sketchmark.models import load_model
-from sketchmark.errors import MissingExtra
 from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
-from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from sketchmark.episode.sample import Context, of
+from sketchmark.errors import MissingExtra
 from sketchmark.media.svg import render
+from sketchmark.models import load_model
+from sketchmark.models.code_drawing import ByCode, DrawsByCode
 from tests.core.helpers import colour
 
 NAMES = 'xmlns="http://www.w3.org/2000/svg"'
@@ -95,7 +95,7 @@ BAD = {
 async def test_svg_that_cannot_be_used_is_the_models_failure_with_its_reason(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sketchmark.models.by_code.render", lambda text, **more: render(text, seconds=1, **more))
+    monkeypatch.setattr("sketchmark.models.code_drawing.render", lambda text, **more: render(text, seconds=1, **more))
     text, why = BAD[kind]
     reply = await drawn(Writer(text))
     assert (reply.picture, reply.finish, reply.text) == (None, "no_picture", text)
@@ -187,11 +187,11 @@ def test_the_identity_holds_what_could_change_a_drawing_by_code(
 
 
 def test_other_words_for_the_model_are_another_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sketchmark.models import code_drawing as by_code
+    from sketchmark.models import code_drawing
 
     before = load_model("player/solver", {"draw_with": "svg"}).identity()
-    words = {**by_code._prompts(), "again": "Try {reason}"}
-    monkeypatch.setattr(by_code, "_prompts", lambda: words)
+    words = {**code_drawing._prompts(), "again": "Try {reason}"}
+    monkeypatch.setattr(code_drawing, "_prompts", lambda: words)
     assert load_model("player/solver", {"draw_with": "svg"}).identity() != before
 
 

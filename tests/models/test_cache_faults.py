@@ -13,23 +13,22 @@ from pathlib import Path
 import pytest
 
 import sketchmark
+from sketchmark.episode.model import Model, Options, Reply, Usage
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput
 from sketchmark.models import call as calling
-from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.models.cache import Cached, CallCache, default_cache, with_cache
 from sketchmark.models.providers.openai import OpenAI
-from sketchmark.models.wrappers import Price, price_of
-from sketchmark.models.wrappers import CountedModel as Counted, CallCount as Tally, together
-from sketchmark.episode.sample import Context, of
+from sketchmark.models.wrappers import CallCount, CountedModel, Price, price_of, together
 from tests.models.fake_server import FarEnd, Fault
 from tests.runs.making import Speaker, colour
 
 FULL = """
 import asyncio, resource, sys
 from pathlib import Path
-from sketchmark.models.base import Options
-from sketchmark.models.cached import with_cache
-from sketchmark.parts import of
+from sketchmark.episode.model import Options
+from sketchmark.models.cache import with_cache
+from sketchmark.episode.sample import of
 from tests.runs.making import Speaker
 
 async def main():
@@ -125,7 +124,7 @@ def test_the_cache_keeps_the_record_and_plain_replies_have_no_field_for_it(tmp_p
 
 
 class Teller(Model):
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: CallCount) -> None:
         super().__init__("teller")
         self.tally = tally
         self.seen: list[int] = []
@@ -141,9 +140,9 @@ class Teller(Model):
 
 
 async def test_calls_tokens_and_images_are_added_up_and_cache_hits_are_separate(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = CallCount()
     teller = Teller(tally)
-    model = Counted(with_cache(teller, tmp_path), tally)
+    model = CountedModel(with_cache(teller, tmp_path), tally)
     for _ in range(3):
         await model.say(of("a"), Options())
     await model.draw(of("b"), Options())
@@ -153,8 +152,8 @@ async def test_calls_tokens_and_images_are_added_up_and_cache_hits_are_separate(
 
 
 async def test_an_error_is_kept_without_keys_until_the_next_reply() -> None:
-    tally = Tally()
-    model = Counted(Teller(tally), tally)
+    tally = CallCount()
+    model = CountedModel(Teller(tally), tally)
     with pytest.raises(OSError, match="no line"):
         await model.say(of("break"), Options())
     assert (tally.error, tally.silent, tally.under_way) == ("no line, [key]", 1, 0)
@@ -165,11 +164,11 @@ async def test_an_error_is_kept_without_keys_until_the_next_reply() -> None:
 async def test_retries_are_counted_for_the_model_that_made_them(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
     shared = OpenAI("m", base_url=f"{far.url}/v1")
-    model, judge = Tally(), Tally()
+    model, judge = CallCount(), CallCount()
     far.faults = [Fault(503), Fault(500)]
-    await Counted(shared, model).say(of("Hm?"), Options())
+    await CountedModel(shared, model).say(of("Hm?"), Options())
     far.faults = [Fault(500)]
-    await Counted(shared, judge).say(of("Hm?"), Options())
+    await CountedModel(shared, judge).say(of("Hm?"), Options())
     await shared.close()
     assert (model.retries, judge.retries) == (2, 1)
     said = f"server_error: HTTP 500: planned 500 at {far.url}/v1/chat/completions"
@@ -177,12 +176,12 @@ async def test_retries_are_counted_for_the_model_that_made_them(far: FarEnd, mon
 
 
 def test_tallies_are_summed() -> None:
-    one = Tally(under_way=2, answered=5, tokens_in=7, error="slow", silent=0)
-    other = Tally(under_way=1, answered=1, retries=3, error="dead", silent=4)
+    one = CallCount(under_way=2, answered=5, tokens_in=7, error="slow", silent=0)
+    other = CallCount(under_way=1, answered=1, retries=3, error="dead", silent=4)
     total = together([one, other])
     assert (total.under_way, total.answered, total.tokens_in, total.retries) == (3, 6, 7, 3)
     assert (total.error, total.silent) == ("dead", 4)
-    assert together([]) == Tally()
+    assert together([]) == CallCount()
 
 
 # Prices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import traceback
@@ -14,19 +15,20 @@ from typing import Any
 import pytest
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from sketchmark.models import load_model
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput, CallFailed, CannotPlay
+from sketchmark.media import Picture
+from sketchmark.media.sound import Sound
+from sketchmark.models import load_model
+from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
+from sketchmark.models.layout import without_sounds
 from sketchmark.models.providers.anthropic import Anthropic
 from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.bagel import make
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.models.call import LARGEST_DRAWING, LARGEST_TEXT
 from sketchmark.models.providers.gemini import _FINISHES, Gemini
-from sketchmark.models.layout import without_sounds
 from sketchmark.models.providers.openai import OpenAI
-from sketchmark.episode.sample import Context, Part, of
-from sketchmark.media import Picture
-from sketchmark.media.sound import Sound
+from sketchmark.models.wrappers import CallCount, CountedModel
 from tests.core.hearing import encoded, tone
 from tests.models.fake_server import (
     DRAWN,
@@ -407,7 +409,7 @@ def inline(shown: Picture, **more: Any) -> dict[str, Any]:
 
 
 REFUSALS = ("SAFETY", "IMAGE_SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
-            "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION")  # fmt: skip
+            "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -491,7 +493,7 @@ async def test_a_content_filter_that_answers_400_is_a_refusal(far: FarEnd, error
 
 
 @pytest.mark.filterwarnings("ignore:LATER is not a valid FinishReason")
-@pytest.mark.parametrize("reason", ["OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE", "LATER"])
+@pytest.mark.parametrize("reason", ["OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE", "PUP_LIMITED_DISABLED", "LATER"])
 async def test_an_end_that_says_nothing_about_the_model_is_no_reply_and_is_asked_for_again(
     far: FarEnd, reason: str
 ) -> None:
@@ -504,7 +506,8 @@ async def test_an_end_that_says_nothing_about_the_model_is_no_reply_and_is_asked
 async def test_the_adapter_knows_every_end_that_geminis_sdk_knows() -> None:
     from google.genai.types import FinishReason
 
-    unknown = {"FINISH_REASON_UNSPECIFIED", "OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE"}
+    unknown = {"FINISH_REASON_UNSPECIFIED", "OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE",
+               "PUP_LIMITED_DISABLED"}  # fmt: skip
     assert {reason.name for reason in FinishReason} - set(_FINISHES) == unknown
 
 
@@ -526,6 +529,15 @@ async def test_the_wait_that_google_asks_for_in_the_body_is_kept(far: FarEnd) ->
     far.faults = [Fault(429, body=body)]
     await say(adapter(far, "gemini", max_retries=1))
     assert 0.1 <= far.seen[1].at - far.seen[0].at < 2
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+async def test_the_attempts_of_a_call_are_counted_by_the_model_around_it(far: FarEnd, name: str) -> None:
+    far.faults = [Fault(500), Fault(500)]
+    count = CallCount()
+    await say(CountedModel(adapter(far, name, max_retries=2), count))
+    assert (count.retries, count.answered, count.silent) == (2, 1, 0) and "planned 500" in count.error
+    assert not [header for seen in far.seen for header in seen.headers if "sketchmark" in header], "for an SDK only"
 
 
 # Limits
@@ -552,6 +564,13 @@ async def test_a_small_reply_that_unpacks_to_a_large_one_fails_the_call_once(far
 async def test_the_reply_to_a_drawing_may_be_longer_but_has_a_limit_too(far: FarEnd, name: str) -> None:
     far.answer = Response(BOMB, **ZIPPED)
     assert f"over the limit of {LARGEST_DRAWING} bytes" in str(await failure(adapter(far, name), draw))
+
+
+async def test_calls_at_the_same_time_have_their_own_limits(far: FarEnd) -> None:
+    far.answer = Response(BOMB, **ZIPPED)
+    model = adapter(far, "gemini")
+    said, drawn = await asyncio.gather(say(model), draw(model), return_exceptions=True)
+    assert str(LARGEST_TEXT) in str(said) and str(LARGEST_DRAWING) in str(drawn)
 
 
 class Long:

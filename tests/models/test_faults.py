@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from sketchmark.models import load_model
+from sketchmark.episode.model import Model, Options
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models import call as calling
-from sketchmark.models.providers.anthropic import Anthropic
-from sketchmark.episode.model import Model, Options
-from sketchmark.models.failures import NoConnection, PageInstead
-from sketchmark.models.providers.openai import OpenAI
-from sketchmark.models.call import Pace
+from sketchmark.models import load_model
+from sketchmark.models.call import Call, Pace
 from sketchmark.models.diagnosis import told, words_in
-from sketchmark.models.wrappers import CountedModel as Counted, CallCount as Tally
-from sketchmark.episode.sample import of
+from sketchmark.models.failures import NoConnection, PageInstead
+from sketchmark.models.providers.anthropic import Anthropic
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.serve import serving
 from tests.models.broken_server import ADAPTERS, TRIES, Broken, BrokenServer, answer, broken, failure, free_port
 from tests.models.fake_server import DRAWN, KEY, FarEnd, anthropic_answer, chat_answer, in_base64, running
@@ -350,9 +350,9 @@ async def test_every_failure_names_the_server_without_the_secrets_in_its_address
     fault = Broken(answer(status, body)) if status else Broken(answer(200, b" ", missing=99), "trickle")
     with broken({"said": fault}) as far:
         url = f"http://ada:{HIDDEN}@127.0.0.1:{far.port}/said?ticket={HIDDEN}"
-        tally = Tally()
+        tally = CallCount()
         error = await _failure(
-            Counted(OpenAI("m", base_url=url, max_retries=0, timeout=0.2 if not status else 20), tally)
+            CountedModel(OpenAI("m", base_url=url, max_retries=0, timeout=0.2 if not status else 20), tally)
         )
     where = f"http://127.0.0.1:{far.port}/said/chat/completions"
     assert (f": HTTP {status}: body.temperature: no at {where}" if status else "timeout") in str(error)
@@ -396,7 +396,7 @@ async def test_a_page_where_answers_came_from_passes_and_does_not_stop_the_run(
     page = PageInstead(b"<p>Back soon</p>")
     comes: Iterator[Exception | str] = iter(["left", page, page, "right", page, page, page])
 
-    async def attempt() -> str:
+    async def attempt(_: Call) -> str:
         came = next(comes)
         if isinstance(came, str):
             return came
@@ -441,9 +441,9 @@ def test_a_number_only_is_replaced_by_its_meaning(body: str) -> None:
 async def test_a_server_that_starts_late_is_waited_for(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is started once a try has failed: none of them stops the run, and every call is answered."""
     monkeypatch.setattr(calling, "FIRST_WAIT", 0.2)
-    port, tally = free_port(), Tally()
+    port, tally = free_port(), CallCount()
     model = OpenAI("player/random", base_url=f"http://127.0.0.1:{port}/v1")
-    asked = [asyncio.ensure_future(Counted(model, tally).say(of("Hm?"), Options())) for _ in range(4)]
+    asked = [asyncio.ensure_future(CountedModel(model, tally).say(of("Hm?"), Options())) for _ in range(4)]
     while not tally.silent:
         await asyncio.sleep(0.01)
     assert tally.error == f"connection: no connection to http://127.0.0.1:{port}: nothing listens there"
@@ -468,7 +468,7 @@ async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(
 async def test_one_call_that_gives_up_on_a_server_does_so_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second would wait for minutes."""
 
-    async def attempt() -> None:
+    async def attempt(_: Call) -> None:
         raise NoConnection("Connection error.", f"http://u:{KEY}@here:1/v1") from ConnectionRefusedError()
 
     caller = calling.Caller("openai/m", Pace(), timeout=5, max_retries=1)

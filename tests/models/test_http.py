@@ -20,18 +20,26 @@ import pytest
 from PIL import Image
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from sketchmark.errors import BadPicture, CallFailed
-from sketchmark.models.providers.azure import Azure
 from sketchmark.episode.model import Options
-from sketchmark.models.providers.batch import connect
-from sketchmark.models.http import download, is_public
-from sketchmark.models.http_bodies import Encoder, picture_from_base64, picture_from_bytes
+from sketchmark.episode.sample import of
+from sketchmark.errors import BadPicture, CallFailed
+from sketchmark.media import Picture
+from sketchmark.models.call import Call
 from sketchmark.models.failures import BadReply, NoConnection
-from sketchmark.models.http_bodies import DataUrl, FormFile, form_body, json_body
+from sketchmark.models.http import download, is_public
+from sketchmark.models.http_bodies import (
+    DataUrl,
+    Encoder,
+    FormFile,
+    form_body,
+    json_body,
+    picture_from_base64,
+    picture_from_bytes,
+)
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.secrets import redact
-from sketchmark.media import Picture
-from sketchmark.episode.sample import of
 from tests.models.fake_server import (
     DRAWN,
     KEY,
@@ -192,8 +200,9 @@ async def test_the_results_of_a_batch_have_a_limit_and_lose_an_echoed_key(
     far: FarEnd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sketchmark.models.providers import batch as job
+    from sketchmark.models.providers import openai_wire
 
-    monkeypatch.setattr(job, "LARGEST_FILE", 2_000_000)
+    monkeypatch.setattr(openai_wire, "LARGEST_FILE", 2_000_000)
     connection = connect("openai/m", {"base_url": f"{far.url}/v1"})
     far.answer = Response(bytes(3_000_000))
     with pytest.raises(CallFailed, match="over the limit of 2000000 bytes"):
@@ -331,13 +340,13 @@ async def test_a_fetch_that_ends_in_no_image_is_a_bad_reply(
     far.answer = answer
     limit = {"most": most} if most else {}
     with pytest.raises(BadReply, match=why):
-        await download(f"{far.url}/{path}", far.url, timeout=5, **limit)
+        await download(f"{far.url}/{path}", far.url, Call(), timeout=5, **limit)
     assert len(far.seen) == seen
 
 
 async def test_a_redirect_on_the_endpoints_own_server_is_followed_to_the_image(far: FarEnd) -> None:
     far.answer = RedirectResponse("/pictures/drawn.png")
-    assert await download(f"{far.url}/moved", far.url, timeout=5) == DRAWN
+    assert await download(f"{far.url}/moved", far.url, Call(), timeout=5) == DRAWN
 
 
 @pytest.mark.parametrize(
@@ -348,22 +357,22 @@ async def test_another_port_of_this_machine_is_not_fetched_however_it_is_written
     far: FarEnd, other: FarEnd, host: str
 ) -> None:
     with pytest.raises(BadReply):
-        await download(f"http://{host}:{other.port}/pictures/drawn.png", far.url, timeout=5)
+        await download(f"http://{host}:{other.port}/pictures/drawn.png", far.url, Call(), timeout=5)
     assert other.seen == []
 
 
 async def test_a_redirect_to_another_port_of_this_machine_is_not_followed(far: FarEnd, other: FarEnd) -> None:
     far.answer = RedirectResponse(f"{other.url}/pictures/drawn.png")
     with pytest.raises(BadReply, match="neither the endpoint nor a public address") as caught:
-        await download(f"{far.url}/moved", far.url, timeout=5)
+        await download(f"{far.url}/moved", far.url, Call(), timeout=5)
     assert (other.seen, caught.value.retry) == ([], False)
 
 
 async def test_the_endpoint_is_known_under_its_other_name_and_not_without_a_name(far: FarEnd) -> None:
     by_name = far.url.replace("127.0.0.1", "localhost")
-    assert await download(f"{far.url}/pictures/drawn.png", by_name, timeout=5) == DRAWN
+    assert await download(f"{far.url}/pictures/drawn.png", by_name, Call(), timeout=5) == DRAWN
     with pytest.raises(BadReply, match="neither the endpoint nor a public address"):
-        await download(f"{far.url}/pictures/drawn.png", None, timeout=5)
+        await download(f"{far.url}/pictures/drawn.png", None, Call(), timeout=5)
 
 
 def look_up(monkeypatch: pytest.MonkeyPatch, *places: Sequence[str]) -> list[Sequence[str]]:
@@ -383,12 +392,12 @@ async def test_an_image_is_fetched_from_the_place_that_was_checked(
 ) -> None:
     """The name points elsewhere when it is looked up again. Nothing listens at the first place."""
     places = look_up(monkeypatch, ["127.0.0.2"], ["127.0.0.1"])
-    monkeypatch.setattr("sketchmark.models.download.is_public", lambda address: True)
+    monkeypatch.setattr("sketchmark.models.http.is_public", lambda address: True)
     url = f"http://rebound.example:{far.port}/pictures/drawn.png"
     with pytest.raises(NoConnection):
-        await download(url, None, timeout=5)
+        await download(url, None, Call(), timeout=5)
     assert (places, far.seen) == ([["127.0.0.1"]], [])
-    assert await download(url, None, timeout=5) == DRAWN
+    assert await download(url, None, Call(), timeout=5) == DRAWN
     assert far.seen[0].headers["host"] == f"rebound.example:{far.port}"
 
 
@@ -396,7 +405,7 @@ async def test_the_next_place_of_a_name_is_tried_where_the_first_does_not_answer
     far: FarEnd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look_up(monkeypatch, ["127.0.0.2", "127.0.0.1"])
-    assert await download(f"{far.url}/pictures/drawn.png", far.url, timeout=5) == DRAWN
+    assert await download(f"{far.url}/pictures/drawn.png", far.url, Call(), timeout=5) == DRAWN
 
 
 @pytest.mark.parametrize(
@@ -406,7 +415,7 @@ async def test_the_next_place_of_a_name_is_tried_where_the_first_does_not_answer
 )  # fmt: skip
 async def test_an_address_that_leads_nowhere_is_a_bad_reply(far: FarEnd, url: str, why: str) -> None:
     with pytest.raises(BadReply, match=why or None):
-        await download(url, far.url, timeout=5)
+        await download(url, far.url, Call(), timeout=5)
 
 
 async def test_a_proxy_is_sent_the_name_but_no_private_address(
@@ -414,9 +423,9 @@ async def test_a_proxy_is_sent_the_name_but_no_private_address(
 ) -> None:
     async with answering_proxy(DRAWN.data) as (proxy, asked):
         monkeypatch.setenv("http_proxy", proxy)
-        assert await download("http://pictures.invalid/x.png", None, timeout=5) == DRAWN
+        assert await download("http://pictures.invalid/x.png", None, Call(), timeout=5) == DRAWN
         with pytest.raises(BadReply, match="neither the endpoint nor a public address"):
-            await download("http://127.0.0.1:9/x.png", None, timeout=5)
+            await download("http://127.0.0.1:9/x.png", None, Call(), timeout=5)
     assert asked == [b"GET http://pictures.invalid/x.png HTTP/1.1"]
 
 

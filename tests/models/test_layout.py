@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from sketchmark.episode import protocol
+from sketchmark.episode.sample import Context, Part, of
 from sketchmark.errors import BadInput
-from sketchmark.episode import protocol as combined_prompt
 from sketchmark.models.arguments import Arguments
 from sketchmark.models.layout import as_prompt, messages, newest_pictures, without_empty_texts
 from sketchmark.models.providers.openai_wire import read_chat
-from sketchmark.episode.sample import Context, Part, of
 from tests.core.helpers import colour
 
 RED, BLUE, LIME = colour("red"), colour("blue"), colour("lime")
@@ -99,7 +99,7 @@ def test_a_value_that_cannot_be_used_is_named(given: dict[str, str], complaint: 
 
 READERS: dict[str, Callable[[str], object]] = {
     "chat": lambda text: read_chat({"choices": [{"message": {"content": text}}]}),
-    "combined prompt": combined_prompt.split,
+    "combined prompt": protocol.split,
 }
 RUNS = [
     *"![](){}<>\\ \n\"'`*#$/:,.-_0aA",
@@ -151,9 +151,9 @@ def test_a_picture_in_markdown_is_found_among_brackets_that_are_none() -> None:
     ],
 )  # fmt: skip
 def test_a_combined_prompt_is_split_at_its_outer_tags(text: str, parts: tuple[str, str] | None) -> None:
-    assert combined_prompt.split(text) == parts
+    assert protocol.split(text) == parts
 
 
 def test_a_joined_prompt_is_split_again() -> None:
     parts = ("draw", "[QUESTION]?[/QUESTION]")
-    assert combined_prompt.split(combined_prompt.join(*parts)) == parts
+    assert protocol.split(protocol.join(*parts)) == parts

@@ -13,15 +13,15 @@ import pytest
 from PIL import Image
 from starlette.responses import Response
 
-from sketchmark.api import prepare
-from sketchmark.models import load_model
-from sketchmark.errors import BadInput, CallFailed
 from sketchmark.episode.model import Options, Reply
-from sketchmark.models.providers.gemini import Gemini
-from sketchmark.models.layout import LONGEST
-from sketchmark.models.providers.openai import OpenAI
 from sketchmark.episode.sample import Context, Part, of
+from sketchmark.errors import BadInput, CallFailed
 from sketchmark.media import Picture
+from sketchmark.models import load_model
+from sketchmark.models.layout import LONGEST
+from sketchmark.models.providers.gemini import Gemini
+from sketchmark.models.providers.openai import OpenAI
+from sketchmark.runs import prepare
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
 
 GLASS = Picture.from_image(Image.new("RGBA", (8, 8), (200, 40, 90, 128)))

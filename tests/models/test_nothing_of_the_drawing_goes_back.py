@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sketchmark.episode.desk import CANVASES
 from sketchmark.catalog import Catalog
-from sketchmark.errors import CannotPlay
+from sketchmark.episode.desk import CANVASES
 from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.models.wrappers import Wrapped
 from sketchmark.episode.sample import Context, Part
+from sketchmark.errors import CannotPlay
 from sketchmark.media import Picture
-from sketchmark.settings import Request
-from sketchmark.runs.plan import cells_of
+from sketchmark.models.wrappers import Wrapped
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
+from sketchmark.runs.plan import cells_of
+from sketchmark.settings import Request
 from tests.models.fake_server import (
     PICTURE_FIELDS,
     FarEnd,

@@ -11,14 +11,14 @@ import pytest
 from starlette.responses import JSONResponse
 
 import sketchmark
-from sketchmark.api import prepare
-from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.models.providers.azure import Azure
 from sketchmark.episode.model import Options
-from sketchmark.models.providers.openai import OpenAI
-from sketchmark.models.players import make
 from sketchmark.episode.sample import Context, Part, of
+from sketchmark.errors import CallFailed, CannotPlay
+from sketchmark.models.players import make
+from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.openai import OpenAI
 from sketchmark.report.card import card
+from sketchmark.runs import prepare
 from sketchmark.runs.checks import retiring
 from sketchmark.serve import serving
 from tests.models.fake_server import DRAWN, KEY, FarEnd, in_base64, picture

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from sketchmark.errors import CallFailed
-from sketchmark.models import call as calling, failures, call as pacing
 from sketchmark.episode.model import Options
-from sketchmark.models.providers.openai import OpenAI
-from sketchmark.models.call import Pace, Slot as Place
 from sketchmark.episode.sample import of
+from sketchmark.errors import CallFailed
+from sketchmark.models import call as calling
+from sketchmark.models import failures
+from sketchmark.models.call import Call, Pace, Slot
+from sketchmark.models.providers.openai import OpenAI
 from tests.models.fake_server import FarEnd, Fault
 
 
@@ -62,7 +63,7 @@ async def test_an_outer_timeout_cancels_the_call_and_frees_its_place(far: FarEnd
 
 
 async def test_a_bug_of_ours_is_not_taken_for_a_failed_call() -> None:
-    async def attempt() -> None:
+    async def attempt(_: Call) -> None:
         raise KeyError("bug")
 
     with pytest.raises(KeyError):
@@ -110,7 +111,7 @@ async def test_starts_are_spread_evenly_and_a_pause_is_not_made_up_for(monkeypat
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(pacing, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(calling, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(asyncio, "sleep", sleep)
     pace = Pace(per_minute=120)
     for now in (100.0, 100.0, 100.25, 110.0, 110.0):
@@ -239,7 +240,7 @@ async def test_places_are_given_in_the_order_of_asking() -> None:
 async def test_no_call_starts_while_more_run_than_the_lowered_limit_allows() -> None:
     pace = Pace(4)
     callers = await _callers(pace, 6)
-    pace.slow_down(Place(0))
+    pace.slow_down(Slot(0))
     await callers[0].finish()
     await callers[1].finish()
     await _settle()
@@ -253,7 +254,7 @@ async def test_no_call_starts_while_more_run_than_the_lowered_limit_allows() -> 
 
 async def test_a_limit_that_grows_lets_the_next_one_in_at_once() -> None:
     pace = Pace(2)
-    pace.slow_down(Place(0))
+    pace.slow_down(Slot(0))
     first, second = await _callers(pace, 2)
     assert not second.inside
     pace.succeeded()
@@ -266,7 +267,7 @@ async def test_a_limit_that_grows_lets_the_next_one_in_at_once() -> None:
 async def test_the_limit_falls_by_half_and_grows_by_one_after_as_many_successes_as_it_allows_calls() -> None:
     pace = Pace(16)
     for epoch in range(2):
-        pace.slow_down(Place(epoch))
+        pace.slow_down(Slot(epoch))
     assert pace.limit == 4
     for _ in range(4):
         pace.succeeded()
@@ -275,7 +276,7 @@ async def test_the_limit_falls_by_half_and_grows_by_one_after_as_many_successes_
         pace.succeeded()
     assert pace.limit == 16
     for epoch in range(2, 9):
-        pace.slow_down(Place(epoch))
+        pace.slow_down(Slot(epoch))
     assert pace.limit == 1
 
 

@@ -15,9 +15,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from sketchmark.episode.model import Reply
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
-from sketchmark.episode.model import Reply
 from sketchmark.models.failures import BadReply
 from sketchmark.models.http import Answer, read_object
 from sketchmark.secrets import find_key, redact, remember, to_write_down, without_credentials

@@ -18,16 +18,15 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark.models import load_model
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Context, Part
 from sketchmark.errors import CallFailed
 from sketchmark.files.jsonl import plain
-from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.models.cache import call_key
-from sketchmark.models.replicas import Server, Servers
-from sketchmark.models.replicas import Several
-from sketchmark.episode.sample import Context, Part
-from sketchmark.runs.engine import key_variables
 from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
+from sketchmark.models.cache import call_key
+from sketchmark.models.replicas import Server, Servers, Several
+from sketchmark.runs.engine import key_variables
 from sketchmark.serve import Faults, serving
 
 GONE = "http://127.0.0.1:9/v1"

@@ -14,16 +14,14 @@ from typing import Any
 import pytest
 
 import sketchmark
-from sketchmark import api
-from sketchmark.api import prepare
-from sketchmark.models import load_model
+from sketchmark import runs
 from sketchmark.engines import ray_cluster
-from sketchmark.errors import SketchmarkError
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
-from sketchmark.runs import worker as travel
-from sketchmark.progress import Calls
-from sketchmark.progress import Silent
+from sketchmark.errors import SketchmarkError
+from sketchmark.models import load_model
+from sketchmark.progress import Calls, Silent
+from sketchmark.runs import prepare, worker
 from sketchmark.serve import serving
 from tests.engines.comparing import PLUG_IN, ROWS, assert_same, first_picture, ids
 
@@ -93,7 +91,7 @@ def test_calls_that_are_made_on_the_cluster_are_seen_here(
             self.told = so_far.told()
 
     looking = Onlooker()
-    monkeypatch.setattr(api, "watcher", lambda quiet: looking)
+    monkeypatch.setattr(runs, "watcher", lambda quiet: looking)
     folder = on_ray(cluster, "player/sketcher", "maze", output_path=tmp_path, mode="visual_cot", limit=3)
     calls = folder.results().tasks["maze.visual_cot"].usage["calls"]
     assert looking.told.startswith(f"{calls} calls, 0 under way") and calls > 9
@@ -273,13 +271,13 @@ def test_a_cluster_that_is_full_is_waited_for(cluster: Any, tmp_path: Path) -> N
 def test_another_version_on_the_workers_is_one_line(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack = travel.pack_recipe
+    pack = worker.pack_recipe
 
     def older(recipe: Any, files: Any) -> bytes:
         recipe.sketchmark = "0.0.1"
         return pack(recipe, files)
 
-    monkeypatch.setattr(travel, "pack_recipe", older)
+    monkeypatch.setattr(worker, "pack_recipe", older)
     with pytest.raises(SketchmarkError, match=r"the run is of Sketchmark 0\.0\.1, and a worker has"):
         on_ray(cluster, "player/solver", "maze", limit=2, output_path=tmp_path / "run")
 

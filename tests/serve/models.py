@@ -6,9 +6,9 @@ import json
 
 from PIL import Image
 
-from sketchmark.errors import CallFailed
 from sketchmark.episode.model import Finish, Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
+from sketchmark.errors import CallFailed
 from sketchmark.media import Picture
 
 

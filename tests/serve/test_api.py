@@ -12,11 +12,11 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.errors import CallFailed
 from sketchmark.episode.model import Model, Options
-from sketchmark.models.providers.openai import OpenAI
-from sketchmark.media import Picture
 from sketchmark.episode.sample import of
+from sketchmark.errors import CallFailed
+from sketchmark.media import Picture
+from sketchmark.models.providers.openai import OpenAI
 from sketchmark.serve import serving
 from sketchmark.serve.bodies import MAX_PICTURE_BYTES
 from sketchmark.serve.pictures import PictureShelf

@@ -14,8 +14,8 @@ import httpx
 import openai
 import pytest
 
-from sketchmark.errors import BadInput
 from sketchmark.episode.model import Model
+from sketchmark.errors import BadInput
 from sketchmark.serve import Faults, serving
 from sketchmark.serve.batches import Fate, parse_fates
 from sketchmark.serve.faults import Dice

@@ -18,8 +18,7 @@ import pytest
 
 from sketchmark.episode.model import Options, Reply
 from sketchmark.episode.sample import Context
-from sketchmark.serve import serving
-from sketchmark.serve import MAX_BODY
+from sketchmark.serve import MAX_BODY, serving
 from tests.serve.models import Speaker
 
 
@@ -142,7 +141,7 @@ def test_the_server_is_gone_after_the_block() -> None:
 
 
 PARROT = """
-from sketchmark.models.base import Model, Reply
+from sketchmark.episode.model import Model, Reply
 
 class Parrot(Model):
     async def say(self, context, options):

@@ -15,12 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 import sketchmark
-from sketchmark.models import load_model
 from sketchmark.cli import root
 from sketchmark.comparison import compare
 from sketchmark.errors import BadInput, CannotPlay, RunConflict
-from sketchmark.report.card import card
 from sketchmark.folder import RunFolder
+from sketchmark.models import load_model
+from sketchmark.report.card import card
 from sketchmark.serve import Faults, serving
 from tests.serve.models import Speaker
 from tests.svg.players import Careless

@@ -83,12 +83,13 @@ _FINISHES: dict[str, Finish] = {
     **dict.fromkeys(
         (
             "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
-            "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
+            "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION",
         ),
         "refused",
     ),
 }  # fmt: skip
-"""OTHER, MALFORMED_RESPONSE and whatever is new say nothing about the model: they are no reply, and asked again."""
+"""OTHER, MALFORMED_RESPONSE and unknown reasons say nothing about the model. MISSING_THOUGHT_SIGNATURE is about the
+request and PUP_LIMITED_DISABLED about the account. None of them is a reply, and the call is retried."""
 
 
 class Gemini(Endpoint):
