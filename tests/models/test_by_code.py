@@ -168,9 +168,7 @@ def test_the_document_that_ends_last_counts(text: str, found: str) -> None:
     assert svg_in(text) == found
 
 
-def test_the_identity_holds_what_could_change_a_drawing_by_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_identity_holds_what_could_change_a_drawing_by_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     plain, coded = load_model("openai/gpt-4o"), load_model("openai/gpt-4o", {"draw_with": "svg", "svg_retries": 1})
     assert {"draw_model", "draw_with"} <= plain.identity().keys()

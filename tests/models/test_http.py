@@ -40,16 +40,7 @@ from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.secrets import redact
-from tests.models.fake_server import (
-    DRAWN,
-    KEY,
-    FarEnd,
-    Fault,
-    answering_proxy,
-    chat_answer,
-    in_base64,
-    picture,
-)
+from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, answering_proxy, chat_answer, in_base64, picture
 
 
 def openai(url: str, **args: Any) -> OpenAI:
