@@ -122,7 +122,7 @@ def openai_sdk(far: Recorder) -> AsyncOpenAI:
     return AsyncOpenAI(api_key=KEY, base_url=f"{far.url}/v1", max_retries=0)
 
 
-VERSION = "2025-04-01-preview"
+VERSION = "2024-06-01"
 PLAIN, LARGE = picture(1), Picture(DRAWN.data + bytes(300_001), "png")
 """The large one is sent in several pieces."""
 WORDS = 'Say "é", \\ and \u2028.'
@@ -167,8 +167,8 @@ def files(*pictures: Picture) -> list[tuple[str, bytes, str]]:
     return [(f"{i}.{shown.format}", shown.data, shown.media_type) for i, shown in enumerate(pictures, 1)]
 
 
-def shown(picture: Picture) -> dict[str, Any]:
-    return {"type": "input_image", "image_url": picture.data_url, "detail": "auto"}
+def shown(picture: Picture, detail: str = "auto") -> dict[str, Any]:
+    return {"type": "input_image", "image_url": picture.data_url, "detail": detail}
 
 
 def told(words: str) -> dict[str, Any]:
@@ -248,6 +248,10 @@ REQUESTS: list[tuple[Callable[[str], Model], str, Context, Options, str, dict[st
     (azure(**IMAGES), "draw", of("Draw."), Options(), "images.generate", {"model": "img", "prompt": "Draw.", "n": 1}),
     (openai(draw_with="responses", draw_model="gpt-image-2", quality="low"), "draw", CONTEXT, OPTIONS, RESPOND,
      {"model": "m", "tools": [{**TOOL, "quality": "low"}], "input": INPUT, **FORCED, **KEPT}),
+    (openai(draw_with="responses", draw_model="gpt-image-2", detail="high", send_temperature="false"), "draw",
+     of(PLAIN), Options(extra={"width": 64, "height": 32}), RESPOND,
+     {"model": "m", "tools": [{**TOOL, "size": "64x32"}], "input": asked(shown(PLAIN, "high")), **FORCED,
+      "store": False, "extra_body": KEPT["extra_body"]}),
     (azure(draw_with="responses", **IMAGES), "draw", CONTEXT, OPTIONS, RESPOND,
      {"model": "c", "input": INPUT, **IN_HEADER, **FORCED, **KEPT}),
     (openai(history="native", draw_model="gpt-image-2"), "say", RECORDS, EFFORT, RESPOND,

@@ -16,11 +16,8 @@ import sketchmark
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput
-from sketchmark.models import call as calling
 from sketchmark.models.cache import Cached, CallCache, default_cache, with_cache
-from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.wrappers import CallCount, CountedModel, Price, price_of, together
-from tests.models.fake_server import FarEnd, Fault
 from tests.runs.making import Speaker, colour
 
 FULL = """
@@ -159,20 +156,6 @@ async def test_an_error_is_kept_without_keys_until_the_next_reply() -> None:
     assert (tally.error, tally.silent, tally.under_way) == ("no line, [key]", 1, 0)
     await model.say(of("a"), Options())
     assert (tally.silent, tally.error) == (0, "no line, [key]")
-
-
-async def test_retries_are_counted_for_the_model_that_made_them(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
-    shared = OpenAI("m", base_url=f"{far.url}/v1")
-    model, judge = CallCount(), CallCount()
-    far.faults = [Fault(503), Fault(500)]
-    await CountedModel(shared, model).say(of("Hm?"), Options())
-    far.faults = [Fault(500)]
-    await CountedModel(shared, judge).say(of("Hm?"), Options())
-    await shared.close()
-    assert (model.retries, judge.retries) == (2, 1)
-    said = f"server_error: HTTP 500: planned 500 at {far.url}/v1/chat/completions"
-    assert model.error == said and model.silent == 0
 
 
 def test_tallies_are_summed() -> None:

@@ -515,12 +515,16 @@ async def test_the_adapter_knows_every_end_that_geminis_sdk_knows() -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-async def test_a_server_error_is_retried_by_the_adapter_and_not_by_an_sdk(far: FarEnd, name: str) -> None:
-    model = adapter(far, name, max_retries=1)
-    far.faults = [Fault(529, {"Retry-After": "0"}), *[Fault(500)] * 9]
-    assert (await failure(model)).kind == "server_error" and len(far.seen) == 2
-    far.faults = [Fault(529, {"Retry-After": "0"})]
-    assert (await say(model)).text == "left"
+async def test_attempts_are_made_by_the_adapter_and_counted_for_the_model_around_it(far: FarEnd, name: str) -> None:
+    shared = adapter(far, name, max_retries=2)
+    model, judge = CallCount(), CallCount()
+    far.faults = [Fault(529, {"Retry-After": "0"}), Fault(500)]
+    await say(CountedModel(shared, model))
+    far.faults = [Fault(503)]
+    await say(CountedModel(shared, judge))
+    assert (model.retries, model.answered, model.silent, judge.retries) == (2, 1, 0, 1) and len(far.seen) == 5
+    assert model.error.startswith("server_error: ") and f"planned 500 at {far.url}" in model.error
+    assert not [header for seen in far.seen for header in seen.headers if "sketchmark" in header], "for an SDK only"
 
 
 async def test_the_wait_that_google_asks_for_in_the_body_is_kept(far: FarEnd) -> None:
@@ -529,15 +533,6 @@ async def test_the_wait_that_google_asks_for_in_the_body_is_kept(far: FarEnd) ->
     far.faults = [Fault(429, body=body)]
     await say(adapter(far, "gemini", max_retries=1))
     assert 0.1 <= far.seen[1].at - far.seen[0].at < 2
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
-async def test_the_attempts_of_a_call_are_counted_by_the_model_around_it(far: FarEnd, name: str) -> None:
-    far.faults = [Fault(500), Fault(500)]
-    count = CallCount()
-    await say(CountedModel(adapter(far, name, max_retries=2), count))
-    assert (count.retries, count.answered, count.silent) == (2, 1, 0) and "planned 500" in count.error
-    assert not [header for seen in far.seen for header in seen.headers if "sketchmark" in header], "for an SDK only"
 
 
 # Limits

@@ -389,10 +389,7 @@ async def test_json_that_is_called_a_page_is_an_answer(authorities: None, tmp_pa
         await model.close()
 
 
-async def test_a_page_where_answers_came_from_passes_and_does_not_stop_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
+async def test_a_page_where_answers_came_from_passes_and_does_not_stop_the_run() -> None:
     page = PageInstead(b"<p>Back soon</p>")
     comes: Iterator[Exception | str] = iter(["left", page, page, "right", page, page, page])
 
@@ -453,10 +450,7 @@ async def test_a_server_that_starts_late_is_waited_for(far: FarEnd, monkeypatch:
     assert (tally.answered, tally.under_way, tally.silent) == (4, 0, 0) and tally.retries >= 4
 
 
-async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(
-    far: FarEnd, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(calling, "FIRST_WAIT", 0.001)
+async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(far: FarEnd) -> None:
     port = free_port()
     model = OpenAI("player/random", base_url=f"http://127.0.0.1:{port}/v1", max_retries=1)
     with running(port):
@@ -465,7 +459,7 @@ async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(
     assert (error.kind, error.stops_run, error.hint) == ("connection", False, "")
 
 
-async def test_one_call_that_gives_up_on_a_server_does_so_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_call_that_gives_up_on_a_server_does_so_for_all() -> None:
     """The second would wait for minutes."""
 
     async def attempt(_: Call) -> None:

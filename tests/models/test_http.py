@@ -175,7 +175,6 @@ async def test_a_reply_is_read_packed_or_not(far: FarEnd, answer: Response) -> N
         (b"\x0b\x02\x80{}\x03", "br", "packs its reply as 'br'"),
         (gzip.compress(LEFT)[:-12], "gzip", "packed|unpacked"),
         (b"no gzip at all", "gzip", "packed|unpacked"),
-        (b"<h1>Gateway</h1>", "", "a web page came instead of an answer"),
     ],
 )
 async def test_a_reply_that_is_too_long_or_cannot_be_unpacked_is_no_reply(

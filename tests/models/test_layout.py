@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sketchmark.episode import protocol
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark.episode.sample import Context, of
 from sketchmark.errors import BadInput
 from sketchmark.models.arguments import Arguments
-from sketchmark.models.layout import as_prompt, messages, newest_pictures, without_empty_texts
+from sketchmark.models.layout import as_prompt, newest_pictures, without_empty_texts
 from sketchmark.models.providers.openai_wire import read_chat
 from tests.core.helpers import colour
 
@@ -55,12 +55,6 @@ def test_empty_texts_are_left_out_and_counted() -> None:
     assert without_empty_texts(of("a", " \n", RED)) == (of("a", RED), ("1 empty text",))
     assert without_empty_texts(of("", "a", " ")) == (of("a"), ("2 empty texts",))
     assert without_empty_texts(of("a", RED)) == (of("a", RED), ())
-
-
-def test_the_models_words_are_the_assistants_and_its_drawings_are_shown_by_the_user() -> None:
-    parts = [Part("q"), Part(RED), Part("said", "model"), Part("more", "model"), Part(BLUE, "model"), Part("and?")]
-    laid_out = [(message.role, list(message.parts)) for message in messages(Context(tuple(parts)))]
-    assert laid_out == [("user", parts[:2]), ("assistant", parts[2:4]), ("user", parts[4:])]
 
 
 # Arguments

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,13 @@ from starlette.responses import JSONResponse
 
 import sketchmark
 from sketchmark.episode.model import Options
-from sketchmark.episode.sample import Context, Part, of
+from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed, CannotPlay
-from sketchmark.models.players import make
 from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.report.card import card
-from sketchmark.runs import prepare
 from sketchmark.runs.checks import retiring
-from sketchmark.serve import serving
-from tests.models.fake_server import DRAWN, KEY, FarEnd, in_base64, picture
+from tests.models.fake_server import DRAWN, FarEnd, in_base64, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
 
@@ -59,14 +55,6 @@ async def test_the_newest_images_are_sent_of_more_than_the_api_takes(
     reply = await openai(far, name, **args).draw(of(*shown, "Draw it."), Options())
     assert (far.seen[0].path, far.seen[0].body["prompt"]) == ("/v1/images/edits", "Draw it.")
     assert (far.seen[0].pictures, reply.left_out) == (sent, left_out)
-
-
-async def test_an_image_is_generated_where_there_is_none_to_edit(far: FarEnd) -> None:
-    size = Options(extra={"width": 64, "height": 32})
-    reply = await openai(far, "gpt-image-2").draw(of("Draw a maze."), size)
-    assert (far.seen[0].path, far.seen[0].body["size"]) == ("/v1/images/generations", "64x32") and not reply.left_out
-    await Azure("m", azure_endpoint=far.url, image_deployment="d").draw(of("Draw."), Options())
-    assert far.seen[1].path == "/openai/deployments/d/images/generations"
 
 
 async def test_another_servers_model_is_sent_its_settings_and_openais_only_what_openai_knows(far: FarEnd) -> None:
@@ -168,49 +156,12 @@ async def test_an_end_without_a_drawing_is_recorded_as_what_it_is(
     assert text in reply.text if text == "rejected" else reply.text == text
 
 
-async def test_the_context_only_is_sent_and_nothing_is_to_be_kept(far: FarEnd) -> None:
-    far.answer = {"output": [call(result=in_base64(DRAWN))]}
-    model = openai(far, draw_with="responses", draw_model="gpt-image-2", quality="low", detail="high")
-    shown = Context((Part(EIGHT[1]), Part("Plan."), Part("Left.", by="model"), Part(EIGHT[2], by="model")))
-    await model.draw(shown, Options(extra={"width": 64, "height": 32}, max_new_tokens=900))
-    body = far.seen[0].body
-    assert body["store"] is False and body["image"] == {"context_compression": "disabled"}
-    assert body["tools"] == [{"type": "image_generation", "model": "gpt-image-2", "size": "64x32", "quality": "low"}]
-    assert body["tool_choice"] == {"type": "image_generation"} and body["max_output_tokens"] == 900
-    sent = [(item["role"], len(item["content"])) for item in body["input"]]
-    assert sent == [("user", 2), ("assistant", len("Left.")), ("user", 1)]
-    assert body["input"][0]["content"][0]["detail"] == "high"
-    assert not any(name.startswith("previous") or name == "conversation" for name in body)
-
-
 async def test_an_image_model_calls_no_tool(far: FarEnd) -> None:
     with pytest.raises(CannotPlay, match="draw_with=edit"):
         await OpenAI("gpt-image-2", draw_with="responses").draw(of("Draw."), Options())
 
 
-def test_the_solver_scores_1_on_words_and_pictures_through_responses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with serving(make("solver")) as url:
-        prepare(
-            "openai/x", "maze", mode="visual_cot", limit=2, output_path=tmp_path / "run", no_cache=True,
-            model_args=f"base_url={url},draw_with=responses", task_args="rows=3,cols=3,max_steps=4,min_steps=2",
-        ).play()  # fmt: skip
-    lines = (tmp_path / "run/scores/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line)["values"] for line in lines]
-    assert len(rows) == 2 and all(value == 1.0 for values in rows for value in values.values())
-    assert any("img" in name for name in rows[0]) and any("text" in name for name in rows[0])
-
-
 # Azure
-
-
-async def test_azure_is_sent_the_api_version(far: FarEnd) -> None:
-    model = Azure("m", azure_endpoint=far.url, api_version="2024-06-01", image_deployment="d")
-    await model.say(of("?"), Options())
-    await model.draw(of(EIGHT[0], "?"), Options())
-    assert [seen.query for seen in far.seen] == [{"api-version": "2024-06-01"}] * 2
 
 
 async def test_azure_uses_entra_tokens_without_a_key(far: FarEnd, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -356,6 +356,7 @@ def test_a_bad_request_for_an_image_is_a_400(
 def test_an_upload_that_is_no_form_with_an_image_is_refused(client: openai.OpenAI) -> None:
     url = f"{client.base_url}images/edits"
     assert httpx.post(url, json={"prompt": "x"}).status_code == 415
+    assert httpx.post(f"{client.base_url}files", json={"purpose": "batch"}).status_code == 415
     assert httpx.post(url, files={"prompt": (None, "x")}).status_code == 400
     sent = httpx.post(url, data={"prompt": "x", "image[]": RED.data_url}, files={"image": FILE})
     assert (sent.status_code, sent.json()["error"]["param"]) == (400, "image[]")

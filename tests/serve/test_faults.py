@@ -110,19 +110,6 @@ async def test_latency_is_waited_by_all_requests_at_once() -> None:
     assert 0.3 <= took < 3
 
 
-async def test_a_client_that_retries_gets_every_answer_through_the_faults() -> None:
-    faults = Faults.parse("429:0.1,500:0.05,reset:0.02", "5ms", seed=1)
-    with serving(Mirror(), faults=faults) as url:
-        client = openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=8)
-
-        async def ask(i: int) -> str:
-            answer = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"q{i}"}])
-            return answer.choices[0].message.content or ""
-
-        said = await asyncio.gather(*(ask(i) for i in range(60)))
-    assert all(f'"q{i}"' in words for i, words in enumerate(said))
-
-
 # Batches
 
 

@@ -104,11 +104,6 @@ def test_a_body_that_a_web_page_may_send_unasked_is_refused(model: Counting, url
     assert ask(url, **{"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
 
 
-def test_an_upload_must_be_a_form(url: str) -> None:
-    assert httpx.post(f"{url}/files", json={"purpose": "batch"}).status_code == 415
-    assert httpx.post(f"{url}/images/edits", content=b"x").status_code == 415
-
-
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:3000", "", "file://"]
 )

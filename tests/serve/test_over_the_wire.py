@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import sketchmark
 from sketchmark.cli import root
 from sketchmark.comparison import compare
-from sketchmark.errors import BadInput, CannotPlay, RunConflict
+from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.models import load_model
 from sketchmark.report.card import card
@@ -148,15 +148,6 @@ def test_controls_of_a_plain_run_are_not_compared_with_native_history(url: str, 
         compare([native.path, blank.path])
     with pytest.raises(RunConflict, match="history"):
         with_history(url, tmp_path / "native", "plain", mode="visual_cot")
-
-
-@pytest.mark.parametrize("canvas", ["blank", "other", "oracle", "own,blank"])
-def test_controls_with_native_history_are_refused_before_the_first_call(
-    url: str, tmp_path: Path, canvas: str
-) -> None:
-    with pytest.raises(CannotPlay, match="history=native is a condition of its own: play the controls without it"):
-        with_history(url, tmp_path / "run", mode="visual_cot", canvas=canvas)
-    assert not (tmp_path / "run").exists()
 
 
 def test_the_command_line_names_native_history(url: str, tmp_path: Path) -> None:
