@@ -85,6 +85,7 @@ _PIECES += [
     "<g a='1'>",
     "答案: ",
 ]
+_PIECES += ["![](data:image/", "](data:image/x", "[/GEN_PROMPT][QUESTION]", "[GEN_PROMPT]x[/GEN_PROMPT] [QUESTION]"]
 _PIECES += ["- ", "a: ", "&a ", "up, ", "Answer Choices:", "retryDelay': '1"]
 _OPENINGS = ["```", "<ANSWER_JSON>[", "<FINAL_ANSWER_JSON>{", "\\boxed{", "<answer>", "<think>", "![", "answer is"]
 _OPENINGS += ["Image 1:", "number = ", "A", '{"text": "', "1", "[GEN_PROMPT]", "retryDelay': '"]

@@ -68,8 +68,6 @@ class FarEnd:
     def __init__(self) -> None:
         self.url = ""
         self.reset()
-        everything = ["GET", "POST"]
-        self.app = Starlette(routes=[Route("/{path:path}", self._serve, methods=everything)])
 
     @property
     def port(self) -> int:
@@ -85,7 +83,7 @@ class FarEnd:
         self.load = Load()
         self.delay = 0.0
 
-    async def _serve(self, request: Request) -> Response:
+    async def serve(self, request: Request) -> Response:
         load = self.load  # a request that outlives its test must not count in the next one
         load.now += 1
         load.most = max(load.most, load.now)
@@ -221,17 +219,24 @@ def _pictures_in(value: Any) -> Iterator[Picture]:
 
 
 @contextmanager
-def running(port: int = 0) -> Iterator[FarEnd]:
-    far = FarEnd()
-    server = uvicorn.Server(uvicorn.Config(far.app, host="127.0.0.1", port=port, log_level="critical"))
+def listening(reply: Any, port: int = 0) -> Iterator[str]:
+    """The address of a server that answers every request with `reply`."""
+    app = Starlette(routes=[Route("/{path:path}", reply, methods=["GET", "POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="critical"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    far.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    yield far
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join(timeout=5)
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[FarEnd]:
+    far = FarEnd()
+    with listening(far.serve, port) as far.url:
+        yield far
 
 
 @asynccontextmanager

@@ -6,17 +6,16 @@ import json
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from email import message_from_bytes
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import attrgetter
-from threading import Thread
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import starlette.requests
 from openai import AsyncAzureOpenAI, AsyncOpenAI
+from starlette.responses import JSONResponse
 
 from sketchmark.episode.model import Model, Options
 from sketchmark.episode.sample import Context, Part, of
@@ -28,7 +27,7 @@ from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.providers.openai_wire import to_azure
 from tests.core.hearing import tone
-from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, picture, picture_block
+from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, listening, picture, picture_block
 
 RELEVANT = (
     "host", "authorization", "api-key", "accept", "openai-organization", "openai-project",
@@ -44,36 +43,18 @@ Request = tuple[str, str, list[tuple[str, str]], dict[str, str], Any]
 """Method, path, query, relevant headers and body: the parts of a request that can matter to a server."""
 
 
-class Recorder(ThreadingHTTPServer):
-    requests: list[Request]
-    daemon_threads = True
+@dataclass
+class Recorder:
+    url: str = ""
+    requests: list[Request] = field(default_factory=list)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Recorder
-
-    def do_POST(self) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        assert "transfer-encoding" not in headers
-        body = _read(headers.get("content-type", ""), self.rfile.read(int(headers.get("content-length", 0))))
-        relevant = {name: headers[name] for name in RELEVANT if name in headers}
-        url = urlsplit(self.path)
-        self.server.requests.append((self.command, url.path, parse_qsl(url.query), relevant, body))
-        sent = json.dumps(ANSWER).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    do_GET = do_POST
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+    async def reply(self, request: starlette.requests.Request) -> JSONResponse:
+        assert "transfer-encoding" not in request.headers
+        body = _read(request.headers.get("content-type", ""), await request.body())
+        relevant = {name: request.headers[name] for name in RELEVANT if name in request.headers}
+        path, query = request.scope["raw_path"].decode(), request.query_params.multi_items()
+        self.requests.append((request.method, path, query, relevant, body))
+        return JSONResponse(ANSWER)
 
 
 def _read(content_type: str, data: bytes) -> Any:
@@ -92,10 +73,9 @@ def _read(content_type: str, data: bytes) -> Any:
 
 @pytest.fixture(scope="module")
 def _recorder() -> Iterator[Recorder]:
-    with Recorder(("127.0.0.1", 0), _Handler) as server:
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        yield server
-        server.shutdown()
+    recorder = Recorder()
+    with listening(recorder.reply) as recorder.url:
+        yield recorder
 
 
 @pytest.fixture

@@ -73,19 +73,15 @@ async def test_a_drawing_may_show_an_image_of_the_context() -> None:
     assert "base64" not in reply.text, "the code stays as the model wrote it"
 
 
-BAD = {
+BAD = {  # tests/svg has everything that the renderer refuses
     "none": ("I would rather not.", "there is no SVG in the reply"),
     "empty": ("", "there is no SVG in the reply"),
     "no end": (f"<svg {NAMES} width='4' height='4'><rect/>", "</svg> is missing"),
     "broken": (f'<svg {NAMES} width="4" height="4"><rect></svg>', "not well-formed"),
-    "huge": (f'<svg {NAMES} width="99999" height="4"></svg>', "canvas whose width is 99999"),
     "long": (f"<svg {NAMES}>{'<!-- -->' * 150_000}</svg>", "an SVG of 12000"),
     "longer": ("<svg" * 600_000, "a reply of 2400000 characters"),
-    "outside": (f'<svg {NAMES}><image href="http://127.0.0.1/x.png"/></svg>', "something outside of it"),
-    "a file": (f'<svg {NAMES}><image href="/etc/passwd"/></svg>', "something outside of it"),
     "no such picture": (f'<svg {NAMES}><image href="picture:2"/></svg>', "shows picture 2 (there are 1 to 1)"),
     "no room": (f'<svg {NAMES} width="0" height="0"></svg>', "cannot be rendered"),
-    "uses without end": (f'<svg {NAMES}><g id="a"><use href="#a"/></g></svg>', "refers to itself"),
     "an entity": (f'{BOMB}<svg {NAMES} width="4" height="4"><text>&b;</text></svg>', "undefined entity"),
     "slow": (SLOW, "stopped"),
 }

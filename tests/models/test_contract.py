@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.model import Model, Options
 from sketchmark.episode.sample import Context, Part, of
-from sketchmark.errors import BadInput, CallFailed, CannotPlay
+from sketchmark.errors import BadInput, CannotPlay
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models import load_model
@@ -30,6 +30,7 @@ from sketchmark.models.providers.gemini import _FINISHES, Gemini
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.wrappers import CallCount, CountedModel
 from tests.core.hearing import encoded, tone
+from tests.models.asking import draw, failure, say
 from tests.models.fake_server import (
     DRAWN,
     KEY,
@@ -108,20 +109,6 @@ def turns(body: dict[str, Any]) -> list[tuple[str, list[str]]]:
         role = "assistant" if message["role"] == "model" else message["role"]
         found.append((role, [block.get("text", "an image") for block in blocks]))
     return found
-
-
-async def say(model: Model, *parts: Any, **options: Any) -> Reply:
-    return await model.say(of(*(parts or ("Hm?",))), Options(**options))
-
-
-async def draw(model: Model, *parts: Any, **options: Any) -> Reply:
-    return await model.draw(of(*(parts or ("Draw.",))), Options(**options))
-
-
-async def failure(model: Model, act: Callable[..., Any] = say) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await act(model)
-    return caught.value
 
 
 # Contexts

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode.model import Model, Options
+from sketchmark.episode.model import Options
 from sketchmark.episode.sample import of
 from sketchmark.errors import CallFailed
 from sketchmark.models import call as calling
@@ -23,6 +23,7 @@ from sketchmark.models.providers.anthropic import Anthropic
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.serve import serving
+from tests.models import asking
 from tests.models.broken_server import ADAPTERS, TRIES, Broken, BrokenServer, answer, broken, failure, free_port
 from tests.models.fake_server import DRAWN, KEY, FarEnd, anthropic_answer, chat_answer, in_base64, running
 
@@ -106,15 +107,6 @@ def replying(status: int, body: Any = None, **more: Any) -> Iterator[tuple[Broke
     """A server that replies this to everything, and its address."""
     with broken({"said": Broken(answer(status, body, **more))}) as far:
         yield far, f"http://127.0.0.1:{far.port}/said"
-
-
-async def _failure(model: Model) -> CallFailed:
-    try:
-        with pytest.raises(CallFailed) as caught:
-            await model.say(of("Hm?"), Options())
-    finally:
-        await model.close()
-    return caught.value
 
 
 @pytest.mark.parametrize("fault", CASES)
@@ -325,7 +317,7 @@ async def test_an_error_of_the_address_is_printed_in_the_servers_words_with_a_re
 
 async def test_the_same_address_with_the_rest_of_the_path_answers(far: FarEnd) -> None:
     with serving(load_model("player/random")) as url:
-        error = await _failure(OpenAI("player/random", base_url=url.removesuffix("/v1")))
+        error = await asking.failure(OpenAI("player/random", base_url=url.removesuffix("/v1")))
         assert (error.kind, error.stops_run) == ("not_found", True) and f"try base_url={url}" in error.hint
         there = OpenAI("player/random", base_url=url)
         assert (await there.say(of("Hm?"), Options())).text
@@ -338,7 +330,7 @@ async def test_an_address_that_ends_too_late_is_shortened(authorities: None, tmp
         url = f"http://127.0.0.1:{far.port}/v1"
         error = await failure("openai", f"{url}/chat/completions", tmp_path, again=False, stops=True)
         assert error.hint == f"the address ends too late: try base_url={url}"
-        twice = await _failure(Anthropic("m", base_url=url))
+        twice = await asking.failure(Anthropic("m", base_url=url))
         assert twice.hint == f"`/v1` is there twice: try base_url={url.removesuffix('/v1')}"
 
 
@@ -351,7 +343,7 @@ async def test_every_failure_names_the_server_without_the_secrets_in_its_address
     with broken({"said": fault}) as far:
         url = f"http://ada:{HIDDEN}@127.0.0.1:{far.port}/said?ticket={HIDDEN}"
         tally = CallCount()
-        error = await _failure(
+        error = await asking.failure(
             CountedModel(OpenAI("m", base_url=url, max_retries=0, timeout=0.2 if not status else 20), tally)
         )
     where = f"http://127.0.0.1:{far.port}/said/chat/completions"
@@ -375,7 +367,7 @@ async def test_a_website_at_the_address_is_asked_once_and_named(
     page = f"\n<!doctype html><title>Welcome &amp; {HIDDEN}</title><p>hello".encode()
     with broken({"site": Broken(answer(200, page))}) as far:
         url = f"http://127.0.0.1:{far.port}/site"
-        error = await _failure(OpenAI("m", base_url=url + path, max_retries=retries))
+        error = await asking.failure(OpenAI("m", base_url=url + path, max_retries=retries))
     assert error.stops_run and far.seen == {"site": 1}
     assert f"a web page came instead of an answer ('Welcome & [key]') at {url}{path}/chat/completions" in str(error)
     assert error.hint.startswith(hint.format(url=url))
@@ -455,7 +447,7 @@ async def test_a_server_that_was_there_may_come_back_and_does_not_stop_the_run(f
     model = OpenAI("player/random", base_url=f"http://127.0.0.1:{port}/v1", max_retries=1)
     with running(port):
         await model.say(of("Hm?"), Options())
-    error = await _failure(model)
+    error = await asking.failure(model)
     assert (error.kind, error.stops_run, error.hint) == ("connection", False, "")
 
 
@@ -476,5 +468,5 @@ async def test_one_call_that_gives_up_on_a_server_does_so_for_all() -> None:
 
 
 async def test_a_missing_server_does_not_stop_the_run_without_retries(far: FarEnd) -> None:
-    error = await _failure(OpenAI("m", base_url=f"http://127.0.0.1:{free_port()}/v1", max_retries=0))
+    error = await asking.failure(OpenAI("m", base_url=f"http://127.0.0.1:{free_port()}/v1", max_retries=0))
     assert (error.kind, error.stops_run) == ("connection", False)

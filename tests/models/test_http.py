@@ -40,11 +40,8 @@ from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.secrets import redact
+from tests.models.asking import openai
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, answering_proxy, chat_answer, in_base64, picture
-
-
-def openai(url: str, **args: Any) -> OpenAI:
-    return OpenAI("m", base_url=url, **{"max_retries": 0, **args})
 
 
 async def said(model: OpenAI) -> str:
@@ -94,7 +91,7 @@ def test_a_files_name_cannot_end_its_field() -> None:
 
 async def test_a_user_and_password_in_the_address_are_sent_as_every_client_sends_them(far: FarEnd) -> None:
     url = far.url.replace("http://", "http://me:hush%20hush-hush@") + "/v1?tenant=acme-4711"
-    assert await said(openai(url)) == "left"
+    assert await said(OpenAI("m", base_url=url)) == "left"
     sent = far.seen[0]
     assert sent.headers["authorization"] == "Basic " + base64.b64encode(b"me:hush hush-hush").decode()
     assert (sent.path, sent.query) == ("/v1/chat/completions", {"tenant": "acme-4711"})
@@ -112,15 +109,15 @@ async def test_a_proxy_is_used_where_the_environment_names_one(
 ) -> None:
     async with answering_proxy(LEFT.replace(b"left", b"through")) as (proxy, asked):
         monkeypatch.setenv("http_proxy", f"http://{proxy}")
-        assert await said(openai("http://models.invalid/v1")) == "through"
+        assert await said(OpenAI("m", base_url="http://models.invalid/v1")) == "through"
         assert asked == [b"POST http://models.invalid/v1/chat/completions HTTP/1.1"]
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        assert await said(openai(f"{far.url}/v1")) == "left"
+        assert await said(openai(far)) == "left"
     assert len(asked) == 1
 
 
 def test_a_model_can_be_used_in_one_loop_after_another(far: FarEnd) -> None:
-    model = openai(f"{far.url}/v1")
+    model = openai(far)
 
     async def twice() -> list[str]:
         return [(await model.say(of("Hm?"), Options())).text for _ in range(2)]
@@ -130,7 +127,7 @@ def test_a_model_can_be_used_in_one_loop_after_another(far: FarEnd) -> None:
 
 
 async def test_connections_are_used_again(far: FarEnd) -> None:
-    model = openai(f"{far.url}/v1")
+    model = openai(far)
     for _ in range(3):
         await model.say(of("Hm?"), Options())
     session = model._wire._client._session
@@ -164,7 +161,7 @@ def packed(size: int, window: int) -> bytes:
 )
 async def test_a_reply_is_read_packed_or_not(far: FarEnd, answer: Response) -> None:
     far.answer = answer
-    assert await said(openai(f"{far.url}/v1")) == "left"
+    assert await said(openai(far)) == "left"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +179,7 @@ async def test_a_reply_that_is_too_long_or_cannot_be_unpacked_is_no_reply(
 ) -> None:
     far.answer = reply(data, encoding)
     with pytest.raises(CallFailed, match=why) as caught:
-        await said(openai(f"{far.url}/v1"))
+        await said(openai(far))
     assert caught.value.kind == "bad_reply"
 
 
@@ -204,7 +201,7 @@ async def test_the_results_of_a_batch_have_a_limit_and_lose_an_echoed_key(
 
 async def test_a_redirect_on_the_same_server_is_followed(far: FarEnd) -> None:
     far.faults = [Fault(307, {"location": "/v1/chat/completions"})]
-    assert await said(openai(f"{far.url}/v1")) == "left"
+    assert await said(openai(far)) == "left"
 
 
 # Images on the wire

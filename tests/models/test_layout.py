@@ -1,9 +1,7 @@
-"""Texts and images of a context laid out for a provider, arguments read, long replies and prompts read once."""
+"""Texts and images of a context laid out for a provider, arguments read, replies and prompts read."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -88,39 +86,7 @@ def test_a_value_that_cannot_be_used_is_named(given: dict[str, str], complaint: 
         args.refuse_unknown()
 
 
-# Long replies and prompts
-
-
-READERS: dict[str, Callable[[str], object]] = {
-    "chat": lambda text: read_chat({"choices": [{"message": {"content": text}}]}),
-    "combined prompt": protocol.split,
-}
-RUNS = [
-    *"![](){}<>\\ \n\"'`*#$/:,.-_0aA",
-    "![", "![]", "![](", "![](data:image/", "](data:image/x", "![a](data:image/png;base64,AAAA",
-    "[GEN_PROMPT]", "[GEN_PROMPT][/GEN_PROMPT]", "[/GEN_PROMPT][QUESTION]", "[/GEN_PROMPT]  ", "[QUESTION]",
-    "[GEN_PROMPT]x[/GEN_PROMPT] [QUESTION]",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_four_times_the_text_is_no_sixteen_times_the_work(name: str) -> None:
-    read = READERS[name]
-    for run in RUNS:
-        for head in ("", "[GEN_PROMPT]", "![a](data:image/"):
-            short, long = (head + run * (size // len(run)) for size in (6_000, 24_000))
-            ratio = min(_work(read, long) / _work(read, short) for _ in range(3))
-            assert ratio < 10, (head, run, ratio)
-
-
-def _work(read: Callable[[str], object], text: str) -> float:
-    """Seconds of this process for one reading, by the shortest of a few."""
-    times = []
-    for _ in range(5):
-        started = time.process_time_ns()
-        read(text)
-        times.append(time.process_time_ns() - started)
-    return min(times) + 5_000  # the clock's own grain
+# Replies and prompts
 
 
 def test_a_picture_in_markdown_is_found_among_brackets_that_are_none() -> None:
@@ -146,8 +112,3 @@ def test_a_picture_in_markdown_is_found_among_brackets_that_are_none() -> None:
 )  # fmt: skip
 def test_a_combined_prompt_is_split_at_its_outer_tags(text: str, parts: tuple[str, str] | None) -> None:
     assert protocol.split(text) == parts
-
-
-def test_a_joined_prompt_is_split_again() -> None:
-    parts = ("draw", "[QUESTION]?[/QUESTION]")
-    assert protocol.split(protocol.join(*parts)) == parts

@@ -17,13 +17,10 @@ from sketchmark.models.providers.azure import Azure
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.report.card import card
 from sketchmark.runs.checks import retiring
+from tests.models.asking import openai
 from tests.models.fake_server import DRAWN, FarEnd, in_base64, picture
 
 EIGHT = [picture(shade) for shade in range(8)]
-
-
-def openai(far: FarEnd, name: str = "m", **args: Any) -> OpenAI:
-    return OpenAI(name, base_url=f"{far.url}/v1", **{"max_retries": 0, **args})
 
 
 # The API for images

@@ -12,22 +12,16 @@ import pytest
 
 from sketchmark.episode.model import Options
 from sketchmark.episode.sample import of
-from sketchmark.errors import CallFailed
 from sketchmark.models import call as calling
 from sketchmark.models import failures
 from sketchmark.models.call import Call, Pace, Slot
 from sketchmark.models.providers.openai import OpenAI
+from tests.models.asking import failure
 from tests.models.fake_server import FarEnd, Fault
 
 
 def model(far: FarEnd, **args: Any) -> OpenAI:
     return OpenAI("m", **{"base_url": f"{far.url}/v1", **args})
-
-
-async def failure(asked: OpenAI) -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
-        await asked.say(of("Hm?"), Options())
-    return caught.value
 
 
 # Retries; `test_faults.py` has every status for every adapter.
