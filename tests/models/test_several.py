@@ -28,6 +28,7 @@ from sketchmark.models.cache import call_key
 from sketchmark.models.replicas import Server, Servers, Several
 from sketchmark.runs.engine import key_variables
 from sketchmark.serve import Faults, serving
+from tests.serve.models import Served, started
 
 GONE = "http://127.0.0.1:9/v1"
 """No server listens on the discard port."""
@@ -149,35 +150,27 @@ async def test_a_request_that_is_wrong_in_itself_is_not_sent_to_every_server() -
 
 
 async def test_a_server_that_comes_back_is_used_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    first, url = start_server(tmp_path)
-    with parrots(1) as (urls, parrot):
+    with started(tmp_path) as (first, url), parrots(1) as (urls, parrot):
         inner = [load_model("openai/parrot", {"base_url": one, "max_retries": 0}) for one in (url, urls[0])]
         servers = [Server(one, model) for one, model in zip((url, urls[0]), inner, strict=True)]
         model = Several(servers, first_rest=0.05)
 
         async def until(reached: Any) -> None:
-            deadline = time.monotonic() + 60
-            while not reached():
-                assert time.monotonic() < deadline, "it did not come to that"
-                await model.say(words("again"), Options())
+            async with asyncio.timeout(60):
+                while not reached():
+                    await model.say(words("again"), Options())
 
-        try:
-            await until(lambda: servers[0].answered)
-            calls = parrot[0].calls
-            os.kill(first.pid, signal.SIGKILL)
-            first.wait()
-            await until(lambda: servers[0].why)
-            assert parrot[0].calls > calls, "the other one was asked meanwhile"
-            before = servers[0].answered
-            second, _ = start_server(tmp_path, port=url.split(":")[2].split("/")[0])
-            try:
-                await until(lambda: servers[0].answered > before)
-            finally:
-                second.kill()
-                second.wait()
-            assert any(record.message == f"{url} answers again and is used again" for record in caplog.records)
-        finally:
-            await model.close()
+        await until(lambda: servers[0].answered)
+        calls = parrot[0].calls
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+        await until(lambda: servers[0].why)
+        assert parrot[0].calls > calls, "the other one was asked meanwhile"
+        before = servers[0].answered
+        with started(tmp_path, "--port", url.split(":")[2].split("/")[0]):
+            await until(lambda: servers[0].answered > before)
+        assert any(record.message == f"{url} answers again and is used again" for record in caplog.records)
+        await model.close()
 
 
 def test_an_answer_from_before_a_server_was_set_aside_does_not_bring_it_back() -> None:
@@ -228,24 +221,6 @@ def test_azure_and_bagel_take_several_servers_and_keys_go_with_their_servers(mon
     assert [server.model.keys for server in azure._servers.all] == [("KEY_A",), ("KEY_B",)]
 
 
-def start_server(folder: Path, port: str = "0", model: str = "parrot") -> tuple[subprocess.Popen[str], str]:
-    """Start `sketchmark serve` in a separate process, and return it and its address."""
-    plug_in = folder / "parrots.py"
-    plug_in.write_text(
-        "from sketchmark import Model, Reply\n\n\n"
-        "class Parrot(Model):\n    async def say(self, context, options):\n        return Reply(context.texts[-1])\n"
-    )
-    command = [sys.executable, "-m", "sketchmark", "serve", "--include", str(plug_in), "--model", model]
-    process = subprocess.Popen(
-        [*command, "--port", port, "--latency", "20ms"], stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-    assert process.stdout
-    with process.stdout:
-        line = process.stdout.readline()
-    assert " at http://" in line, line
-    return process, line.split(" at ")[1].strip()
-
-
 def play(folder: Path, urls: list[str], *more: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "sketchmark", "run", "--model", "openai/solver", "--tasks", "maze,sliding"]
     command += ["--mode", "direct,visual_cot", "--limit", "12", "--concurrency", "16", "--no-cache"]
@@ -255,17 +230,15 @@ def play(folder: Path, urls: list[str], *more: str) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[list[tuple[subprocess.Popen[str], str]]]:
-    started = [start_server(tmp_path, model="player/solver") for _ in range(2)]
-    yield started
-    for process, _ in started:
-        process.kill()
-        process.wait()
+def servers(tmp_path: Path) -> Iterator[list[Served]]:
+    slow = {"model": "player/solver"}
+    with started(tmp_path, "--latency", "20ms", **slow) as one, started(tmp_path, "--latency", "20ms", **slow) as two:
+        yield [one, two]
 
 
 @pytest.mark.slow
 def test_a_run_with_two_servers_loses_nothing_when_one_is_killed_in_the_middle(
-    servers: list[tuple[subprocess.Popen[str], str]], tmp_path: Path
+    servers: list[Served], tmp_path: Path
 ) -> None:
     (first, a), (_, b) = servers
     running = play(tmp_path / "killed", [a, b])
@@ -295,7 +268,7 @@ def test_a_run_with_two_servers_loses_nothing_when_one_is_killed_in_the_middle(
 
 @pytest.mark.slow
 def test_a_run_whose_servers_all_died_says_so_in_a_line_and_is_resumed_with_another_list(
-    servers: list[tuple[subprocess.Popen[str], str]], tmp_path: Path
+    servers: list[Served], tmp_path: Path
 ) -> None:
     (first, a), (_, b) = servers
     os.kill(first.pid, signal.SIGKILL)

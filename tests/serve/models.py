@@ -1,8 +1,14 @@
-"""Small real models for the server to stand in front of."""
+"""Small real models for the server to stand in front of, and `sketchmark serve` with one of them."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from PIL import Image
 
@@ -66,3 +72,38 @@ class Moody(Model):
         if text == "fail":
             raise CallFailed("upstream", "the provider is away")
         return Reply(text=text)
+
+
+PARROT = """
+from sketchmark.episode.model import Model, Reply
+
+class Parrot(Model):
+    async def say(self, context, options):
+        return Reply(text=context.texts[-1])
+
+    async def close(self):
+        print("closed", flush=True)
+"""
+Served = tuple[subprocess.Popen[str], str]
+
+
+def command(folder: Path, *options: str, model: str = "parrot") -> list[str]:
+    """`sketchmark serve` with a parrot that a file in `folder` holds, or with another model."""
+    (folder / "parrots.py").write_text(PARROT)
+    include = ("--include", str(folder / "parrots.py"), "--model", model)
+    return [sys.executable, "-m", "sketchmark", "serve", *include, *options]
+
+
+@contextmanager
+def started(folder: Path, *options: str, model: str = "parrot", **environment: str) -> Iterator[Served]:
+    """The process of that command and the address that it prints."""
+    pipe, environment = subprocess.PIPE, {**os.environ, **environment}
+    given = command(folder, *(() if "--port" in options else ("--port", "0")), *options, model=model)
+    with subprocess.Popen(given, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+        try:
+            assert process.stdout
+            line = process.stdout.readline()
+            assert line.startswith(f"Serving {model} at http://127.0.0."), line
+            yield process, line.split()[-1]
+        finally:
+            process.kill()

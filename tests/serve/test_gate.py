@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +16,7 @@ import pytest
 from sketchmark.episode.model import Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.serve import MAX_BODY, serving
-from tests.serve.models import Speaker
+from tests.serve.models import Speaker, command, started
 
 
 class Counting(Speaker):
@@ -135,45 +132,9 @@ def test_the_server_is_gone_after_the_block() -> None:
 # The command
 
 
-PARROT = """
-from sketchmark.episode.model import Model, Reply
-
-class Parrot(Model):
-    async def say(self, context, options):
-        return Reply(text=context.texts[-1])
-
-    async def close(self):
-        print("closed", flush=True)
-"""
-
-
-@pytest.fixture
-def parrot(tmp_path: Path) -> Path:
-    path = tmp_path / "parrots.py"
-    path.write_text(PARROT)
-    return path
-
-
-def command(parrot: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "sketchmark", "serve", "--include", str(parrot), "--model", "parrot", *more]
-
-
-@contextmanager
-def running(arguments: list[str], **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    pipe, environment = subprocess.PIPE, {**os.environ, **environment}
-    with subprocess.Popen(arguments, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        try:
-            assert process.stdout
-            line = process.stdout.readline()
-            assert line.startswith("Serving parrot at http://127.0.0."), line
-            yield process, line.split()[-1]
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_prints_its_address_answers_and_stops_on_a_signal(parrot: Path, number: signal.Signals) -> None:
-    with running(command(parrot, "--port", "0")) as (process, url):
+def test_the_command_prints_its_address_answers_and_stops_on_a_signal(tmp_path: Path, number: signal.Signals) -> None:
+    with started(tmp_path) as (process, url):
         client = openai.OpenAI(base_url=url, api_key="any")
         answer = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hello"}])
         assert answer.choices[0].message.content == "hello"
@@ -182,19 +143,16 @@ def test_the_command_prints_its_address_answers_and_stops_on_a_signal(parrot: Pa
     assert (process.returncode, out, err) == (0, "closed\n", "")
 
 
-def test_the_command_serves_other_addresses_with_a_key_from_the_environment(parrot: Path) -> None:
+def test_the_command_serves_other_addresses_with_a_key_from_the_environment(tmp_path: Path) -> None:
     """127.0.0.2 stands for another address of this machine, which no name of loopback covers."""
-    with running(command(parrot, "--port", "0", "--host", "127.0.0.2", "--key-env", "SESAME"), SESAME="s3") as (
-        _,
-        url,
-    ):
+    with started(tmp_path, "--host", "127.0.0.2", "--key-env", "SESAME", SESAME="s3") as (_, url):
         assert url.startswith("http://127.0.0.2:") and httpx.get(f"{url}/models").status_code == 401
         named = {"Authorization": "Bearer s3", "Host": "a-name-of-mine"}
         assert httpx.get(f"{url}/models", headers=named).status_code == 200
 
 
-def test_faults_and_latency_come_from_the_command_line(parrot: Path) -> None:
-    with running(command(parrot, "--port", "0", "--fail", "503:1", "--latency", "100ms")) as (_, url):
+def test_faults_and_latency_come_from_the_command_line(tmp_path: Path) -> None:
+    with started(tmp_path, "--fail", "503:1", "--latency", "100ms") as (_, url):
         answer = httpx.get(f"{url}/models")
     assert answer.status_code == 503 and answer.elapsed.total_seconds() >= 0.1
 
@@ -204,10 +162,10 @@ def test_faults_and_latency_come_from_the_command_line(parrot: Path) -> None:
     [("--fail x", ""), ("--latency x", ""), ("--batch x", ""), ("--key-env NOT_THERE", ""), ("--port 70000", ""),
      ("--port TAKEN", "127.0.0.1:TAKEN"), ("--port 0 --host 0.0.0.0", "--host 0.0.0.0 would serve whoever can")],
 )  # fmt: skip
-def test_a_wrong_option_is_one_clear_line(parrot: Path, wrong: str, said: str) -> None:
+def test_a_wrong_option_is_one_clear_line(tmp_path: Path, wrong: str, said: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        options = command(parrot, *wrong.replace("TAKEN", port).split())
+        options = command(tmp_path, *wrong.replace("TAKEN", port).split())
         done = subprocess.run(options, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("sketchmark: ") and said.replace("TAKEN", port) in done.stderr
