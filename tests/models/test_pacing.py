@@ -160,7 +160,7 @@ async def test_a_place_given_to_a_wait_that_is_cancelled_in_the_same_moment_goes
     async with pace.turn():
         waiting = asyncio.create_task(_through(pace))
         await _settle()
-        after = [asyncio.create_task(_through(pace)) for _ in range(followed)]
+        after: list[Any] = [asyncio.create_task(_through(pace)) for _ in range(followed)]
         await _settle()
     waiting.cancel()  # leaving has just given it the place, and it has not woken up yet
     await asyncio.gather(*(after or [_through(pace)]))
