@@ -113,7 +113,7 @@ _JIGSAW = "jigsaw_dataset_2x2ref"
 _SUMMARY = "summary_steps_le_8.json"
 
 
-def puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle] | None:
+def read_puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle] | None:
     """The puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder.
 
     Where a summary lists the puzzles of the benchmark, others that lie beside them are left out, but for `example`.

@@ -99,7 +99,7 @@ def mazes(
     demonstration: bool = False,
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    found = folder.puzzles(data, "maze")
+    found = folder.read_puzzles(data, "maze")
     if found is None:
         found = _puzzles(rows(data, **origin, limit=limit), "steps", 6)
     for puzzle, example in _with_example(found, MAZE_EXAMPLE if demonstration else ""):
@@ -118,7 +118,7 @@ def slidings(
     limit: int | None = None,
 ) -> Iterator[Sample]:
     """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
-    found = folder.puzzles(data, "sliding", SLIDING_EXAMPLE if demonstration else "")
+    found = folder.read_puzzles(data, "sliding", SLIDING_EXAMPLE if demonstration else "")
     if found is None:
         found = _puzzles(rows(data, **origin, limit=limit), "steps_words", 3)
     puzzles = list(found)
