@@ -58,7 +58,6 @@ from sketchmark.benchmarks import mmsi as mmsi_published
 from sketchmark.benchmarks import questions as cells
 from sketchmark.benchmarks import questions as columns
 from sketchmark.benchmarks import questions as questions_files
-from sketchmark.benchmarks import uni_mmmu as values
 from sketchmark.benchmarks import uni_mmmu as verdicts
 from sketchmark.benchmarks import unig2u as g2u_published
 from sketchmark.benchmarks.medical import medevalkit as judges
@@ -82,6 +81,7 @@ from sketchmark.benchmarks.uni_mmmu import (
 from sketchmark.benchmarks.uni_mmmu import (
     geometry as quantities,
 )
+from sketchmark.benchmarks.uni_mmmu import puzzles as values
 from sketchmark.benchmarks.unig2u import scores as g2u_choices
 from sketchmark.benchmarks.unig2u import scores as g2u_planning
 from sketchmark.benchmarks.voila import judge, rules

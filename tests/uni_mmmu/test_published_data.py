@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from sketchmark.benchmarks.uni_mmmu import label_of, moves_of
+from sketchmark.benchmarks.uni_mmmu.puzzles import label_of, moves_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode.sample import Sample

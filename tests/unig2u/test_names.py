@@ -60,7 +60,7 @@ def test_every_task_has_its_short_name_but_where_another_benchmark_has_it() -> N
 
 def test_an_alias_hides_nobodys_task(tmp_path: Path) -> None:
     own = tmp_path / "chartqa100.yaml"
-    source = Path(__file__).parents[2] / "src" / "sketchmark" / "tasks" / "mmsi" / "mmsi_msr.yaml"
+    source = Path(__file__).parents[2] / "src" / "sketchmark" / "benchmarks" / "mmsi" / "mmsi_msr.yaml"
     own.write_text(f"include: {source}\n")
     assert Catalog((own,)).pick("chartqa100") == [Pick("chartqa100")]
     assert Catalog((own,)).task("chartqa100").headline == "accuracy"

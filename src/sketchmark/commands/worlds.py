@@ -1,9 +1,4 @@
-"""Command groups with one subcommand for each world, made from its description.
-
-`sketchmark make`: write generated puzzles to disk, one subcommand for each world that can be made.
-
-`sketchmark read`: what the scorers' reader sees in a picture, one subcommand for each world with a board.
-"""
+"""`sketchmark make` and `sketchmark read`: groups with one subcommand per world, built from its description."""
 
 from __future__ import annotations
 
@@ -16,26 +11,48 @@ from typing import Any
 
 import click
 
+from sketchmark.catalog import Catalog
 from sketchmark.commands.options import NAMES, OutputPath
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
-from sketchmark.terminal import counted, tell, tell_all
-from sketchmark.worlds import WORLDS, Argument, Board, BoardReading, Making, World, world
+from sketchmark.terminal import counted, notice, tell, tell_all
+from sketchmark.worlds import Argument, Board, BoardReading, Making, World, Worlds, installed_worlds
 
 
 class WorldGroup(click.Group):
-    """`build` makes a world's subcommand, or None for a world that has none here."""
+    """Group of one subcommand per world. `build` makes it, or returns None for a world that has none here."""
 
     def __init__(self, *arguments: Any, build: Callable[[World], click.Command | None], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._build = build
+        self.params.append(
+            click.Option(
+                ["--include"],
+                multiple=True,
+                is_eager=True,  # before --help, which lists the worlds
+                expose_value=False,
+                type=click.Path(path_type=Path),
+                callback=_include,
+                help="Python file with a world of your own.",
+            )
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(name for name in WORLDS if self._build(world(name)))
+        return sorted(world.name for world in _worlds(ctx) if self._build(world))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self._build(world(cmd_name)) if cmd_name in WORLDS else None
+        worlds = _worlds(ctx)
+        return self._build(worlds[cmd_name]) if cmd_name in worlds else None
+
+
+def _include(context: click.Context, option: click.Parameter, value: tuple[Path, ...]) -> None:
+    if value:
+        context.obj = Catalog(value, notify=notice).worlds
+
+
+def _worlds(context: click.Context) -> Worlds:
+    return context.obj if isinstance(context.obj, Worlds) else installed_worlds()
 
 
 def grid_option(board: Board) -> click.Option:

@@ -234,36 +234,6 @@ def _folder(out: Path) -> Iterator[Add]:
         yield add
 
 
-WORLD = World(
-    name="jigsaw",
-    about=jigsaw.__doc__ or "",
-    told_by=("2×2 reference image", "2x2 reference image"),
-    play=JigsawPlay(),
-    making=Making(
-        about="Jigsaws of 2x2 cells with one right and one plausible wrong patch.",
-        samples=samples,
-        arguments=(
-            Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
-            Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
-        ),
-        pictures=("ref", "cand0", "cand1"),
-        answer="label",
-        column_type="int64",
-        folder=_folder,
-    ),
-    claims=_claims,
-    corrupt=_corrupt,
-    caption=_caption,
-)
-
-ALIASES = {
-    "samples": "sketchmark.worlds.jigsaw:samples",
-    "score": "sketchmark.worlds.jigsaw:score",
-    "drawn": "sketchmark.worlds.jigsaw:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
-
 _SAME = 0.95
 """How alike a drawn completion and a true one must be to be the same."""
 
@@ -329,3 +299,29 @@ def _better_looking(drawn: Sequence[Picture], true: Sequence[Picture]) -> int | 
         return None
     costs = [jigsaws.seam_cost(picture) for picture in drawn]
     return costs.index(min(costs))
+
+
+WORLD = World(
+    name="jigsaw",
+    about=jigsaw.__doc__ or "",
+    told_by=("2×2 reference image", "2x2 reference image"),
+    play=JigsawPlay(),
+    making=Making(
+        about="Jigsaws of 2x2 cells with one right and one plausible wrong patch.",
+        samples=samples,
+        arguments=(
+            Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
+            Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
+        ),
+        pictures=("ref", "cand0", "cand1"),
+        answer="label",
+        column_type="int64",
+        folder=_folder,
+    ),
+    claims=_claims,
+    corrupt=_corrupt,
+    caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    protocols={"candidates_then_answer": candidates_then_answer},
+    rank=3,
+)

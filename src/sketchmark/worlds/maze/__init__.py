@@ -289,11 +289,6 @@ WORLD = World(
     claims=_claims,
     corrupt=_PLAY.corrupted,
     caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    rank=1,
 )
-
-ALIASES = {
-    "samples": "sketchmark.worlds.maze:samples",
-    "score": "sketchmark.worlds.maze:score",
-    "drawn": "sketchmark.worlds.maze:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""

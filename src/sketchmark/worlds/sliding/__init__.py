@@ -191,44 +191,6 @@ def _folder(out: Path) -> Iterator[Add]:
         yield add
 
 
-WORLD = World(
-    name="sliding",
-    about=sliding.__doc__ or "",
-    told_by=("sliding puzzle solver",),
-    play=_PLAY,
-    making=Making(
-        about="Sliding puzzles of exact depth, 2x2 to 5x5, all with one goal.",
-        samples=samples,
-        arguments=(
-            Argument("min_depth", 1, "Moves to the goal, at least."),
-            Argument("max_depth", 8, "Moves to the goal, at most."),
-        ),
-        answer="moves",
-        column="steps_words",
-        folder=_folder,
-    ),
-    board=Board(
-        size=(3, 3),
-        legend="The number of each cell's colour (1 is red, the empty cell), or ? where it is unclear.",
-        read=_read,
-        edges=_edges,
-        name=_name,
-        sized=_sized,
-        size_of=_size_of,
-    ),
-    claims=_claims,
-    corrupt=_PLAY.corrupted,
-    caption=_caption,
-)
-
-ALIASES = {
-    "samples": "sketchmark.worlds.sliding:samples",
-    "score": "sketchmark.worlds.sliding:score",
-    "drawn": "sketchmark.worlds.sliding:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
-
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     truth, n = sample.target["moves"], sample.target["n"]
     official = rules(grading) == OFFICIAL
@@ -295,3 +257,36 @@ def _slides_to(state: slidings.State, moves: Sequence[str], goal: slidings.State
 
 def _slide_follows(before: slidings.State, after: slidings.State) -> bool:
     return any(slidings.apply(before, move) == after for move in slidings.legal_moves(before))
+
+
+WORLD = World(
+    name="sliding",
+    about=sliding.__doc__ or "",
+    told_by=("sliding puzzle solver",),
+    play=_PLAY,
+    making=Making(
+        about="Sliding puzzles of exact depth, 2x2 to 5x5, all with one goal.",
+        samples=samples,
+        arguments=(
+            Argument("min_depth", 1, "Moves to the goal, at least."),
+            Argument("max_depth", 8, "Moves to the goal, at most."),
+        ),
+        answer="moves",
+        column="steps_words",
+        folder=_folder,
+    ),
+    board=Board(
+        size=(3, 3),
+        legend="The number of each cell's colour (1 is red, the empty cell), or ? where it is unclear.",
+        read=_read,
+        edges=_edges,
+        name=_name,
+        sized=_sized,
+        size_of=_size_of,
+    ),
+    claims=_claims,
+    corrupt=_PLAY.corrupted,
+    caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    rank=2,
+)

@@ -10,6 +10,8 @@ question.scenes[0].describe(), voila.relations_text(question)
 
 from __future__ import annotations
 
+from sketchmark.worlds import World
+from sketchmark.worlds.voila.play import AnalogyPlay
 from sketchmark.worlds.voila.questions import (
     STRUCTURES,
     Question,
@@ -47,6 +49,7 @@ __all__ = [
     "SCENES",
     "STRUCTURES",
     "SUBJECTS",
+    "WORLD",
     "Question",
     "Scene",
     "Structure",
@@ -69,3 +72,12 @@ __all__ = [
     "structure_of",
     "structures",
 ]
+
+WORLD = World(
+    name="voila",
+    about=__doc__ or "",
+    told_by=("fourth image", "first three images"),
+    play=AnalogyPlay(),
+    rank=4,
+)
+"""It has no `making`: `sketchmark voila` makes and writes its datasets, in the benchmark's own files."""

@@ -1,8 +1,6 @@
-"""VOILA for the scripted players: what they see in the three pictures, and what follows.
+"""VOILA for the scripted players: what they see in the three images, and what follows from it.
 
-The bank of pictures and its reader are imported when a player first looks at one: every other world does without.
-
-VOILA as a world. Its sets are made and written by `sketchmark voila`, which knows the benchmark's own files.
+The bank of images and its reader are imported when a player first looks at one: every other world does without.
 """
 
 from __future__ import annotations
@@ -11,8 +9,9 @@ from random import Random
 
 from sketchmark.episode.sample import Context
 from sketchmark.media import Picture
-from sketchmark.worlds import Play, World, voila
-from sketchmark.worlds.voila.scenes import read_statement
+from sketchmark.worlds import Play
+from sketchmark.worlds.voila import questions
+from sketchmark.worlds.voila.scenes import Scene, read_statement
 
 
 class AnalogyPlay(Play):
@@ -25,7 +24,7 @@ class AnalogyPlay(Play):
 
     def guess(self, context: Context, rng: Random) -> str:
         """An answer of the right form about scenes taken at random."""
-        scenes = [voila.Scene(rng.randint(1, 4), rng.randrange(14), rng.randrange(13)) for _ in range(3)]
+        scenes = [Scene(rng.randint(1, 4), rng.randrange(14), rng.randrange(13)) for _ in range(3)]
         return _answer(context.texts[-1], (scenes[0], scenes[1], scenes[2]))
 
     def draw(self, context: Context) -> Picture | None:
@@ -36,7 +35,7 @@ class AnalogyPlay(Play):
         if found is None:
             return None
         number, subject, action = (found[name] for name in ("number", "subject", "action"))
-        scene = voila.Scene(
+        scene = Scene(
             number if isinstance(number, int) else 2,
             subject if isinstance(subject, int) else 5,
             action if isinstance(action, int) else 3,
@@ -44,13 +43,13 @@ class AnalogyPlay(Play):
         return bank.picture(scene)
 
 
-def _answer(asked: str, scenes: tuple[voila.Scene, voila.Scene, voila.Scene]) -> str:
-    answer = voila.answer(*scenes)
-    question = voila.Question(0, scenes, answer, 0)
+def _answer(asked: str, scenes: tuple[Scene, Scene, Scene]) -> str:
+    answer = questions.answer(*scenes)
+    question = questions.Question(0, scenes, answer, 0)
     if asked.startswith("Describe the content"):
-        return voila.combined_text(question)
+        return questions.combined_text(question)
     if asked.startswith("Identify"):
-        return voila.relations_text(question).strip()
+        return questions.relations_text(question).strip()
     if asked.startswith("Describe in words"):
         return f"It shows {answer.describe()}."
     return (
@@ -58,7 +57,7 @@ def _answer(asked: str, scenes: tuple[voila.Scene, voila.Scene, voila.Scene]) ->
     )
 
 
-def _scenes(context: Context) -> tuple[voila.Scene, voila.Scene, voila.Scene] | None:
+def _scenes(context: Context) -> tuple[Scene, Scene, Scene] | None:
     from sketchmark.worlds.voila import reader
 
     shown = context.pictures
@@ -68,11 +67,3 @@ def _scenes(context: Context) -> tuple[voila.Scene, voila.Scene, voila.Scene] | 
     if len(scenes) != 3 or scenes[0] is None or scenes[1] is None or scenes[2] is None:
         return None
     return scenes[0], scenes[1], scenes[2]
-
-
-WORLD = World(
-    name="voila",
-    about=voila.__doc__ or "",
-    told_by=("fourth image", "first three images"),
-    play=AnalogyPlay(),
-)
