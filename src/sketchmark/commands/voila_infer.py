@@ -1,7 +1,4 @@
-"""`sketchmark voila infer`: play steps 1 to 3 (and 4) and write VOILA's results file.
-
-`sketchmark voila infer`: the original script's arguments, played by the ordinary runner.
-"""
+"""`sketchmark voila infer`: the original script's arguments, run by the ordinary runner, and VOILA's results file."""
 
 from __future__ import annotations
 

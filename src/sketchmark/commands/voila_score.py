@@ -1,7 +1,4 @@
-"""`sketchmark voila score`: VOILA's results file against its CSV, by rule and by judge.
-
-`sketchmark voila score`: a results file and its CSV in, all that can be said about them out.
-"""
+"""`sketchmark voila score`: the scores of a results file and its CSV, by rule and by judge."""
 
 from __future__ import annotations
 

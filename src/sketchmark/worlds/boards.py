@@ -1,4 +1,4 @@
-"""Finding a board in a picture and cutting it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board")."""
+"""Boards in images: find one and cut it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Cards for a check-up: numbers and plain shapes that any model can name or draw, and that are read back for sure.
+"""Cards for `sketchmark doctor`: numbers and plain shapes that any model can name or draw and that are read back
+safely.
 
-Not a puzzle. `sketchmark doctor` shows them and reads what comes back, `player/patient` reads and draws them.
+They are not a puzzle. The doctor shows them and reads the replies; `player/patient` reads and draws them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Writing generated samples: JSONL with picture files, parquet in the published schema, the published folders.
+"""Generated samples on disk: JSONL with image files, parquet in the published schema, the published folders.
 
-Samples are written as they come and never held. Tables and indexes get their name only when they are complete, so an
-interrupted set is not mistaken for a finished one. Field names are those of Uni-MMMU
-(docs/benchmarks/uni-mmmu.md, "Rows"); which fields, and what the folders are like, each world's `making` says.
+Samples are written one by one and never held. Tables and indexes get their final name only when they are complete, so
+an interrupted dataset is not mistaken for a finished one. Field names are those of Uni-MMMU
+(docs/benchmarks/uni-mmmu.md, "Rows"); each world's `making` gives the fields and the folders.
 """
 
 from __future__ import annotations

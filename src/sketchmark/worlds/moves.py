@@ -1,30 +1,19 @@
-"""What was drawn, frame by frame, against what is true (docs/benchmarks/uni-mmmu.md, "Picture scores").
+"""Scores that worlds share: tagged answers, drawn frames, and answers that follow a corrupt drawing.
 
-Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
+Answers are tagged as in Uni-MMMU: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>
+(docs/benchmarks/uni-mmmu.md, "Reading answers"). `--scoring official` parses them as the published evaluator does,
+`lenient` as the public port does, `strict` as a careful person does, with or without the tags. No answer is never
+replaced by a guess. Boards are read our way for our own scores in all three. `+dreamsim` adds the published score of
+drawings for jigsaws, which needs downloaded weights.
 
-The two published readings (docs/benchmarks/uni-mmmu.md, "Reading answers"): `official` is the official evaluator's,
-`lenient` the public port's. No answer is no answer, never a guess.
+`follows_corrupt`, for episodes on the canvas `corrupt`: whether the answer follows from the images shown. Images of
+moves imply the moves from frame to frame, and the answer follows if it begins with them, the wrong one included.
+There is no score if the images imply nothing wrong (the model ended before the corrupt frame). An unparsed answer
+follows nothing.
 
-How `strict` reads Uni-MMMU's answers: what a careful person reads, with the tags that were asked for or without.
-
-The published readings are in `scoring.tagged` (docs/benchmarks/uni-mmmu.md, "Reading answers").
-
-Does the answer follow a corrupt drawing? `follows_corrupt`, for episodes on the canvas `corrupt`.
-
-What was shown is in the transcript, and our readers read from it what it implies. Maze and sliding: the moves that
-lead from frame to frame; the answer follows when it begins with them, the wrong one among them. Jigsaw: the candidate
-whose panel runs on more smoothly; the answer follows when it is that one. There is no score where what was shown
-implies nothing wrong (the model ended before the corrupt frame). An answer that cannot be read follows nothing.
-
-Scores that the worlds of moves share: of the moves that were answered, and of frames that were drawn.
-
-`--scoring` is how answers and boards are read: `official` as the published evaluator does, `strict` fairly, `lenient`
-with the public port's reading of answers; boards are read our way for our own scores in all of them. `+dreamsim` adds
-the published picture score of the jigsaw, which needs downloaded weights.
-
-RA and AL without a judge: `drawing_right` is the share of the true frames that were drawn, `answer_as_drawn` the
-share of the drawn frames that show where the answer's moves lead. A drawing that cannot be read shows nothing and is
-left out; where none can be read, there is no share.
+RA and AL without a judge: `drawing_right` is the proportion of ground-truth frames that were drawn, `answer_as_drawn`
+the proportion of drawn frames that show where the answer's moves lead. A drawing that cannot be read is left out; if
+none can be read, there is no proportion.
 """
 
 from __future__ import annotations

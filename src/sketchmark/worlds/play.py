@@ -1,4 +1,4 @@
-"""What a player finds in a context, and how worlds are played that are solved move by move.
+"""Scripted play: the puzzle that a context shows, and the play of worlds that are solved move by move.
 
 Everything here comes from the texts and pixels of the context. A player has no other source.
 """

@@ -1,16 +1,9 @@
-"""SVG sources to be rendered in the head: `svg/metadata.json` of the extracted data.tar
-(docs/benchmarks/uni-mmmu.md, "Code").
+"""Uni-MMMU code: SVG sources to render mentally, described in text and drawn (docs/benchmarks/uni-mmmu.md, "Code").
 
-How well a drawing fits the true rendering, pixel by pixel: exact, without weights, without a judge.
-
-Each pixel gets the nearest of the eight colours that the task's drawings are made of, or the ground. The drawing is
-brought to the reference's size first. What a person would forgive (a shift by a few pixels, thin lines) costs points
-here, so these scores stand beside the judge's, not in their place.
-
-Uni-MMMU code: SVG rendered in the head, told in words and drawn (docs/benchmarks/uni-mmmu.md, "Code").
-
-The published scores are a judge's, who sees the true rendering. Beside them stand ours, by pixels and without a judge
-(`code_pixels`).
+The data is `svg/metadata.json` of the extracted data.tar. The published scores are a judge's, which sees the
+ground-truth rendering. We add `code_pixels`, without weights or a judge: each pixel gets the nearest of the eight
+colours of the task's drawings, or the ground. The drawing is resized to the reference first. Small shifts and thin
+lines, which a person would forgive, cost points here, so these scores do not replace the judge's.
 """
 
 from __future__ import annotations
@@ -28,7 +21,7 @@ from numpy.typing import NDArray
 
 from sketchmark.answers.judge import first_json_object
 from sketchmark.answers.reply import without_thinking
-from sketchmark.benchmarks import uni_mmmu as folder
+from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import (
     OFFICIAL,
     asked,
@@ -51,10 +44,10 @@ _MOST_BYTES = 1_000_000
 def sources(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
     """The model gets the text of the SVG file. `reference`, which no prompt shows, is the true rendering: the PNG
     beside it where there is one, else what our renderer makes of it."""
-    place = folder.find(data, "svg", lambda place: (place / _FILE).is_file())
+    place = uni_mmmu.find(data, "svg", lambda place: (place / _FILE).is_file())
     if place is None:
-        raise folder.missing(data, origin["hub"], f"svg/{_FILE}")
-    body = folder.read_json(place / _FILE)
+        raise uni_mmmu.missing(data, origin["hub"], f"svg/{_FILE}")
+    body = uni_mmmu.read_json(place / _FILE)
     items = body.get("samples") if isinstance(body, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{place / _FILE} has no list of samples")
@@ -66,7 +59,7 @@ def _sample(place: Path, number: int, item: Any) -> Sample:
     where = f"{place / _FILE}, sample {number - 1}"
     if not isinstance(item, dict) or not item.get("svg"):
         raise BadInput(f"{where} has no svg", "each sample has id, difficulty, svg and png")
-    text = _source(folder.path_in(place, item["svg"], where))
+    text = _source(uni_mmmu.path_in(place, item["svg"], where))
     reference = _load_reference(place, item, text, where)
     return Sample(
         id=f"case_{number:02d}_{item.get('id', '')}",
@@ -91,7 +84,7 @@ def _source(path: Path) -> str:
 def _load_reference(place: Path, item: Any, text: str, where: str) -> Picture | None:
     """None where there is neither: the item is played, and what needs the truth is not scored."""
     try:
-        if item.get("png") and (png := folder.path_in(place, item["png"], where)):
+        if item.get("png") and (png := uni_mmmu.path_in(place, item["png"], where)):
             return Picture.from_file(png)
     except BadInput as error:
         _log.warning("%s: its SVG is rendered instead", error)

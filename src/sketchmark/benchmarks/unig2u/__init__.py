@@ -1,11 +1,8 @@
 """UniG2U-Bench (https://arxiv.org/abs/2603.03241): thirty subtasks, each asked directly and after a drawing.
 
-How UniG2U's programs read replies, accidents included (docs/benchmarks/unig2u.md, "The published readings").
-
-`official` uses these. None means that nothing was found: what a program then does is its scorer's business.
-
-UniG2U's overall score: its subtasks by category, weighted by how many items each has
-(docs/benchmarks/unig2u.md, "The score").
+Here are the published programs' parsers, accidents included (docs/benchmarks/unig2u.md, "The published readings"),
+for `official`. None means that nothing was found: the scorer decides what follows. The overall score weights the
+subtasks of each category by their numbers of items ("The score").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rows of UniG2U-Bench's files as samples: one parquet file a task, all pictures of a question in it.
+"""Rows of UniG2U-Bench's files as samples: one parquet file per task, with all images of a question.
 
-Fields are those that the published programs read (docs/benchmarks/unig2u.md, "Rows"). A row that cannot be used is
-played by nobody and counted as `broken_row`.
+Fields are those that the published programs read (docs/benchmarks/unig2u.md, "Rows"). An unusable row is not sent to
+the model and counts as `broken_row`.
 """
 
 from __future__ import annotations

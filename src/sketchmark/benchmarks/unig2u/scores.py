@@ -1,28 +1,20 @@
-"""ChartQA's relaxed accuracy: numbers within 5 %, words equal.
+"""Scores of UniG2U's subtasks.
 
-`strict` reads the reply with the readers of all tasks, so that `12,000` and a sentence count; `official` takes the
-whole reply for the answer.
+`strict` uses the parsers of all tasks, so that `12,000` and a sentence count. `official` parses as UniG2U's programs
+do (`published`). VisualPuzzles has a third scoring, `lenient`: the published patterns without their accidents, and
+the strict parser if they find nothing.
 
-Scores of the subtasks that ask for an option: VisualPuzzles, RealUnify, IllusionBench and PhyX.
-
-`strict` is the reader of all tasks. `official` reads as UniG2U's programs do (`published`). VisualPuzzles has a third
-reading, `lenient`: the published patterns without their accidents, and where they find nothing, the strict reader.
-
-The subtasks that need a judge: BabyVision, Geometry3K and AuxSolidMath. Any model that reads can be the judge.
-
-The questions to the judge are the published ones, in the task files. A judge that gives no verdict fails and is asked
-again; the published programs count that as a wrong answer. Without a judge nothing is scored.
-
-VSP: a route on a street map, and when a car and a person reach the goal.
-
-`strict` reads the last answer that a reply gives, in Markdown too; `official` is the published program's reading. The
-published tolerance of one second is as large as the answers: `collision_exact` is ours, and the baselines show what
-one and the same answer to every map would score (docs/benchmarks/unig2u.md, "A constant answer").
-
-What UniG2U's port makes of Uni-MMMU's answers, beside the scores of Uni-MMMU itself.
-
-The port reads leniently, and turns the moves of a sliding puzzle round in the truth before it compares
-(docs/benchmarks/unig2u.md, "Uni-MMMU in UniG2U"). These scores go into the overall by `official` alone.
+- VisualPuzzles, RealUnify, IllusionBench and PhyX ask for an option.
+- ChartQA has relaxed accuracy: numbers within 5%, words equal.
+- BabyVision, Geometry3K and AuxSolidMath need a judge, any model that reads. Its questions are the published ones,
+  in the task files. A judge without a verdict fails and is asked again; the published programs count that as a wrong
+  answer. Without a judge nothing is scored.
+- VSP asks for a route on a street map, and for when a car and a person reach the goal. `strict` takes the last
+  answer of a reply, in Markdown too. The published tolerance of one second is as large as the answers:
+  `collision_exact` is ours, and the baselines show the score of one constant answer (docs/benchmarks/unig2u.md, "A
+  constant answer").
+- UniG2U's port of Uni-MMMU parses leniently and reverses the ground-truth moves of a sliding puzzle before it
+  compares ("Uni-MMMU in UniG2U"). These scores enter the overall score only by `official`.
 """
 
 from __future__ import annotations

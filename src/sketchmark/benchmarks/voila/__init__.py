@@ -1,10 +1,7 @@
-"""VOILA: visual analogies, answered in four steps.
+"""VOILA: visual analogies, answered in four steps. Its data, rows and protocol.
 
-The rows of a VOILA file, for whoever plays or scores them: whole, or refused with their place.
-
-VOILA's questions as samples: generated with built-in pictures, or the published sets.
-
-VOILA's protocol of four steps.
+Samples are generated with built-in images, or come from the published datasets. A row is used whole or refused with
+its position.
 """
 
 from __future__ import annotations

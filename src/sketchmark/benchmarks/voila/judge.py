@@ -1,16 +1,16 @@
-"""VOILA's judge: the published prompts and schemas to the letter, and a reading of verdicts that never guesses.
+"""Scores of VOILA by a judge: the published prompts and schemas to the letter, and a parser of verdicts that never
+guesses.
 
 The facts: docs/benchmarks/voila.md, "The judge's requests". The published scorer re-uses the previous question's
-verdict when one is empty and lets failed requests leave the denominator in silence. Here a verdict that is not whole
-is none: not scored, counted, and asked for again by the next start. Step 4 has no published judge: its prompt is
-ours, and its scores have names of their own.
+verdict when one is empty, and failed requests silently leave its denominator. Here an incomplete verdict is not a
+verdict: it is not scored, it is counted, and the next invocation asks again. Step 4 has no published judge: its
+prompt is ours, and its scores have separate names.
 
-VOILA by judge, inside ordinary runs: `sketchmark run --tasks voila --judge MODEL`.
-
-`voila_judge_step{1,2,3}_{number,subject,action,overall}` beside the rule's scores, under the published scoring,
-`official`, in their place as `voila_step{1,2,3}_*`; `voila_step4_judge_*` for the drawing. Where one verdict of a
-question cannot be had, none of these is given: the row counts as `judge_failed`, and the next start asks again (what
-the judge did say comes from the cache).
+In ordinary runs (`sketchmark run --tasks voila --judge MODEL`) the scores are
+`voila_judge_step{1,2,3}_{number,subject,action,overall}`, in addition to the rules' scores. Under the published
+scoring, `official`, they replace those as `voila_step{1,2,3}_*`. `voila_step4_judge_*` scores the drawing. If one
+verdict of a question is missing, none of these is given: the row counts as `judge_failed`, and the next invocation
+asks again (finished verdicts come from the cache).
 """
 
 from __future__ import annotations

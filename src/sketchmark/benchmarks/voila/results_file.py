@@ -3,9 +3,9 @@
     {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": [answer]}, "query1": …, "query2": …}
 
 The published script writes `row_index` and a bare text; the published scorer reads `question` and element 0 of
-`generated_text`. Ours writes what that scorer reads, and reads both. Ours too are `query3`, step 4 with the drawing
-under `picture`, relative to the file, and `scenes`, what the question shows: answers to the rows of another CSV are
-told by them.
+`generated_text`. Ours writes the scorer's form and reads both. We add `query3`, step 4 with the drawing under
+`picture`, relative to the file, and `scenes`, the scenes of the question: they show whether answers belong to the
+rows of another CSV.
 """
 
 from __future__ import annotations

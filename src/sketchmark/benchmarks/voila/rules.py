@@ -1,11 +1,9 @@
-"""VOILA's steps 1 to 3 read by rule: free, offline, always the same (docs/benchmarks/voila.md, "Reading by rule").
+"""Scores of VOILA by rule: free, offline, deterministic (docs/benchmarks/voila.md, "Reading by rule").
 
-What cannot be read, or can be read two ways, is None: wrong, and counted as unparsed where nothing could be read.
-Figures are not comparable with published ones, which GPT-4o judged; `agreement` is reported when both exist.
-
-VOILA by rule: steps 1 to 3 from the answers, step 4 from the drawing where the built-in reader can read it.
-
-VOILA's drawing against what the third step said, and against the truth: RA and AL without a judge.
+Steps 1 to 3 are parsed from the answers, step 4 is read from the drawing where the built-in image reader can. An
+ambiguous or unreadable value is None: wrong, and unparsed if nothing was found. Scores are not comparable with
+published ones, which GPT-4o judged; `agreement` is reported when both exist. RA and AL need no judge: the drawing is
+compared with the third step and with the ground truth.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Who gives the marks for a results file: the rules, a judge who is asked live, or a judge behind the Batch API.
-
-From verdicts to tables: percentages with intervals, per structure, and how far rule and judge agree.
-
-How far rule and judge agree in an ordinary run, from its score rows.
-
-A score summary as lines and tables to read.
+"""Totals of a VOILA results file: marks by the rules, by a live judge or by a judge behind the Batch API,
+percentages with intervals per structure, the agreement of rules and judge (in ordinary runs too), and the printed
+tables.
 """
 
 from __future__ import annotations

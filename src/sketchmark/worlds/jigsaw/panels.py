@@ -1,11 +1,11 @@
-"""Self-made pictures with much to see in every corner, the same to the pixel on every machine for a seed.
-
-Jigsaws: a picture cut into 2x2 cells, the bottom-right one hidden, and two patches of which one belongs there.
+"""Jigsaws: a picture cut into 2x2 cells, the bottom-right one hidden, and two patches of which one belongs there.
 
 What you see: the panel with a grey cell, and two candidates. What you may do: choose 0 or 1. The right patch
 continues the picture across both inner edges; the wrong one comes from another scene (easy), from elsewhere in the
 same scene or is the right one mirrored (medium), or lies only a part of a cell beside the right one or is mirrored
 (hard).
+
+The scenes are our own, full of detail, and for a seed the same to the pixel on every machine.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput, BadPicture, UnknownName
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds.jigsaw import scenes as textures
-from sketchmark.worlds.jigsaw import scenes as views
+from sketchmark.worlds.jigsaw import scenes
 from sketchmark.worlds.jigsaw.paint import Canvas
 
 if TYPE_CHECKING:
@@ -32,15 +31,15 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, Callable[[Random, int, int], Canvas]] = {
-    "landscape": views.landscape,
-    "seascape": views.seascape,
-    "city": views.city,
-    "wood": textures.wood,
-    "marble": textures.marble,
-    "weave": textures.weave,
-    "bubbles": textures.bubbles,
-    "nebula": textures.nebula,
-    "glass": textures.glass,
+    "landscape": scenes.landscape,
+    "seascape": scenes.seascape,
+    "city": scenes.city,
+    "wood": scenes.wood,
+    "marble": scenes.marble,
+    "weave": scenes.weave,
+    "bubbles": scenes.bubbles,
+    "nebula": scenes.nebula,
+    "glass": scenes.glass,
 }
 
 

@@ -1,4 +1,4 @@
-"""Making mazes: a winding way first, then as much open floor around it as keeps it the only shortest way."""
+"""Generator of mazes: a winding path, then as much open floor as keeps it the only shortest path."""
 
 from __future__ import annotations
 

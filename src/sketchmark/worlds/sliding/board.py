@@ -1,11 +1,11 @@
-"""How far sliding puzzles are from being solved: a table of all states up to 3x3, a search beyond.
-
-Sliding puzzles of coloured tiles: n*n cells, one of them empty.
+"""Sliding puzzles of coloured tiles: n*n cells, one of them empty.
 
 What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
 slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
 the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
 reading follow Uni-MMMU; the first nine colours are the published ones.
+
+The distance to the goal comes from a table of all states up to 3x3, and from a search beyond.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Three pictures in one row, for models that take a single picture (docs/benchmarks/voila.md, "The collage").
+"""VOILA datasets: questions, their images and collages, written as CSV, JSONL or parquet.
 
-Where the pictures of a question come from: a user's folder in the published naming, or the built-in bank.
-
-A shelf lists its files once. The original lists the folder again for every pick and copies the training folder to
-keep track of what is used (docs/benchmarks/voila.md, "Picking pictures"); here a queue per scene does that.
-
-Making a VOILA data set: questions, their pictures and collages, into CSV, JSONL or parquet.
+Images come from your folder in the published naming, or from the built-in bank. A shelf lists its files once. The
+original lists the folder again for every pick and copies the training folder to keep track of used files
+(docs/benchmarks/voila.md, "Picking pictures"); here a queue per scene does that. A collage puts three images in one
+row, for models that take a single image ("The collage").
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
-"""The rules of VOILA and the 19 structures they form (docs/benchmarks/voila.md, "Rules").
+"""VOILA's questions: the rules, the 19 structures they form, an index, and the ground-truth texts.
 
-A question is an analogy: picture 1 is to picture 2 as picture 3 is to picture 4. For each property one rule fixes
-which values the pictures may take. Only the first three are ever seen, so a rule is held here as its set of visible
-triples; the fourth value follows from them, or is `any` under Distraction.
+A question is an analogy: image 1 is to image 2 as image 3 is to image 4. For each property one rule fixes the values
+that the images may take (docs/benchmarks/voila.md, "Rules"). Only the first three images are shown, so a rule is
+stored as its set of visible triples; the fourth value follows from them, or is `any` under Distraction.
 
-Questions and their numbers: every question has an index, and every index a question, with no table in between.
+Every question has an index and every index a question, without a table. The seven structures without distraction
+come first, so the indices of VOILA-ND are 0 .. 3,861,311, the further ones of VOILA-WD go up to 157,632,383, and a
+question has the same index in both. Within a structure the index is a mixed-radix number whose digits are the
+positions of the number, subject and action triples.
 
-One order serves both sets. The seven structures without distraction come first, so the indices of VOILA-ND are
-0 .. 3,861,311, the further ones of VOILA-WD go up to 157,632,383, and a question keeps its index in both.
-Within a structure the index is a mixed-radix number whose digits are the positions of the number, subject and
-action triples.
-
-The ground-truth texts of a question, to the letter (docs/benchmarks/voila.md, "The CSV").
+The texts are the published ones, to the letter ("The CSV").
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Reading built-in pictures: number, subject and action from the pixels alone.
+"""Image reader of VOILA: number, subject and action from the pixels of a built-in image.
 
-It looks as a person glancing at a flat drawing does. Pixels are sorted into the colour families of the bank's palette
-(fur and hair, grounds, props). Then heads are looked for: a freshly drawn head of each likely subject is laid over
-the picture in every size and place, and where fur or hair agrees with it, there is one. Who they are and how many
-follows. The action is told by the ground they are on and the things they use. File names and metadata are never
-looked at, and nothing is hidden in the pictures: a picture drawn alike by anyone else reads the same.
+It sorts pixels into the colour families of the bank's palette (fur and hair, grounds, props). Then it searches for
+heads: it lays a freshly drawn head of each likely subject over the image in every size and position and counts where
+fur or hair agrees. That gives subject and number. The ground and the props give the action. The reader ignores file
+names and metadata, and nothing is hidden in the images: anyone's similar drawing is read the same way.
 """
 
 from __future__ import annotations

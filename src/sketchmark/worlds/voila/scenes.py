@@ -1,12 +1,10 @@
-"""The 728 scenes of VOILA, 4 numbers x 14 subjects x 13 actions, in words (docs/benchmarks/voila.md, "Scenes").
+"""The 728 scenes of VOILA, 4 numbers x 14 subjects x 13 actions, and their texts (docs/benchmarks/voila.md,
+"Scenes").
 
-VOILA's closed vocabularies as people and models write them.
-
-The leniency is the judge prompt's own (docs/benchmarks/voila.md, "The judge's prompts"): another word for the same
-kind of subject ("mice" for hamsters) and another number form ("man" for men) are fine; another age or sex ("woman"
-for "senior woman") is not.
-
-`number = two, subject = cats, action = any`: how VOILA's third step states a scene, read back.
+The closed vocabularies are parsed as leniently as the judge prompt asks ("The judge's prompts"): another word for
+the same kind of subject ("mice" for hamsters) and another number form ("man" for men) are fine; another age or sex
+("woman" for "senior woman") is not. VOILA's third step states a scene as `number = two, subject = cats, action =
+any`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Verifying a VOILA file against the rules, row by row (docs/benchmarks/voila.md, "The checks").
-
-Drawing test sets: equal shares of the structures, no question twice (docs/benchmarks/voila.md, "Sampling").
+"""VOILA datasets as sets of questions: drawn in equal numbers per structure without repeats
+(docs/benchmarks/voila.md, "Sampling"), and files checked against the rules row by row ("The checks").
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""VOILA files: CSV in both published spellings, JSONL or parquet (docs/benchmarks/voila.md, "The CSV").
-
-VOILA rows with their pictures inside, as parquet that a dataset hub shows as it is.
+"""VOILA files: CSV in both published spellings, JSONL, or parquet with the images inside, which dataset hubs display
+(docs/benchmarks/voila.md, "The CSV").
 """
 
 from __future__ import annotations

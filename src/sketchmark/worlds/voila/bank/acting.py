@@ -1,4 +1,4 @@
-"""How a figure does each of the thirteen actions: pose, props, and in which order they are drawn."""
+"""The thirteen actions: pose, props, and the order in which they are drawn."""
 
 from __future__ import annotations
 

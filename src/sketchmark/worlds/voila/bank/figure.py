@@ -1,6 +1,6 @@
-"""A figure: one skeleton for all fourteen subjects, dressed and shaped by who it is and bent by what it does.
+"""Figures: one skeleton for all fourteen subjects, dressed and shaped by the subject, posed by the action.
 
-Local frame: feet at (0, 0), y downwards, about 90 units tall, going to the right.
+Local frame: feet at (0, 0), y downwards, about 90 units tall, walking to the right.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""A pen that draws flat shapes in local coordinates, several times too large, so that edges come out smooth.
+"""The pen of the built-in images, their palette, and the features that all heads share.
 
-Every colour of the built-in pictures, by what it is the colour of.
+The pen draws flat shapes in local coordinates, several times too large, so that edges come out smooth.
 
-The families in KEYS are what a subject is known by at a glance (fur, hair, the boy's cap), those in GROUNDS and
-PROPS what an action is known by. They keep a clear distance from each other and from everything else on the picture,
-which is what makes the pictures easy to tell apart for a person and readable for `reader`.
-
-What all heads share: where the face looks, and how eyes, mouth and cheeks are drawn.
+The colour families in KEYS identify a subject (fur, hair, the boy's cap), those in GROUNDS and PROPS an action. They
+keep a clear distance from each other and from all other colours, so that people can tell the images apart and
+`reader` can read them.
 """
 
 from __future__ import annotations

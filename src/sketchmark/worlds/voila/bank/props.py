@@ -1,4 +1,4 @@
-"""The things figures use. Each draws itself in the figure's own frame: feet at (0, 0), going to the right."""
+"""The props of the figures. Each draws itself in the figure's frame: feet at (0, 0), walking to the right."""
 
 from __future__ import annotations
 
