@@ -48,6 +48,8 @@ Found = TypeVar("Found")
 _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.yaml"
 """How a file of questions is played and scored."""
 
+_WORLDS = Path(__file__).parent / "worlds"
+
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
 
@@ -142,8 +144,9 @@ class Catalog:
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def family(self, name: str) -> str:
-        """The folder that a task's file lies in."""
-        return self._files[name.lower()].parent.name
+        """The folder of a task's file. The built-in worlds, each in a folder, are one family."""
+        folder = self._files[name.lower()].parent
+        return _WORLDS.name if folder.is_relative_to(_WORLDS) else folder.name
 
     def group_names(self) -> list[str]:
         files = {_group_name(path) for path in self._files.values() if is_group(read_config(path))}
