@@ -202,7 +202,7 @@ def test_a_row_that_cannot_be_used_is_counted_and_named(tmp_path: Path) -> None:
     cell = run.results().tasks["unig2u_illusionbench_arshia_icon_shape_test.direct"]
     assert (cell.n, cell.failures) == (1, {"broken_row": 1})
     [broken] = [line.failure for line in run.episodes(f"{cell.task}.direct") if line.failure]
-    assert "the name 'animal.png' does not tell shape, scene and difficulty" in broken.message
+    assert "the name 'animal.png' does not give shape, scene and difficulty" in broken.message
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def _make_command(world: World) -> click.Command | None:
             type=click.Choice(["jsonl", "parquet", "folder"]),
             default="jsonl",
             show_default=True,
-            help="JSONL with picture files; that and parquet in the published schema; the published folders.",
+            help="JSONL with image files, that with parquet in the published schema, or the published folders.",
         ),
     ]
     if world.board:
@@ -140,9 +140,9 @@ def _write(name: str, making: Making, samples: Iterator[Sample], count: int, out
 
 @click.group("make", cls=WorldGroup, build=_make_command)
 def make_command() -> None:
-    """Write generated puzzles with their pictures, step pictures and answers.
+    """Write generated puzzles with their images, step images and answers.
 
-    They are the puzzles that `sketchmark run` plays with the same seed and settings.
+    `sketchmark run` uses the same puzzles with the same seed and settings.
     """
 
 
@@ -170,7 +170,7 @@ def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> Non
 
 
 def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
-    """A torn picture is noticed only when it is decoded; the error then names the file."""
+    """Read an image file. A damaged one is noticed only when it is decoded; the error then names the file."""
     picture = Picture.from_file(file)
     try:
         return board.read(picture, *grid)
@@ -180,4 +180,4 @@ def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
 
 @click.group("read", cls=WorldGroup, build=_read_command)
 def read_command() -> None:
-    """Read a picture the way drawn steps are scored."""
+    """Read an image the way drawn steps are scored."""

@@ -26,38 +26,40 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.media import Picture
 
 Label = int | str
-"""What is in one cell, in the reader's shorthand."""
+"""Content of one cell, in the image reader's shorthand."""
 
 Add = Callable[[int, Sample], None]
 """Writes one sample, given its number in the set."""
 
 
 class Play:
-    """How scripted players play a world, from the texts and pixels of a context alone. None: nothing to say or draw;
-    the player then guesses or scribbles. Worlds that are played by moves inherit from `playing.StepByStep` instead.
+    """Replies of the scripted players in a world, made only from the texts and pixels of a context.
+
+    None: no answer or drawing; the player then guesses or scribbles. Worlds that are solved move by move inherit from
+    `play.StepByStep` instead.
     """
 
     def answer(self, context: Context) -> str | None:
-        """What `player/solver` says: always right."""
+        """Return the reply of `player/solver`: always right."""
 
     def draw(self, context: Context) -> Picture | None:
-        """What `player/solver` draws: always right."""
+        """Return the drawing of `player/solver`: always right."""
 
     def guess(self, context: Context, rng: Random) -> str | None:
-        """What `player/random` says: a final answer at random, of the form that is asked for."""
+        """Return the reply of `player/random`: a random final answer in the requested form."""
 
     def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
-        """What `player/sketcher` says, who sees `lookahead` moves ahead and what its own drawings show."""
+        """Return the reply of `player/sketcher`, which sees `lookahead` moves ahead and its own drawings."""
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
-        """What `player/sketcher` draws; where its hand is `shaky`, something else than it meant."""
+        """Return the drawing of `player/sketcher`; if its hand is `shaky`, not the one it meant."""
 
     def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
-        """What `player/flawed` answers at the end: what the drawings show (None: nothing of this puzzle), or else
-        what is true; either of them `wrong` in one thing."""
+        """Return the final answer of `player/flawed`: as the drawings show (None: nothing of this puzzle), or else
+        the ground truth; either of them with one error if `wrong`."""
 
     def misdraw(self, context: Context) -> Picture | None:
-        """What `player/flawed` draws in an episode in which one thing is to be drawn wrongly."""
+        """Return the drawing of `player/flawed` in an episode with one drawing error."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +71,25 @@ class Argument:
     help: str
     among: tuple[str, ...] = ()
     option: str = ""
-    """What the command line calls it, where that is not its name."""
+    """Its name on the command line, if different."""
     is_folder: bool = False
 
 
 @dataclass(frozen=True)
 class Making:
-    """How samples are made, and how they are written to disk."""
+    """Generator of a world's samples, and their form on disk."""
 
     about: str
     """One sentence: what `sketchmark make` writes."""
     samples: Callable[..., Iterator[Sample]]
     """`samples(seed=…, data=None, **arguments)`: endless, the same for the same seed. A task's `source` names it."""
     answer: str
-    """Where in a sample's target the answer is."""
+    """Key of the answer in a sample's target."""
     arguments: tuple[Argument, ...] = ()
     pictures: tuple[str, ...] = ("initial",)
     """The pictures of a sample that are written, each as the field NAME_image."""
     column: str = ""
-    """What the published tables call the answer, where that is not its name in the target."""
+    """Name of the answer in the published tables, if different from its key in the target."""
     column_type: Literal["string", "int64"] = "string"
     """In parquet; a `string` holds JSON."""
     folder: Callable[[Path], AbstractContextManager[Add]] | None = None
@@ -96,7 +98,7 @@ class Making:
 
 @dataclass(frozen=True)
 class BoardReading:
-    """What was seen in each cell, and where things were found that a board has one of."""
+    """Label of each cell, and positions of the things that a board has one of."""
 
     grid: list[list[Label]]
     places: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
@@ -126,9 +128,9 @@ class Board:
     """One sentence: what `read` puts into the cells."""
     read: Callable[[Picture, int, int], BoardReading]
     edges: Callable[[Picture, int, int], tuple[list[int], list[int]]]
-    """Where the rows and columns of cells begin in a picture, and where the last ones end."""
+    """Returns where the rows and columns of cells begin in an image, and where the last ones end."""
     name: Callable[[Label], str] = str
-    """A label in plain words."""
+    """Returns a label as text."""
     sized: Callable[[int, int], dict[str, int]] = _rows_and_cols
     """A size as the generator takes it and as targets write it down; BadInput for one that cannot be."""
     size_of: Callable[[Mapping[str, Any]], tuple[int, int]] = _size_in
@@ -141,8 +143,11 @@ def _never(target: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class World:
-    """`about` is the docstring of the world's module: what one sees and may do. `told_by` are phrases of its prompts,
-    by which players tell in which world they are."""
+    """Description of a world.
+
+    `about` is the docstring of its module: what you see and may do. `told_by` are phrases of its prompts by which
+    players recognise the world.
+    """
 
     name: str
     about: str
@@ -151,12 +156,12 @@ class World:
     making: Making | None = None
     board: Board | None = None
     claims: Callable[[Mapping[str, Any]], bool] = _never
-    """Whether a target that names no world is of this one. New worlds need none: their targets have the world's name
-    as `world`."""
+    """Returns whether a target without `world` belongs here. New worlds need none: their targets have the name as
+    `world`."""
     corrupt: Callable[[Sample], list[Picture]] | None = None
     """The true pictures of a sample with one thing wrong, for the canvas of this name; none where nothing can be."""
     caption: Callable[[Sample, Picture], str] | None = None
-    """What a drawing shows, in words, for the canvas of this name."""
+    """Returns a drawing as text, for the canvas of this name."""
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
     """Scorers by the name that task files and run folders use: `score` is `NAME.score` there."""
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
@@ -165,7 +170,7 @@ class World:
     """Position in lists and among the worlds that may claim a target. Equal ranks are ordered by name."""
 
     def code(self, name: str) -> Any:
-        """Return what `NAME.name` means in a task file (`NAME` alone is `NAME.samples`), or None."""
+        """Return what `NAME.name` means in a task file, or None. `NAME` without a dot is `NAME.samples`."""
         return self.making and self.making.samples if name == "samples" else self.scorers.get(name)
 
 

@@ -23,7 +23,7 @@ _ROWS_A_GROUP = 100
 
 
 def writer(name: str, making: Making, form: str, out: Path) -> AbstractContextManager[Add]:
-    """A writer of `jsonl`, `parquet` (with the JSONL and the pictures beside it) or `folder`."""
+    """Return a writer of `jsonl`, `parquet` (with the JSONL and the images) or `folder`."""
     if form == "folder":
         if making.folder is None:
             raise BadInput(f"there are no published folders of {name}", "choose --format jsonl or parquet")
@@ -99,7 +99,7 @@ def _finished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _jsonl(name: str, making: Making, out: Path) -> Iterator[Add]:
-    """One line per sample; its pictures and the true step pictures in a folder of its own."""
+    """Write one line per sample; its images and ground-truth step images go into one folder."""
     with _finished(out / f"{name}.jsonl") as path, path.open("w", encoding="utf-8") as lines:
 
         def add(number: int, sample: Sample) -> None:

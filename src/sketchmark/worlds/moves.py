@@ -65,7 +65,7 @@ Ends = tuple[re.Pattern[str], re.Pattern[str]]
 
 
 def _tagged(tag: str, opening: str, closing: str) -> Ends:
-    """How a tagged answer begins and ends, its brackets included."""
+    """Return the patterns of a tagged answer's beginning and end, brackets included."""
     return re.compile(rf"<{tag}>\s*{opening}", re.IGNORECASE), re.compile(rf"{closing}\s*</{tag}>", re.IGNORECASE)
 
 
@@ -173,7 +173,7 @@ _NAMED = re.compile(
 _NOUN = re.compile(r"\b(?:completion|patch|piece|candidate|image|picture|match|fit)\b", re.I)
 _WORDS, _ENDS = re.compile(r"[a-z']+"), re.compile(r"[\n};.]")
 _REACH, _NEAR = 100, 4
-"""How many characters, and of their words how many, may deny what follows."""
+"""Number of characters, and of their last words, that may deny what follows."""
 _MOVES_TAG = re.compile(r"<answer[_\s]?json>", re.I)
 _LIST = re.compile(r"\[[^\[\]]*\]")
 
@@ -228,7 +228,7 @@ def _committed(text: str) -> int | None:
 
 
 def strict_moves(response: str) -> list[str] | None:
-    """What the last tag holds, closed or not; without any, a list of moves that the reply ends with."""
+    """Return the content of the last tag, closed or not; without any, a list of moves that ends the reply."""
     text = without_thinking(unwrap(response))
     tags = list(_MOVES_TAG.finditer(text))
     if tags:
@@ -243,7 +243,7 @@ def strict_moves(response: str) -> list[str] | None:
 
 
 def _denied(text: str, end: int) -> bool:
-    """Whether the words that lead to an answer deny or doubt it, or name it beside another."""
+    """Return whether the words before an answer deny or doubt it, or offer another."""
     words = _WORDS.findall(_ENDS.split(text[max(0, end - _REACH) : end])[-1].casefold())[-_NEAR:]
     return any(is_negator(word) or word in HEDGE or word == "or" for word in words)
 
@@ -263,7 +263,7 @@ FOLLOWS = "follows_corrupt"
 
 
 def shown(episode: Episode) -> list[Picture]:
-    """What the model saw in place of its drawings."""
+    """Return the images that the model saw in place of its drawings."""
     return [part.picture for turn in episode.turns if turn.act == "draw" for part in turn.added if part.picture]
 
 

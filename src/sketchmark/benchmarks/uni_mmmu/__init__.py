@@ -54,7 +54,7 @@ def find(data: Path | None, name: str, fits: Callable[[Path], bool]) -> Path | N
 
 
 def path_in(folder: Path, name: object, where: str) -> Path:
-    """A path that metadata.json names, inside the data folder. The published paths begin wherever their maker stood
+    """A path that metadata.json names, inside the data folder. The published paths begin in their maker's folder
     (`data/jigsaw_dataset_2x2ref/images/…`), so leading folders are dropped until the file is there."""
     parts = PurePosixPath(str(name).replace("\\", "/")).parts
     if ".." in parts:
@@ -74,7 +74,7 @@ def read_json(file: Path) -> Any:
 
 
 def missing(data: Path | None, hub: str, file: str) -> DataMissing:
-    """For the sets that exist in this layout alone."""
+    """Return the error for datasets that exist only in this layout."""
     found = f"{data} holds no {file}" if data else f"there is no data for {hub} here"
     return DataMissing(found, f"extract data.tar of {hub} and give --data FOLDER, or set SKETCHMARK_DATA=FOLDER")
 

@@ -43,7 +43,7 @@ _MOST_BYTES = 1_000_000
 
 def sources(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
     """The model gets the text of the SVG file. `reference`, which no prompt shows, is the true rendering: the PNG
-    beside it where there is one, else what our renderer makes of it."""
+    next to it if there is one, else our renderer's output."""
     place = uni_mmmu.find(data, "svg", lambda place: (place / _FILE).is_file())
     if place is None:
         raise uni_mmmu.missing(data, origin["hub"], f"svg/{_FILE}")
@@ -82,7 +82,7 @@ def _source(path: Path) -> str:
 
 
 def _load_reference(place: Path, item: Any, text: str, where: str) -> Picture | None:
-    """None where there is neither: the item is played, and what needs the truth is not scored."""
+    """Return None if there is neither: the sample is run, and scores that need the ground truth are not given."""
     try:
         if item.get("png") and (png := uni_mmmu.path_in(place, item["png"], where)):
             return Picture.from_file(png)
@@ -97,7 +97,7 @@ def _load_reference(place: Path, item: Any, text: str, where: str) -> Picture | 
 
 PALETTE = ("#E74C3C", "#3498DB", "#2ECC71", "#F1C40F", "#9B59B6", "#34495E", "#1ABC9C", "#E67E22")
 RIGHT = 0.9
-"""From this share on a drawing counts as right where the answer is held against the drawing."""
+"""Least proportion for a drawing to count as right when the answer is compared with it."""
 
 _GROUND = len(PALETTE)
 _MOST_SIDE = 1024
@@ -110,7 +110,7 @@ Labels = NDArray[np.int8]
 @dataclass(frozen=True)
 class Fit:
     """`iou`: mean over the reference's colours of intersection over union, the ground left out. `shape`: the same of
-    all that is drawn, whatever its colour. `colour`: of what is drawn in both, the share in the same colour."""
+    everything drawn in any colour. `colour`: the proportion of pixels drawn in both that have the same colour."""
 
     iou: float
     shape: float
@@ -170,8 +170,11 @@ def _labels(pixels: NDArray[np.int16], palette: NDArray[np.int16]) -> Labels:
 
 
 def _is_there(colour: int, labels: Labels, pixels: NDArray[np.int16], palette: NDArray[np.int16]) -> bool:
-    """Whether the reference was drawn in this colour. The blend at the edge of a red shape is nearest to orange: it
-    takes a pixel that surely has the colour, or nine in a square that are nearest to it."""
+    """Return whether the reference was drawn in this colour.
+
+    The blend at the edge of a red shape is nearest to orange: it takes a pixel that surely has the colour, or nine in
+    a square that are nearest to it.
+    """
     mask: NDArray[Any] = labels == colour
     if not mask.any():
         return False
@@ -198,7 +201,7 @@ Marks = tuple[float, float, bool]
 
 
 async def text(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`code_text_acc`: the summary tells what the true rendering shows. Without its tags there is none."""
+    """Score `code_text_acc`: the summary describes the ground-truth rendering. Without its tags there is none."""
     said = episode.says[0] if episode.says else ""
     summary = _summary(said if grading.scoring == OFFICIAL else without_thinking(said))
     reference = _reference(sample)
@@ -247,14 +250,14 @@ def pixels(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def _summary(said: str) -> str:
-    """What stands between the first opening tag and the first closing one behind it."""
+    """Return the text between the first opening tag and the first closing one after it."""
     opening = _OPENING.search(said)
     closing = _CLOSING.search(said, opening.end()) if opening else None
     return said[opening.end() : closing.start()].strip() if opening and closing else ""
 
 
 def _strict_marks(reply: str) -> Marks | None:
-    """Whole numbers from 0 to 5, also as texts; anything else is no verdict."""
+    """Whole numbers from 0 to 5, also as texts; anything else is not a verdict."""
     found = first_json_object(reply) or {}
     points = [str(found.get(name)).strip() for name in ("shape_color_accuracy", "position_accuracy")]
     if not all(re.fullmatch(r"[0-5](?:\.0)?", one) for one in points):

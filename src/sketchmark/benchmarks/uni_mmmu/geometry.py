@@ -2,8 +2,8 @@ r"""Uni-MMMU geometry: solutions and auxiliary lines by the published judges' qu
 
 The problems are rows of the hub's dataset, or `math_data/filtered.json` of the extracted folder
 (docs/benchmarks/uni-mmmu.md, "Geometry"). The original asks Qwen3-32B about the text and Qwen2.5-VL-72B about the
-overlay; here the judge is any model. `strict` scores a missing part as wrong; `official` leaves out unproduced items,
-as the published program does. Numbers are parsed as geometry writes them: `3\sqrt{3}/2`, `2√5 cm`, `30°`,
+overlay; here the judge is any model. `strict` scores a missing part as wrong, and `official` leaves out unproduced
+items, as the published program does. Numbers are parsed as geometry writes them: `3\sqrt{3}/2`, `2√5 cm`, `30°`,
 `\frac{5\pi}{3}`, `x = 12`.
 """
 
@@ -166,7 +166,7 @@ def problems(
     origin: Mapping[str, str],
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """`lines` are the auxiliary lines in words; the true overlay, where there is one, is the only frame."""
+    """Yield samples. `lines` describes the auxiliary lines; the ground-truth overlay, if any, is the only frame."""
     found = _filtered(data)
     if found is not None:
         yield from found
@@ -233,7 +233,7 @@ def _problem(name: str, row: Mapping[str, Any], diagram: Picture, question: str,
 
 
 def _kind(said: str, answer: str) -> str:
-    """As the published sampler tells them apart; a row that does not say is a calculation if it has a number."""
+    """Return the kind as the published sampler does; a row that does not say is a calculation if it has a number."""
     if said:
         return CALCULATION if said.lower().startswith("calc") else PROVING
     return CALCULATION if quantity(answer) is not None else PROVING

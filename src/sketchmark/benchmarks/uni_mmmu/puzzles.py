@@ -62,7 +62,7 @@ def as_tile_moves(puzzle: Puzzle, named_by: NamedBy) -> Puzzle:
 def shared_goal(puzzles: Sequence[Puzzle], named_by: NamedBy) -> sliding.State | None:
     """The state that all puzzles end in; None if none of them can be replayed.
 
-    Data that is consistent under the other naming alone is refused: every answer would be scored against its
+    Data that is consistent only under the other naming is refused: every answer would be scored against its
     opposite. Single puzzles that do not fit are reported and kept.
     """
     if named_by not in get_args(NamedBy):
@@ -92,7 +92,7 @@ def shared_goal(puzzles: Sequence[Puzzle], named_by: NamedBy) -> sliding.State |
 def _ends(
     starts: Sequence[tuple[Puzzle, sliding.State | None]], named_by: NamedBy
 ) -> dict[str, sliding.State | None]:
-    """Where each readable puzzle ends, or None where a move is not legal."""
+    """Return the final state of each readable puzzle, or None if a move is not legal."""
     found: dict[str, sliding.State | None] = {}
     for puzzle, state in starts:
         if state is None or puzzle.moves is None:
@@ -134,7 +134,7 @@ def slidings(
     moves_named_by: NamedBy = "tile",
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """The set (at most 84) is read whole: that all puzzles end in one state is checked before the first is played."""
+    """Yield the samples (at most 84), read at once: all puzzles must end in one state before the first is used."""
     found = _folder_puzzles(data, "sliding", SLIDING_EXAMPLE if demonstration else "")
     if found is None:
         found = _puzzles(rows(data, **origin, limit=limit), "steps_words", 3)
@@ -265,9 +265,9 @@ _SUMMARY = "summary_steps_le_8.json"
 
 
 def _folder_puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle] | None:
-    """The puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder.
+    """Return the puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder.
 
-    Where a summary lists the puzzles of the benchmark, others that lie beside them are left out, but for `example`.
+    If a summary lists the benchmark's puzzles, others in the folder are left out, except for `example`.
     """
     prefix = {"maze": "maze", "sliding": "demo"}[kind]
     folder = find(data, kind, lambda place: any(place.glob(f"{prefix}_*_steps")))
@@ -292,7 +292,7 @@ def _listed(summary: Path) -> set[str] | None:
 
 
 def _puzzle(folder: Path, match: re.Match[str]) -> Puzzle:
-    """Frame 0 is the input, then comes one frame a move. Without its JSON file a puzzle still has its length."""
+    """Read a puzzle. Frame 0 is the input, then one frame per move. Without its JSON file it still has its length."""
     kind, rows, cols, number = match["kind"], match["rows"], match["cols"], match["id"]
     first, *later = sorted((folder / match[0]).glob(f"{kind}_step_*.png")) or [
         folder / match[0] / f"{kind}_step_0000"
@@ -351,7 +351,7 @@ def moves_of(value: object, where: str) -> list[str] | None:
         raise BadInput(f"{where}: the moves are {value!r}", "a list of up, down, left and right")
     moves = [move.strip().lower() for move in found]
     if unknown := [move for move in moves if move not in MOVES]:
-        raise BadInput(f"{where}: {unknown[0]!r} is no move", "up, down, left and right")
+        raise BadInput(f"{where}: {unknown[0]!r} is not a move", "up, down, left and right")
     return moves
 
 

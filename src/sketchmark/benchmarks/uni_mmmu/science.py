@@ -81,12 +81,12 @@ def _said(episode: Episode, grading: Grading) -> str:
 
 
 def _first(episode: Episode) -> str:
-    """The text comes before the drawing, so that it stands even where the drawing failed."""
+    """Score the text. It precedes the drawing, so it counts even if the drawing failed."""
     return episode.says[0] if episode.says else ""
 
 
 def _compared(sample: Sample, grading: Grading) -> tuple[str, str, Picture | None]:
-    """Condition, true final state and initial picture: of this sample, and for `official` of the one that the
+    """Return condition, ground-truth final state and initial image of this sample; for `official` of the one that the
     published scorer takes for it (accident 4)."""
     own: Mapping[str, Any] = {"condition": sample.fields["condition"], "final_state": sample.target["final_state"]}
     shifted = sample.target.get("compared") if grading.scoring == OFFICIAL else None
@@ -114,7 +114,7 @@ class _Scene:
 
 
 def scenes(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
-    """Samples without a picture or a condition are not played, and the others are numbered without them.
+    """Yield samples. Those without an image or a condition are left out and not numbered.
 
     The published scorer numbers all of them, so that behind a gap each drawing is judged against the truth of another
     sample (accident 4). `official` does the same: what it compares with is in the target where it differs.

@@ -57,7 +57,7 @@ _HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Relation:
-    """What an answer says of one property between pictures 1 and 2; None where it does not say."""
+    """Statement about one property between images 1 and 2; None if the answer does not say."""
 
     changed: bool | None
     values: tuple[int, ...] = ()
@@ -82,7 +82,7 @@ def read_step1(text: str) -> list[Scene]:
 
 
 def read_step2(text: str) -> dict[str, Relation]:
-    """What is said of each property: changed or not, the values named, and for numbers the direction.
+    """Return the statement about each property: changed or not, the values named, and for numbers the direction.
 
     Read clause by clause; a heading such as "Unchanged properties:" holds for the clauses below it that do not say.
     """
@@ -139,7 +139,7 @@ def right_step3(read: Mapping[str, int | str | None] | None, answer: Scene) -> d
 
 
 def _changed(clause: str) -> bool | None:
-    """ "Unchanged" and "does not change" are no change; a clause that says both says nothing."""
+    """ "Unchanged" and "does not change" mean the same; a clause that says both change and no change says nothing."""
     same = _SAME.search(clause) is not None
     rest = _SAME.sub(" ", clause)
     changed = _CHANGED.search(re.sub(r"\bunchanged\b", " ", rest, flags=re.IGNORECASE)) is not None
@@ -197,7 +197,7 @@ def _read_drawing(episode: Episode) -> Scene | None:
 
 
 def _right_drawing(drawn: Scene | None, answer: Scene) -> dict[str, float]:
-    """Where the answer is `any`, no drawing can be wrong: our choice, step 4 has no published score
+    """Score the drawing. If the answer is `any`, every drawing is right: our choice, step 4 has no published score
     (docs/benchmarks/voila.md, "Scores")."""
     right = {
         name: float(drawn is not None and (due is None or getattr(drawn, name) == due))

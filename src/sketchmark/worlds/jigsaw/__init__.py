@@ -1,4 +1,4 @@
-"""Jigsaws: the world, its protocol (a drawing per candidate), its scores and its scripted play.
+"""Jigsaws: the world, its protocol (a drawing per candidate), its scores and its scripted players.
 
 Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `jigsaw_text_acc`, and with `+dreamsim`
 `jigsaw_img_dreamsim`. Its learned distance (arXiv 2306.09344) needs torch and downloaded weights, so it is an extra.
@@ -211,7 +211,7 @@ def _folder(out: Path) -> Iterator[Add]:
 
 
 _SAME = 0.95
-"""How alike a drawn completion and a true one must be to be the same."""
+"""Least similarity of a drawn completion and the ground truth to count as the same."""
 
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:

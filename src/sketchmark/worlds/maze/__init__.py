@@ -1,4 +1,4 @@
-"""Mazes: the world, its scores and its scripted play, for boards of any size that an image shows.
+"""Mazes: the world, its scores and its scripted players, for boards of any size that an image shows.
 
 Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `maze_text_exact`, `maze_text_frame_acc`
 (extra moves cost nothing), `maze_img_exact`, `maze_img_frame_acc`, `maze_parse_*`. Ours: `maze_solved` (legal moves
@@ -87,7 +87,7 @@ _READ: Recent[tuple[Maze | None]] = Recent(512)
 
 
 def read_maze(picture: Picture) -> Maze | None:
-    """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
+    """Return the maze in an image, of any size that fits; None if it is not a maze."""
     (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
     return found
 
@@ -103,7 +103,7 @@ def _read(picture: Picture) -> Maze | None:
 
 
 def _likely_sizes(picture: Picture) -> Iterator[tuple[int, int]]:
-    """First what the goal's green frame tells: it is nearly as wide as its cell. Where nothing is green, no size."""
+    """Yield sizes. The goal's green frame gives the first: it is nearly as wide as its cell. Without green, none."""
     pixels = boards.pixels_of(picture)
     content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL), boards.rgb01(maze.PAGE, maze.FLOOR)
     goal = boards.nearest(pixels, boards.rgb01(maze.FLOOR, maze.WALL, maze.START, maze.GOAL)) == 3
@@ -162,7 +162,7 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """Where the agent stands, frame by frame; walls that were drawn wrongly are another matter."""
+    """Compare the agent's position frame by frame; wrongly drawn walls do not count here."""
     if not episode.drawings:
         return Scores({})
     rows, cols = sample.target["rows"], sample.target["cols"]

@@ -1,4 +1,4 @@
-"""Sliding puzzles: the world, its scores and its scripted play.
+"""Sliding puzzles: the world, its scores and its scripted players.
 
 Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `sliding_text_exact`,
 `sliding_text_frame_acc` (extra moves cost nothing), `sliding_img_exact`, `sliding_img_frame_acc`. Ours:
@@ -74,7 +74,7 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
 
 
 class Sliding(NamedTuple):
-    """Where the tiles are, and where they should be."""
+    """Positions of the tiles, now and in the goal."""
 
     tiles: State
     goal: State

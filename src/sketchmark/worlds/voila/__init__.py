@@ -79,7 +79,7 @@ __all__ = [
 
 
 class AnalogyPlay(Play):
-    """Play of the scripted players. The bank and its reader are imported when a player first looks at an image."""
+    """Replies of the scripted players. The bank and its reader are imported when a player first looks at an image."""
 
     def answer(self, context: Context) -> str | None:
         """The perfect answer to the last question, from the pixels; None if the pictures cannot be read."""

@@ -61,7 +61,7 @@ ACTIONS = (
 
 
 class Scene(NamedTuple):
-    """What one picture shows; None stands for `any`.
+    """Content of one image; None stands for `any`.
 
     `number` is the count itself (1 to 4); `subject` and `action` are positions in SUBJECTS and ACTIONS.
     """
@@ -121,7 +121,7 @@ def parse_description(text: str) -> Scene | None:
 
 @cache
 def file_prefix(scene: Scene) -> str:
-    """How a picture file of this scene starts (docs/benchmarks/voila.md, "Picture files"); what follows is opaque."""
+    """Return the prefix of this scene's image files (docs/benchmarks/voila.md, "Picture files")."""
     return f"{scene.number_word}_{scene.subject_word}_{scene.action_word}_"
 
 

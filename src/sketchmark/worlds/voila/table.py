@@ -22,7 +22,7 @@ from sketchmark.worlds.voila.scenes import Scene
 Columns = Literal["released", "generator"]
 
 MAX_FIELD = 100_000
-"""A field longer than this is no VOILA text: the file is refused instead of filling memory."""
+"""Greatest length of a VOILA text: a file with a longer field is refused instead of filling memory."""
 
 
 class QuestionRow(NamedTuple):
@@ -44,7 +44,7 @@ class QuestionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Spelling:
-    """Where the released file and the published generator disagree (docs/benchmarks/voila.md, "Two spellings")."""
+    """Differences of the released file and the published generator (docs/benchmarks/voila.md, "Two spellings")."""
 
     header: tuple[str, ...]
     first_gap: str

@@ -61,7 +61,7 @@ def draw_scene(number: int, subject: int, action: int, rng: random.Random) -> Im
 
 
 def _spots(number: int, rng: random.Random) -> list[Point]:
-    """Where the figures stand, from back to front."""
+    """Return the positions of the figures, from back to front."""
 
     def near(x: float, y: float) -> Point:
         return x + rng.random() * 12 - 6, y + rng.random() * 8 - 4

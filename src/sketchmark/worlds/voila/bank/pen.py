@@ -3,7 +3,7 @@
 The pen draws flat shapes in local coordinates, several times too large, so that edges come out smooth.
 
 The colour families in KEYS identify a subject (fur, hair, the boy's cap), those in GROUNDS and PROPS an action. They
-keep a clear distance from each other and from all other colours, so that people can tell the images apart and
+keep a clear distance from each other and from all other colours, so that people can distinguish the images and
 `reader` can read them.
 """
 
@@ -177,7 +177,7 @@ KEYS: dict[int, Colour] = {
     12: (110, 74, 44),
     13: (251, 218, 230),
 }
-"""What gives each subject away, by its place in SUBJECTS."""
+"""Colours that identify each subject, by its place in SUBJECTS."""
 
 BOY_HAIR: Colour = (142, 96, 66)
 DOG_EAR: Colour = (142, 96, 50)
@@ -275,7 +275,7 @@ OTHERS: tuple[Colour, ...] = (
 
 @dataclass(frozen=True)
 class Face:
-    """What changes from picture to picture: where the face looks, whether it chews or laughs, its skin."""
+    """Changes from image to image: where the face looks, whether it chews or laughs, its skin."""
 
     look: float = 0.0
     mouth_open: bool = False
