@@ -48,18 +48,14 @@ def test_a_right_answer_scores_one_directly_with_a_drawing_and_in_words(
 
 
 @pytest.mark.parametrize("scoring", ["strict", "official"])
-@pytest.mark.parametrize("task", published.OWN)
-def test_a_wrong_answer_scores_nothing(task: str, scoring: str, data: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        Says("D"),
-        task,
-        data=data,
-        scoring=scoring,
-        judge=Judge('False {"answer_correct": 0, "text_ok": 0}'),
-        output_path=tmp_path / "run",
-    ).folder
-    cell = folder.results().tasks[f"{task}.direct"]
-    assert (cell.metrics[cell.headline].mean, cell.n) == (0.0, 2)
+def test_a_wrong_answer_scores_nothing(scoring: str, data: Path, tmp_path: Path) -> None:
+    judge = Judge('False {"answer_correct": 0, "text_ok": 0}')
+    tasks = ",".join(published.OWN)
+    run = sketchmark.run(Says("D"), tasks, data=data, scoring=scoring, judge=judge, output_path=tmp_path / "run")
+    cells = run.folder.results().tasks
+    assert {name: (cell.metrics[cell.headline].mean, cell.n) for name, cell in cells.items()} == {
+        f"{task}.direct": (0.0, 2) for task in published.OWN
+    }
 
 
 @pytest.mark.parametrize(

@@ -187,17 +187,6 @@ def test_a_judge_that_answers_nothing_has_a_table_without_numbers(tmp_path: Path
     assert "%" not in judged and "0.0" not in judged and judged.count("–") == 12
 
 
-def test_a_failed_job_ends_the_command_and_the_next_one_finishes(tmp_path: Path) -> None:
-    prepared(tmp_path)
-    with serving(Judge(), fates=("fail", "complete")) as url:
-        failed = run(tmp_path, *batch(url))
-        assert failed.returncode != 0
-        assert "failed: token_limit_exceeded" in failed.stderr
-        assert "Traceback" not in failed.stderr
-        done = run(tmp_path, "--json", *batch(url))
-    assert json.loads(done.stdout)["judge"]["steps"]["3"]["overall"]["percent"] == 100
-
-
 def test_an_expired_job_ends_the_command_and_only_the_rest_is_sent_again(tmp_path: Path) -> None:
     prepared(tmp_path)
     with serving(Judge(), fates=("expire", "expire", "expire", "complete")) as url:
