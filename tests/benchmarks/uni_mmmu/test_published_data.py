@@ -21,8 +21,8 @@ from sketchmark.media import Picture
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
-from tests.uni_mmmu import published
-from tests.uni_mmmu.published import MAZES, SLIDES
+from tests.benchmarks.uni_mmmu import published
+from tests.benchmarks.uni_mmmu.published import MAZES, SLIDES
 
 
 def samples(task: str, data: Path | None, **arguments: Any) -> list[Sample]:

@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.errors import BadInput
-from tests.voila_judge.making import element, questions, right_answers, write_answers
+from tests.benchmarks.voila.making import element, questions, right_answers, write_answers
 
 
 def written(folder: Path, elements: Any) -> Path:

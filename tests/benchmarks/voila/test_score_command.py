@@ -22,7 +22,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.serve import serving
 from sketchmark.serve.faults import Faults
 from sketchmark.worlds.voila.make import SetOrder, make
-from tests.voila_judge.making import KEY, Judge, element, questions, right_answers, write_answers
+from tests.benchmarks.voila.making import KEY, Judge, element, questions, right_answers, write_answers
 
 
 def score(folder: Path, *options: str) -> list[str]:

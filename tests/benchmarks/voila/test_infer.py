@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.serve import serving
 from sketchmark.worlds.voila.make import SetOrder, make
-from tests.voila_judge.making import Judge
+from tests.benchmarks.voila.making import Judge
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from sketchmark.media import Picture
 from sketchmark.models.players import make
 from sketchmark.worlds import jigsaw as jigsaw_scoring
 from sketchmark.worlds.maze import board as maze
+from tests.benchmarks.uni_mmmu import published
 from tests.golden.recording import Recorder
-from tests.uni_mmmu import published
 
 PUBLISHED_METRICS = {
     "maze": {"text_exact", "text_frame_acc", "img_exact", "img_frame_acc", "parse_frame_success", "parse_all_ok"},

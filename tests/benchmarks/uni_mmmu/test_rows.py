@@ -10,7 +10,7 @@ from sketchmark.benchmarks.uni_mmmu.puzzles import jigsaws, label_of
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture, inside, rows
 from sketchmark.worlds.maze import board as maze
-from tests.uni_mmmu import published
+from tests.benchmarks.uni_mmmu import published
 
 
 @pytest.mark.parametrize(
