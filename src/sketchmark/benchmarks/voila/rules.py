@@ -191,8 +191,6 @@ def _named(step: int, right: dict[str, float]) -> dict[str, float | None]:
 
 
 def _read_drawing(episode: Episode) -> Scene | None:
-    from sketchmark.worlds.voila import reader
-
     return reader.read(episode.drawings[-1]) if episode.drawings else None
 
 
