@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -21,6 +22,9 @@ from sketchmark.view.media import difference, overlay
 from sketchmark.worlds import installed_worlds
 
 PAGE = (Path(__file__).parents[2] / "docs/add-a-world.md").read_text("utf-8")
+SOURCE = Path(sketchmark.__file__).parent
+SPECIFIC = ("worlds/", "benchmarks/", "commands/voila")
+"""Where a world may be named: its folder, benchmarks built on it, and VOILA's own commands."""
 
 Say = Callable[..., str]
 
@@ -190,3 +194,17 @@ def test_a_target_that_names_no_known_world_has_no_board(named: object) -> None:
     assert board_of({"world": named, "moves": ["up"], "rows": 6, "cols": 6}) is None
     assert board_of({"moves": ["up"], "rows": 6, "cols": 6}) is not None
     assert board_of({"moves": ["up"], "rows": "six", "cols": 6}) is None
+
+
+def test_general_code_names_no_world() -> None:
+    names = set(installed_worlds().names)
+    modules = {f"sketchmark.worlds.{name}" for name in names}
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        place = path.relative_to(SOURCE).as_posix()
+        for node in [] if place.startswith(SPECIFIC) else ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Constant) and node.value in names:
+                found.add((place, node.value))
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(tuple(f"{one}." for one in modules)):
+                found.add((place, node.module))
+    assert found == {("commands/__init__.py", "voila")}, "the table of commands has VOILA's own"

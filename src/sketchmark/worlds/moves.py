@@ -309,14 +309,14 @@ def moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str] 
 
 
 def with_truth(
-    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any]
+    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any], *free: str
 ) -> dict[str, float | None]:
-    """Without a ground truth there is nothing to be right or wrong about; what drawings show by themselves stays."""
+    """Drop the scores that need a ground truth if there is none. Those of drawings only, and `free`, stay."""
     if truth is not None:
         return values
     notes["no_truth"] = True
-    alone = ("_img_legal", "_parse_frame_success", "_parse_all_ok", "maze_solved")
-    return {name: value if name.endswith(alone) else None for name, value in values.items()}
+    free = ("_img_legal", "_parse_frame_success", "_parse_all_ok", *free)
+    return {name: value if name.endswith(free) else None for name, value in values.items()}
 
 
 def aligned(found: Scores, metric: str, said: Sequence[State], drawn: Sequence[State | None]) -> Scores:

@@ -158,7 +158,7 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     if official and seen.start is None:
         notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
         values = {name: value if name in _OURS else None for name, value in values.items()}
-    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+    return Scores(with_truth(values, truth, notes, "maze_solved"), notes, unparsed=answer is None)
 
 
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
