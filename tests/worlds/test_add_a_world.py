@@ -188,6 +188,21 @@ def test_a_file_whose_world_has_another_name_is_refused(folder: Path, capsys: py
     assert stop.value.code == 2 and "'points' has no WORLD of that name" in capsys.readouterr().err
 
 
+def test_a_world_whose_module_is_gone_is_refused_by_name(
+    installed: None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "my_package/dots.py").rename(folder / "my_package/gone.py")
+    assert Catalog().task_names(), "the other tasks are there"
+    with pytest.raises(SystemExit) as stop:
+        main(["list", "worlds"])
+    assert stop.value.code == 2 and "the world 'dots' cannot be loaded" in capsys.readouterr().err
+
+
+def test_a_trusted_file_with_another_kind_of_world_is_left_alone(folder: Path, say: Say) -> None:
+    Path("dots.py").write_text("WORLD = 8\nWORLD: int = len('four')\n", "utf-8")
+    assert "dots" not in say("list", "worlds", "--include", ".", "--trust-code")
+
+
 @pytest.mark.parametrize("named", ["narnia", ["dots"], 7])
 def test_a_target_that_names_no_known_world_has_no_board(named: object) -> None:
     board_of = installed_worlds().board_of
@@ -206,5 +221,5 @@ def test_general_code_names_no_world() -> None:
             if isinstance(node, ast.Constant) and node.value in names:
                 found.add((place, node.value))
             if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(tuple(f"{one}." for one in modules)):
-                found.add((place, node.module))
+                found.add((place, str(node.module)))
     assert found == {("commands/__init__.py", "voila")}, "the table of commands has VOILA's own"

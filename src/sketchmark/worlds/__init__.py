@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import import_module, metadata
@@ -195,7 +195,10 @@ class Worlds:
     def __getitem__(self, name: str) -> World:
         if name not in self._load:
             raise UnknownName(f"there is no world called {name!r}", f"there are: {', '.join(self.names)}")
-        found = getattr(self._load[name](), "WORLD", None)
+        try:
+            found = getattr(self._load[name](), "WORLD", None)
+        except ImportError as error:
+            raise BadInput(f"the world {name!r} cannot be loaded: {error}", "reinstall its package") from error
         if not isinstance(found, World) or found.name != name:
             raise BadInput(f"the module of the world {name!r} has no WORLD of that name", "see docs/add-a-world.md")
         return found
@@ -248,8 +251,12 @@ def task_files(module: Path) -> list[Path]:
 
 def installed_task_files() -> list[Path]:
     """Return the task files of worlds in installed packages. Their modules are not imported."""
-    specs = [find_spec(point.module) for point in metadata.entry_points(group=_GROUP)]
-    return [path for spec in specs if spec and spec.origin for path in task_files(Path(spec.origin))]
+    found = []
+    for point in metadata.entry_points(group=_GROUP):
+        with suppress(ModuleNotFoundError):  # `Worlds` reports it when the world is asked for
+            spec = find_spec(point.module)
+            found += task_files(Path(spec.origin)) if spec and spec.origin else []
+    return found
 
 
 _GROUP = "sketchmark.worlds"
