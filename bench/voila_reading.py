@@ -1,4 +1,4 @@
-"""How often the reader recovers number, subject and action from built-in pictures, over all of them.
+"""Accuracy of the image reader (number, subject, action) over all built-in images.
 
 python bench/voila_reading.py            # all 7,280 pictures, each under one of the treatments in turn
 python bench/voila_reading.py --every    # every picture under every treatment
@@ -20,10 +20,10 @@ from sketchmark.worlds.voila.scenes import SCENES
 TREATMENTS = {
     "as drawn": (1.0, None),
     "JPEG 75": (1.0, 75),
-    "50 %": (0.5, None),
-    "150 %": (1.5, None),
-    "50 %, JPEG 75": (0.5, 75),
-    "75 %, JPEG 85": (0.75, 85),
+    "50%": (0.5, None),
+    "150%": (1.5, None),
+    "50%, JPEG 75": (0.5, 75),
+    "75%, JPEG 85": (0.75, 85),
 }
 
 

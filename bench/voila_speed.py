@@ -1,4 +1,4 @@
-"""How fast VOILA questions are made, listed and addressed, how fast pictures are drawn and read, and in what memory.
+"""Speed and memory of making, listing and addressing VOILA questions, and of drawing and reading images.
 
 python bench/voila_speed.py
 """

@@ -1,9 +1,9 @@
-"""What an episode of the generated worlds costs: CPU milliseconds by world, mode and scripted player.
+"""CPU milliseconds of an episode of the generated worlds, by world, mode and scripted player.
 
 python -m bench.worlds_cpu [EPISODES]
 
-Everything a run does is in it: samples, play, call cache, run folder, scores and report. Each cell is a process and a
-folder of its own; what is paid once a process (imports, tables) is paid on other samples before the clock starts.
+Everything a run does is in it: samples, episodes, call cache, run folder, scores and report. Each cell has a process and a
+separate folder; costs per process (imports, tables) are paid on other samples before the clock starts.
 """
 
 from __future__ import annotations

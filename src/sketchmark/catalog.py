@@ -35,8 +35,9 @@ from sketchmark.tasks import Task, TaskOptions
 from sketchmark.tasks import files as generic_drawing
 from sketchmark.tasks.files import MODES, Unread, built_in_files, in_words, task_files_in, yaml_files
 from sketchmark.tasks.imports import Notify, unheard
-from sketchmark.tasks.names import CodeNames, IncludedFiles
+from sketchmark.tasks.names import CodeNames, IncludedFiles, defines_world
 from sketchmark.tasks.schema import TaskFile
+from sketchmark.worlds import Worlds, installed_task_files, task_files
 
 if TYPE_CHECKING:
     from sketchmark.lmms_eval.documents import AdoptedFile
@@ -46,6 +47,8 @@ Found = TypeVar("Found")
 
 _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.yaml"
 """How a file of questions is played and scored."""
+
+_WORLDS = Path(__file__).parent / "worlds"
 
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
@@ -76,8 +79,10 @@ class Catalog:
         self._files = {path.stem.lower(): path for path in built_in_files()}
         for point in metadata.entry_points(group="sketchmark.benchmarks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
+        self._files |= {path.stem.lower(): path for path in installed_task_files()}
         for path in include:
             self._include(path)
+        self.worlds = Worlds(self._code.worlds())
 
     def _include(self, path: Path) -> None:
         """A .py file named by hand is run: the user named it. Of the Python inside a folder only what is asked for is
@@ -86,6 +91,7 @@ class Catalog:
             raise BadInput(f"--include {path}: no such file or folder")
         if path.suffix == ".py":
             self._models.add(self._code.run(path))
+            self._include_files(task_files(path) if defines_world(path) else [])
             return
         if path.is_file():
             _check(path)
@@ -138,8 +144,9 @@ class Catalog:
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def family(self, name: str) -> str:
-        """The folder that a task's file lies in."""
-        return self._files[name.lower()].parent.name
+        """The folder of a task's file. The built-in worlds, each in a folder, are one family."""
+        folder = self._files[name.lower()].parent
+        return _WORLDS.name if folder.is_relative_to(_WORLDS) else folder.name
 
     def group_names(self) -> list[str]:
         files = {_group_name(path) for path in self._files.values() if is_group(read_config(path))}
@@ -230,7 +237,9 @@ class Catalog:
         if path is None:
             raise UnknownName(f"no task named {name!r}", self._suggest(name, list(self._files)))
         config: Mapping[str, Any] = read_config(path)
-        code = CodeNames(self._code, path.parent, anywhere=self._trust or path not in self._foreign)
+        code = CodeNames(
+            self._code, path.parent, anywhere=self._trust or path not in self._foreign, worlds=self.worlds
+        )
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
@@ -266,7 +275,9 @@ class Catalog:
         provider = meant_by(name).provider
         if not self._models.knows(provider) and (defining := self._code.defining(provider.lower())):
             self._models.add(defining)
-        return self._models.model(name, arguments, lambda unknown: self._suggest(unknown, self.model_names()))
+        return self._models.model(
+            name, arguments, lambda unknown: self._suggest(unknown, self.model_names()), self.worlds
+        )
 
     def _suggest(self, name: str, known: list[str]) -> str:
         if "/" in name or Path(name).suffix:

@@ -58,7 +58,7 @@ from sketchmark.benchmarks import mmsi as mmsi_published
 from sketchmark.benchmarks import questions as cells
 from sketchmark.benchmarks import questions as columns
 from sketchmark.benchmarks import questions as questions_files
-from sketchmark.benchmarks import uni_mmmu as values
+from sketchmark.benchmarks.uni_mmmu import puzzles as values
 from sketchmark.benchmarks import uni_mmmu as verdicts
 from sketchmark.benchmarks import unig2u as g2u_published
 from sketchmark.benchmarks.medical import medevalkit as judges

@@ -17,7 +17,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.runner import Budget, stopped_by_cost
-from tests.uni_mmmu import published_rest
+from tests.benchmarks.uni_mmmu import published_rest
 
 PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
 """One for each token that the judge reads, two for each that it writes."""

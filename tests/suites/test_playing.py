@@ -12,8 +12,8 @@ import pytest
 
 from sketchmark.cli import main
 from sketchmark.suites import run_suite
+from tests.benchmarks.uni_mmmu import published_rest
 from tests.models.broken_server import Broken, answer, broken
-from tests.uni_mmmu import published_rest
 
 THREE = """
 models: [player/random, player/solver, player/sketcher]

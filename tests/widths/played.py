@@ -10,9 +10,9 @@ from sketchmark import worlds
 from sketchmark.cli import root as root_command
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
+from tests.benchmarks.uni_mmmu import published, published_rest
+from tests.benchmarks.voila.making import questions, right_answers, write_answers
 from tests.episodes import moves_answer
-from tests.uni_mmmu import published, published_rest
-from tests.voila_judge.making import questions, right_answers, write_answers
 
 LONG = "a_maze_of_a_lab_that_likes_its_names_long_and_whole"
 

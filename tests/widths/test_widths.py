@@ -26,7 +26,7 @@ from sketchmark.comparison.findings import bounds, bounds_of, signed
 from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import Results
 from sketchmark.results.scorings import with_replies
-from tests.unig2u.test_totals import Played
+from tests.benchmarks.unig2u.test_totals import Played
 from tests.widths.played import LONG, play
 
 pytestmark = pytest.mark.slow

@@ -1,53 +1,47 @@
-"""docs/add-a-world.md, followed to the letter: its files and its one line make a world that everything knows."""
+"""docs/add-a-world.md, followed to the letter from outside the package."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
-import sketchmark.tasks.worlds
 
 import sketchmark
-import sketchmark.worlds
 from sketchmark.catalog import Catalog
 from sketchmark.cli import main
 from sketchmark.errors import UnknownName
 from sketchmark.media import Picture
 from sketchmark.view.media import difference, overlay
-from sketchmark.worlds import WORLDS, board_of, world
+from sketchmark.worlds import installed_worlds
 
 PAGE = (Path(__file__).parents[2] / "docs/add-a-world.md").read_text("utf-8")
-PLACES = {"src/sketchmark/worlds/": sketchmark.worlds, "src/sketchmark/tasks/worlds/": sketchmark.tasks.worlds}
-MODULES = ("sketchmark.worlds.dots", "sketchmark.worlds.dots")
+SOURCE = Path(sketchmark.__file__).parent
+SPECIFIC = ("worlds/", "benchmarks/", "commands/voila")
+"""Where a world may be named: its folder, benchmarks built on it, and VOILA's own commands."""
 
 Say = Callable[..., str]
 
 
 @pytest.fixture
-def task_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Writes the page's files, lets the two packages find theirs, and adds the line. Gives the task's file."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the page's files in it and nothing else."""
     for name, content in re.findall(r"```\w+\n# (\S+)\n(.*?)```", PAGE, re.DOTALL):
-        file = tmp_path / "page" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, "utf-8")
-    for place, package in PLACES.items():
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / "page" / place)])
-    line = re.search(r'^    "(\w+)": "([\w.]+)",$', PAGE, re.MULTILINE)
-    assert line is not None
-    monkeypatch.setitem(WORLDS, line[1], line[2])
-    yield tmp_path / "page/src/sketchmark/tasks/worlds/dots.yaml"
-    for module in MODULES:
-        sys.modules.pop(module, None)
+        (tmp_path / name).write_text(content, "utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {"dots.py", "dots.yaml"}
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    """Runs one command, which must succeed, and gives what it printed."""
+    """Runs one command, which must succeed, and returns its output."""
 
     def run(*arguments: object) -> str:
         with pytest.raises(SystemExit) as stop:
@@ -59,77 +53,124 @@ def say(capsys: pytest.CaptureFixture[str]) -> Say:
     return run
 
 
-def _printed_command(verb: str) -> list[str]:
+@pytest.fixture
+def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The page's files as a module of an installed package with the page's entry point."""
+    named = re.search(r'entry-points\."(\S+)"\]\n\s*(\w+) = "(\w+)\.(\w+)"', PAGE)
+    assert named is not None
+    group, name, package, module = named.groups()
+    (folder / package).mkdir()
+    for suffix in (".py", ".yaml"):
+        (folder / f"dots{suffix}").rename(folder / package / f"{module}{suffix}")
+    points = metadata.EntryPoints([metadata.EntryPoint(name, f"{package}.{module}", group)])
+    known = metadata.entry_points
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points.select(group=group) or known(group=group))
+    monkeypatch.syspath_prepend(folder)
+    installed_worlds.cache_clear()
+    yield
+    installed_worlds.cache_clear()
+    for each in (package, f"{package}.{module}"):
+        sys.modules.pop(each, None)
+
+
+def _command(verb: str) -> list[str]:
     found = re.search(rf"^    sketchmark ({verb} .*)$", PAGE, re.MULTILINE)
     assert found is not None
     return shlex.split(found[1])
 
 
-def test_a_world_that_nobody_described_is_an_error_that_lists_those_there_are() -> None:
+def _scores(run: Path) -> dict[str, dict[str, float]]:
+    cells = json.loads((run / "results.json").read_text("utf-8"))["tasks"]
+    assert all(cell["failures"] == {} for cell in cells.values())
+    return {name: {score: found["mean"] for score, found in cell["metrics"].items()} for name, cell in cells.items()}
+
+
+def test_an_unknown_world_is_refused_with_the_names_of_the_others() -> None:
     with pytest.raises(UnknownName, match=r"no world called 'dots'.*maze, sliding, jigsaw, voila"):
-        world("dots")
+        installed_worlds()["dots"]
 
 
-def test_the_new_world_is_listed_with_its_docstring(task_file: Path, say: Say) -> None:
-    assert "Odd dots: a board of blue dots, but for one. What you see:" in " ".join(
-        say(*_printed_command("list")).split()
-    )
+def test_the_page_s_world_is_listed_and_shown(folder: Path, say: Say) -> None:
+    listed = " ".join(say(*_command("list")).split())
+    assert "Odd dots: a board of blue dots, except for one. What you see:" in listed
+    assert "You look for the odd dot" in say(*_command("show"))
+    assert "dots" in say("make", "--include", "dots.py", "--help")
 
 
-def test_the_new_world_is_made_and_read_back(
-    task_file: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert say(*_printed_command("make")) == "3 x dots in dots\n"
-    rows = [json.loads(line) for line in (tmp_path / "dots/dots.jsonl").read_text("utf-8").splitlines()]
+def test_the_page_s_world_is_made_and_read_back(folder: Path, say: Say) -> None:
+    assert say(*_command("make")) == "3 x dots in made\n"
+    rows = [json.loads(line) for line in Path("made/dots.jsonl").read_text("utf-8").splitlines()]
     assert [row["id"] for row in rows] == ["dots-0-000000", "dots-0-000001", "dots-0-000002"]
+    *read, _, grid, size = _command("read")
     for row in rows:
-        seen = json.loads(say("read", "dots", tmp_path / "dots" / row["initial_image"], "--grid", "3x4", "--json"))
+        seen = json.loads(say(*read, f"made/{row['initial_image']}", grid, size, "--json"))
         found = [[r + 1, c + 1] for r in range(3) for c in range(4) if seen["grid"][r][c] == "orange"]
         assert found == [row["place"]]
         assert sum(cells.count("blue") for cells in seen["grid"]) == 11
-    assert len(say(*_printed_command("read")).splitlines()) == 3
+    assert len(say(*_command("read")).splitlines()) == 3
 
 
-def test_a_world_without_published_folders_says_so(
-    task_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_world_without_published_folders_cannot_write_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stop:
-        main(["make", "dots", "--count", "1", "--out", str(tmp_path / "out"), "--format", "folder"])
+        main([*["make", "--include", "dots.py", "dots", "--count", "1", "--out", "out", "--format", "folder"]])
     assert stop.value.code == 2 and "no published folders of dots" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    assert not Path("out").exists()
 
 
-def test_the_solver_plays_the_new_world_perfectly(task_file: Path, say: Say, tmp_path: Path) -> None:
-    say(*_printed_command("run"), "--include", task_file, "--trust-code", "--output-path", tmp_path / "run")
-    results = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["tasks"]
-    assert set(results) == {"dots.direct", "dots.visual_cot", "dots.text_cot"}
-    assert set(results["dots.visual_cot"]["metrics"]) == {"dots_right", "dots_img_exact"}
-    for cell in results.values():
-        assert cell["failures"] == {}
-        assert {found["mean"] for found in cell["metrics"].values()} == {1.0}
+@pytest.mark.parametrize("how", [[], ["--engine", "processes", "--replicas", "2"]], ids=["here", "processes"])
+def test_the_solver_solves_the_page_s_world_and_is_scored_again(folder: Path, say: Say, how: list[str]) -> None:
+    say(*_command("run"), *how, "--output-path", "run")
+    text, all_scores = {"dots_right": 1.0}, {"dots_right": 1.0, "dots_img_exact": 1.0}
+    expected = {"dots.direct": text, "dots.visual_cot": all_scores, "dots.text_cot": text}
+    assert _scores(folder / "run") == expected
+    say("score", "run", "--include", "dots.py")
+    assert _scores(folder / "run") == expected
 
 
-@pytest.mark.parametrize("player", ["random", "sketcher"])
-def test_players_that_cannot_solve_the_new_world_answer_in_its_form(
-    task_file: Path, tmp_path: Path, player: str
-) -> None:
-    folder = sketchmark.run(
-        f"player/{player}", "dots", limit=20, include=[task_file], trust_code=True, output_path=tmp_path / "run"
-    ).folder
-    cell = folder.results().tasks["dots.direct"]
-    assert cell.failures == {}, "every guess could be read"
+def test_the_page_s_world_is_audited_on_every_canvas(folder: Path, say: Say) -> None:
+    said = say(*_command("audit"), "--output-path", "run")
+    cells = set(_scores(folder / "run"))
+    assert {f"dots.visual_cot.{canvas}" for canvas in ("blank", "other", "oracle", "corrupt", "caption")} <= cells
+    assert "dots_right" in said
+
+
+@pytest.mark.parametrize("player", ["random", "sketcher", "flawed"])
+def test_players_that_cannot_solve_the_page_s_world_guess_in_its_form(folder: Path, player: str) -> None:
+    run = sketchmark.run(f"player/{player}", "dots", limit=20, include="dots.py", output_path="run").folder
+    cell = run.results().tasks["dots.direct"]
+    assert cell.failures == {}, "every guess was parsed"
     assert cell.metrics["dots_right"].mean < 0.5
 
 
-def test_a_wrong_drawing_of_the_new_world_is_explained_cell_by_cell(task_file: Path) -> None:
-    catalog = Catalog((task_file,), trust_code=True)
-    one, two = (sample for sample in catalog.task("dots").samples(limit=2) if sample.frames)
+@pytest.mark.parametrize("include", ["dots/__init__.py", "dots/"])
+def test_a_world_may_be_a_folder_with_further_modules(folder: Path, say: Say, include: str) -> None:
+    Path("dots").mkdir()
+    source = Path("dots.py").read_text("utf-8").replace("CELL = 40\n", "")
+    Path("dots/__init__.py").write_text(source.replace("from PIL", "from size import CELL\nfrom PIL", 1), "utf-8")
+    Path("dots/size.py").write_text("CELL = 40\n", "utf-8")
+    Path("dots.yaml").rename("dots/dots.yaml")
+    Path("dots.py").unlink()
+    run = ["run", "--model", "player/solver", "--tasks", "dots", "--limit", "3", "--output-path", "run"]
+    say(*run, "--include", include, *(["--trust-code"] if include.endswith("/") else []))
+    assert _scores(folder / "run") == {"dots.direct": {"dots_right": 1.0}}
+
+
+def test_the_world_of_an_installed_package_needs_no_option(installed: None, folder: Path, say: Say) -> None:
+    assert "Odd dots" in say("list", "worlds")
+    assert say("make", "dots", "--count", "1", "--out", "made") == "1 x dots in made\n"
+    say(*["run", "--model", "player/solver", "--tasks", "dots", "--limit", "3", "--output-path", "run"])
+    assert _scores(folder / "run") == {"dots.direct": {"dots_right": 1.0}}
+
+
+def test_a_wrong_drawing_is_explained_cell_by_cell(installed: None) -> None:
+    one, two = Catalog().task("dots").samples(limit=2)
     assert one.frames is not None and two.frames is not None
     (true,), (wrong,) = one.frames(), two.frames()
-    assert one.target["place"] != two.target["place"]
-    found = difference(one.target, wrong, true)
     (row, col), (other_row, other_col) = one.target["place"], two.target["place"]
+    assert (row, col) != (other_row, other_col)
+    found = difference(one.target, wrong, true)
     assert set(found.cells) == {
         (row - 1, col - 1, "blue", "green"),
         (other_row - 1, other_col - 1, "green", "blue"),
@@ -140,8 +181,45 @@ def test_a_wrong_drawing_of_the_new_world_is_explained_cell_by_cell(task_file: P
     assert marked.size == wrong.size and marked != Picture.from_bytes(overlay(one.target, true, true))
 
 
+def test_a_file_whose_world_has_another_name_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("dots.py").rename("points.py")
+    with pytest.raises(SystemExit) as stop:
+        main(["list", "worlds", "--include", "points.py"])
+    assert stop.value.code == 2 and "'points' has no WORLD of that name" in capsys.readouterr().err
+
+
+def test_a_world_whose_module_is_gone_is_refused_by_name(
+    installed: None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "my_package/dots.py").rename(folder / "my_package/gone.py")
+    assert Catalog().task_names(), "the other tasks are there"
+    with pytest.raises(SystemExit) as stop:
+        main(["list", "worlds"])
+    assert stop.value.code == 2 and "the world 'dots' cannot be loaded" in capsys.readouterr().err
+
+
+def test_a_trusted_file_with_another_kind_of_world_is_left_alone(folder: Path, say: Say) -> None:
+    Path("dots.py").write_text("WORLD = 8\nWORLD: int = len('four')\n", "utf-8")
+    assert "dots" not in say("list", "worlds", "--include", ".", "--trust-code")
+
+
 @pytest.mark.parametrize("named", ["narnia", ["dots"], 7])
-def test_a_target_that_names_no_world_of_ours_is_nobodys_board(named: object) -> None:
+def test_a_target_that_names_no_known_world_has_no_board(named: object) -> None:
+    board_of = installed_worlds().board_of
     assert board_of({"world": named, "moves": ["up"], "rows": 6, "cols": 6}) is None
     assert board_of({"moves": ["up"], "rows": 6, "cols": 6}) is not None
     assert board_of({"moves": ["up"], "rows": "six", "cols": 6}) is None
+
+
+def test_general_code_names_no_world() -> None:
+    names = set(installed_worlds().names)
+    modules = {f"sketchmark.worlds.{name}" for name in names}
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        place = path.relative_to(SOURCE).as_posix()
+        for node in [] if place.startswith(SPECIFIC) else ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Constant) and node.value in names:
+                found.add((place, node.value))
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(tuple(f"{one}." for one in modules)):
+                found.add((place, str(node.module)))
+    assert found == {("commands/__init__.py", "voila")}, "the table of commands has VOILA's own"

@@ -1,4 +1,4 @@
-"""Finding the board and cutting it into cells."""
+"""Finding a board on its page and counting what is in its cells, number by number."""
 
 from __future__ import annotations
 
@@ -9,75 +9,154 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sketchmark.worlds import boards
-from sketchmark.worlds.boards import Pixels
+from sketchmark.worlds.boards import Box, Pixels
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
+from tests.episodes import from_pixels, solid
 from tests.worlds import reference
-from tests.worlds.pictures import from_pixels, on_page
+from tests.worlds.pictures import on_page
 
-WALL = boards.rgb8("#1f2937")[0]
-CONTENT, PAGE = boards.rgb01("#1f2937"), boards.rgb01("#ffffff")
+BLACK, WHITE = boards.rgb01("#000000"), boards.rgb01("#ffffff")
 
 
 def _seen(pixels: NDArray[np.uint8]) -> Pixels:
     return boards.pixels_of(from_pixels(pixels))
 
 
-def _page(height: int, width: int, top: int, left: int, bottom: int, right: int) -> Pixels:
+def _page(height: int, width: int, *boxes: tuple[int, int, int, int]) -> NDArray[np.uint8]:
     pixels = np.full((height, width, 3), 255, np.uint8)
-    pixels[top:bottom, left:right] = WALL
-    return _seen(pixels)
+    for top, left, bottom, right in boxes:
+        pixels[top:bottom, left:right] = 0
+    return pixels
 
 
-def test_the_extent_is_grown_by_two_pixels_and_squared_around_its_centre() -> None:
-    box = boards.find_board(_page(100, 100, 20, 30, 60, 60), CONTENT, PAGE, 0.003)
-    assert box == (17, 22, 61, 66)
+def _found(pixels: NDArray[np.uint8], share: float = 0.003, square: bool = True) -> Box:
+    return boards.find_board(_seen(pixels), BLACK, WHITE, share, square)
 
 
-def test_the_square_is_pushed_back_into_the_picture() -> None:
-    assert boards.find_board(_page(100, 100, 10, 0, 90, 20), CONTENT, PAGE, 0.003) == (7, 0, 91, 84)
-    assert boards.find_board(_page(100, 100, 10, 80, 90, 100), CONTENT, PAGE, 0.003) == (7, 16, 91, 100)
+def test_colours_are_red_green_and_blue_from_zero_to_one() -> None:
+    assert boards.rgb8("#ff8000", "010203").tolist() == [[255, 128, 0], [1, 2, 3]]
+    assert boards.rgb01("#ff0033").tolist() == [[1.0, 0.0, pytest.approx(0.2)]]
+    pixels = boards.pixels_of(solid(255, 0, 51, (3, 2)))
+    assert (pixels.height, pixels.width) == (2, 3)
+    assert pixels.distances(boards.rgb01("#ff0033", "#ff0000")).tolist() == [[0.0], [pytest.approx(0.2)]]
 
 
-def test_an_empty_picture_is_all_board() -> None:
-    assert boards.find_board(_seen(np.full((30, 30, 3), 255, np.uint8)), CONTENT, PAGE, 0.003) == (
-        0,
-        0,
-        30,
-        30,
-    )
+def test_moves_are_by_one_row_or_column() -> None:
+    assert list(boards.MOVES.items()) == [("up", (-1, 0)), ("down", (1, 0)), ("left", (0, -1)), ("right", (0, 1))]
+
+
+@pytest.mark.parametrize(
+    ("box", "found"),
+    [
+        ((20, 30, 61, 71), (18, 28, 63, 73)),
+        ((0, 1, 41, 42), (0, 0, 44, 44)),
+        ((59, 60, 100, 100), (57, 57, 100, 100)),
+        ((20, 30, 61, 51), (18, 18, 63, 63)),
+        ((40, 10, 61, 91), (8, 8, 93, 93)),
+        ((90, 10, 100, 91), (15, 8, 100, 93)),
+    ],
+)
+def test_the_extent_grows_by_two_pixels_and_is_squared_within_the_page(
+    box: tuple[int, int, int, int], found: tuple[int, int, int, int]
+) -> None:
+    assert _found(_page(100, 100, box)) == found
+
+
+def test_an_extent_that_is_not_squared_is_only_grown() -> None:
+    assert _found(_page(100, 120, (20, 30, 60, 50)), square=False) == (18, 28, 62, 52)
+    assert _found(_page(100, 120, (1, 0, 99, 119)), square=False) == (0, 0, 100, 120)
+
+
+@pytest.mark.parametrize(
+    ("ends", "found"),
+    [
+        (None, (0, 7, 100, 181)),
+        ((100, 200), (-74, 7, 100, 181)),
+        ((200, 100), (0, -74, 174, 100)),
+    ],
+)
+def test_where_the_published_evaluators_look_on_a_wide_page(
+    ends: tuple[int, int] | None, found: tuple[int, int, int, int]
+) -> None:
+    """Worked out on paper from their rules: that of sliding puzzles, and that of mazes, which swaps the ends. A
+    negative beginning is counted from the far end."""
+    wide = _page(100, 200, (20, 10, 60, 180))
+    assert boards.find_board(_seen(wide), BLACK, WHITE, 0.003, published=ends) == found
+
+
+def test_the_extent_reaches_from_the_first_content_to_the_last() -> None:
+    spread = _page(100, 100, (10, 50, 13, 53), (40, 10, 43, 13), (88, 70, 91, 73))
+    assert _found(spread, square=False) == (8, 8, 93, 75)
+
+
+def test_a_page_without_content_is_all_board() -> None:
+    assert _found(_page(30, 50), square=False) == (0, 0, 30, 50)
+
+
+@pytest.mark.parametrize(("pixels", "top"), [(5, 28), (6, 8)])
+def test_a_line_counts_when_more_than_the_share_of_it_is_content(pixels: int, top: int) -> None:
+    speckled = _page(100, 100, (30, 30, 70, 70), (10, 40, 11, 40 + pixels))
+    assert _found(speckled, share=0.05, square=False).top == top
+    turned = np.ascontiguousarray(speckled.swapaxes(0, 1))
+    assert _found(turned, share=0.05, square=False).left == top
+
+
+@pytest.mark.parametrize(("level", "counts"), [(126, True), (127, False), (129, False)])
+def test_a_pixel_must_be_nearer_to_content_by_a_hundredth(level: int, counts: bool) -> None:
+    """Between black and red, a red of 0.495 (126.2 of 255) is a hundredth nearer to black."""
+    pixels = np.zeros((40, 40, 3), np.uint8)
+    pixels[:, :, 0] = 255
+    pixels[10:20, 10:20, 0] = level
+    found = boards.find_board(_seen(pixels), BLACK, boards.rgb01("#ff0000"), 0.003, square=False)
+    assert found == ((8, 8, 22, 22) if counts else (0, 0, 40, 40))
+
+
+def test_content_and_page_may_each_have_several_colours() -> None:
+    content, page = boards.rgb01("#000000", "#ff0000"), boards.rgb01("#ffffff", "#00ff00")
+    pixels = np.full((40, 40, 3), 255, np.uint8)
+    pixels[0:5] = (0, 255, 0)
+    pixels[10:20, 10:15] = 0
+    pixels[10:20, 15:30] = (255, 0, 0)
+    assert boards.find_board(_seen(pixels), content, page, 0.003, square=False) == (8, 8, 22, 32)
+
+
+def test_every_pixel_gets_the_nearest_colour_and_the_first_of_equals() -> None:
+    colours = boards.rgb01("#000000", "#ff0000", "#0000ff")
+    pixels = np.array([[[0, 0, 25], [230, 0, 0]], [[0, 51, 204], [127, 0, 0]], [[153, 0, 153], [153, 0, 153]]])
+    assert boards.nearest(_seen(pixels.astype(np.uint8)), colours).tolist() == [[0, 1], [2, 0], [1, 1]]
+
+
+def test_a_change_in_any_one_channel_is_seen() -> None:
+    colours = boards.rgb01("#000000", "#ff0000", "#00ff00", "#0000ff")
+    row = [[0, 0, 0], [255, 0, 0], [0, 0, 0], [0, 255, 0], [0, 0, 0], [0, 0, 255], [0, 0, 255], [0, 0, 0]]
+    picture = from_pixels(np.array([row], np.uint8))
+    assert boards.nearest(boards.pixels_of(picture), colours).tolist() == [[0, 1, 0, 2, 0, 3, 3, 0]]
+
+
+def test_cells_are_cut_at_even_distances_and_halves_are_rounded_to_even() -> None:
+    assert boards.cells(Box(0, 0, 9, 15), 6, 6) == ([0, 2, 3, 4, 6, 8, 9], [0, 2, 5, 8, 10, 12, 15])
+    assert boards.cells(Box(10, 20, 16, 23), 3, 1) == ([10, 12, 14, 16], [20, 23])
+
+
+def test_shares_are_of_the_pixels_of_each_cell() -> None:
+    labels = np.array([[0, 0, 1, 2], [0, 2, 1, 1], [2, 2, 0, 0]])
+    shares = boards.cell_shares(labels, ([0, 2, 3], [0, 2, 4]), 4)
+    assert shares.tolist() == [
+        [[0.75, 0.0, 0.25, 0.0], [0.0, 0.75, 0.25, 0.0]],
+        [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
+    ]
+
+
+def test_a_cell_without_pixels_has_no_share_of_anything() -> None:
+    shares = boards.cell_shares(np.array([[1]]), ([0, 0, 1], [0, 1]), 2)
+    assert shares.tolist() == [[[0.0, 0.0]], [[0.0, 1.0]]]
 
 
 @pytest.mark.parametrize(("height", "width"), [(60, 200), (200, 60)])
 def test_each_axis_of_a_long_picture_is_clipped_by_its_own_length(height: int, width: int) -> None:
-    box = boards.find_board(_page(height, width, height - 41, width - 41, height, width), CONTENT, PAGE, 0.003)
+    box = _found(_page(height, width, (height - 41, width - 41, height, width)))
     assert box == (height - 43, width - 43, height, width)
-
-
-def test_a_board_wider_than_the_picture_is_high_takes_its_whole_height() -> None:
-    assert boards.find_board(_page(50, 200, 10, 20, 40, 181), CONTENT, PAGE, 0.003) == (0, 18, 50, 183)
-
-
-def test_a_row_counts_only_above_its_share() -> None:
-    pixels = np.full((1000, 1000, 3), 255, np.uint8)
-    pixels[500:601, 500:601] = WALL
-    pixels[100, 500:503] = WALL
-    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 498
-    pixels[100, 500:504] = WALL
-    assert boards.find_board(_seen(pixels), CONTENT, PAGE, 0.003).top == 98
-
-
-def test_a_pixel_must_be_nearer_to_content_by_a_margin() -> None:
-    black, white = boards.rgb01("#000000"), boards.rgb01("#ffffff")
-    for level, counts in ((126, True), (127, False)):
-        pixels = np.full((40, 40, 3), 255, np.uint8)
-        pixels[10:21, 10:21] = level
-        assert (boards.find_board(_seen(pixels), black, white, 0.003) == (8, 8, 23, 23)) is counts
-
-
-def test_cell_edges_round_halves_to_even() -> None:
-    assert boards.cells(boards.Box(0, 0, 9, 15), 6, 6) == ([0, 2, 3, 4, 6, 8, 9], [0, 2, 5, 8, 10, 12, 15])
-    assert boards.cells(boards.Box(10, 20, 13, 23), 3, 1) == ([10, 11, 12, 13], [20, 23])
 
 
 @settings(max_examples=40, deadline=None)

@@ -8,19 +8,10 @@ import pytest
 
 from sketchmark.episode.sample import Sample
 from sketchmark.media import Picture
-from sketchmark.worlds import (
-    boards,
-    world_of,
-)
-from sketchmark.worlds import (
-    jigsaw as jigsaw_world,
-)
-from sketchmark.worlds import (
-    maze as maze_world,
-)
-from sketchmark.worlds import (
-    sliding as sliding_world,
-)
+from sketchmark.worlds import boards, installed_worlds
+from sketchmark.worlds import jigsaw as jigsaw_world
+from sketchmark.worlds import maze as maze_world
+from sketchmark.worlds import sliding as sliding_world
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import MazePlay
 from sketchmark.worlds.maze import board as maze
@@ -39,13 +30,13 @@ def slidings(count: int) -> list[Sample]:
 
 
 def frames_of(sample: Sample) -> tuple[list[Picture], list[Picture]]:
-    world = world_of(sample.target)
+    world = installed_worlds().of(sample.target)
     assert sample.frames and world and world.corrupt
     return sample.frames(), world.corrupt(sample)
 
 
 def caption(sample: Sample, drawing: Picture) -> str:
-    world = world_of(sample.target)
+    world = installed_worlds().of(sample.target)
     assert world and world.caption
     return world.caption(sample, drawing)
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from sketchmark.errors import BadInput
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.maze.generator import Maze, longest_way
-from tests.worlds.pictures import CELL, as_jpeg, filled
+from tests.worlds.pictures import as_jpeg
 
 OPEN = Maze(((False,) * 3,) * 3, (0, 0), (2, 2))
 SHUT = Maze(((False, True, False),) * 3, (0, 0), (0, 2))
-WHOLE = CELL * CELL
 
 
 @settings(max_examples=150, deadline=None)
@@ -130,70 +129,6 @@ def test_a_badly_compressed_maze_is_still_read(quality: int) -> None:
 def test_cells_too_small_to_read_are_refused() -> None:
     with pytest.raises(BadInput, match="too small"):
         maze.render(OPEN, size=maze.MIN_CELL - 1)
-
-
-def test_expected_grids_start_from_what_was_read() -> None:
-    seen = maze.MazeReading([["#", "?", "S"], [" ", "G", " "]], (0, 2), (1, 1))
-    assert maze.expected_grid(seen, (1, 2)) == [["#", " ", " "], [" ", "G", "S"]]
-    assert maze.expected_grid(seen, (1, 1)) == [["#", " ", " "], [" ", "SG", " "]]
-    assert maze.expected_grid(seen, (0, 2)) == [["#", " ", "S"], [" ", "G", " "]]
-    assert maze.to_maze(seen) is None
-
-
-def test_a_reading_with_two_starts_or_none_is_no_maze() -> None:
-    assert maze.to_maze(maze.MazeReading([["S", "S", "G"]], (0, 1), (0, 2))) is None
-    assert maze.to_maze(maze.MazeReading([[" ", " ", "G"]], None, (0, 2))) is None
-    assert maze.to_maze(maze.MazeReading([["SG", "G", " "]], (0, 0), (0, 1))) is None
-    together = maze.to_maze(maze.MazeReading([["#", "SG", " "]], (0, 1), (0, 1)))
-    assert together == Maze(((True, False, False),), (0, 1), (0, 1))
-
-
-@pytest.mark.parametrize(
-    ("colours", "label"),
-    [
-        ([(maze.START, WHOLE * 3 // 16)], "S"),
-        ([(maze.GOAL, WHOLE * 9 // 16)], "G"),
-        ([(maze.START, WHOLE * 3 // 16), (maze.GOAL, WHOLE * 9 // 16)], "SG"),
-        ([(maze.START, WHOLE * 3 // 16), (maze.GOAL, WHOLE * 9 // 16 - 1)], "S"),
-        ([(maze.WALL, WHOLE * 3 // 4)], "#"),
-        ([(maze.WALL, WHOLE * 3 // 4 - 1)], "?"),
-        ([(maze.WALL, WHOLE // 4)], " "),
-        ([(maze.WALL, WHOLE // 4 + 1)], "?"),
-        ([(maze.START, WHOLE * 3 // 16 - 1), (maze.WALL, WHOLE * 3 // 4)], "#"),
-    ],
-)
-def test_a_cell_is_labelled_by_its_shares_at_the_thresholds(colours: list[tuple[str, int]], label: str) -> None:
-    """A full start and goal elsewhere keep the rules for missing ones out of it."""
-    cells = {(1, 1): [(maze.START, WHOLE)], (1, 2): [(maze.GOAL, WHOLE)], (3, 3): colours}
-    assert maze.read(filled(cells)).grid[3][3] == label
-
-
-def test_the_last_cell_that_passes_is_the_position_and_all_are_labelled() -> None:
-    seen = maze.read(filled({at: [(maze.START, WHOLE // 2)] for at in ((4, 1), (2, 5), (2, 2))}))
-    assert seen.start == (4, 1)
-    assert [seen.grid[r][c] for r, c in ((4, 1), (2, 5), (2, 2))] == ["S", "S", "S"]
-
-
-@pytest.mark.parametrize(("pixels", "found"), [(WHOLE * 8 // 100, True), (WHOLE * 8 // 100 - 1, False)])
-def test_a_faint_start_is_found_from_eight_hundredths_on(pixels: int, found: bool) -> None:
-    seen = maze.read(filled({(2, 3): [(maze.START, pixels)], (4, 4): [(maze.START, pixels - 8)]}))
-    assert seen.start == ((2, 3) if found else None)
-    assert seen.grid[2][3] == ("S" if found else " ")
-    assert seen.grid[4][4] == " "
-
-
-@pytest.mark.parametrize(("pixels", "found"), [(WHOLE // 4, True), (WHOLE // 4 - 1, False)])
-def test_a_faint_goal_is_found_from_a_quarter_on(pixels: int, found: bool) -> None:
-    seen = maze.read(filled({(2, 3): [(maze.GOAL, pixels)], (1, 4): [(maze.START, WHOLE)]}))
-    assert seen.goal == ((2, 3) if found else None)
-    assert seen.grid[2][3] == ("G" if found else " ")
-
-
-def test_a_faint_goal_under_the_start_makes_both() -> None:
-    seen = maze.read(filled({(2, 3): [(maze.START, WHOLE // 4), (maze.GOAL, WHOLE // 4)]}))
-    assert (seen.start, seen.goal, seen.grid[2][3]) == ((2, 3), (2, 3), "SG")
-    faint = maze.read(filled({(2, 3): [(maze.START, WHOLE // 10), (maze.GOAL, WHOLE * 6 // 10)]}))
-    assert (faint.start, faint.goal, faint.grid[2][3]) == ((2, 3), (2, 3), "SG")
 
 
 @pytest.mark.parametrize(

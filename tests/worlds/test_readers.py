@@ -64,6 +64,7 @@ S_LEAST, G_LEAST, SOLID = WHOLE * 3 // 16, WHOLE * 9 // 16, WHOLE * 3 // 4
         (of((maze.WALL, WHOLE - SOLID)), " "),
         (of((maze.WALL, WHOLE - SOLID + 1)), "?"),
         (of((maze.START, S_LEAST), (maze.WALL, SOLID)), "S"),
+        (of((maze.START, S_LEAST - 1), (maze.WALL, SOLID)), "#"),
     ],
 )
 def test_a_cell_is_what_enough_of_it_is(cell: Cell, label: str) -> None:

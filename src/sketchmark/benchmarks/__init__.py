@@ -36,7 +36,6 @@ ALIASES = {
     "strict_answers:yes_no": "sketchmark.answers.phrases:yes_no",
     "strict_answers:number": "sketchmark.answers.phrases:number",
     "strict_answers:phrase": "sketchmark.answers.phrases:phrase",
-    "candidates_then_answer": "sketchmark.worlds.jigsaw:candidates_then_answer",
     "say_then_draw": "sketchmark.benchmarks.uni_mmmu.science:say_then_draw",
     "four_steps": "sketchmark.benchmarks.voila:four_steps",
 }

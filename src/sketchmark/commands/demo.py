@@ -18,7 +18,7 @@ from sketchmark.folder.results_format import CellResult, Gain
 from sketchmark.results.aggregate import why_none
 from sketchmark.terminal import tell
 from sketchmark.terminal.tables import Table, print_table
-from sketchmark.worlds import every_world
+from sketchmark.worlds import installed_worlds
 
 _CANVASES = {"player/sketcher": "own,blank,other,oracle"}
 
@@ -50,7 +50,7 @@ def _play(name: str, limit: int, path: Path, cache: Path) -> RunFolder:
 
 def _worlds() -> list[str]:
     """Each generated world has a task of its name."""
-    return [world.name for world in every_world() if world.making]
+    return [world.name for world in installed_worlds() if world.making]
 
 
 def _print(folders: list[RunFolder]) -> None:

@@ -168,15 +168,13 @@ def list_command(
         models = {name: registry.about(name) for name in catalog.model_names()}
         print_about(find_about(models, what, words), as_json=as_json)
     else:
-        print_about(find_about(_worlds(), what, words), as_json=as_json)
+        print_about(find_about(_worlds(catalog), what, words), as_json=as_json)
     return 0
 
 
-def _worlds() -> dict[str, str]:
+def _worlds(catalog: Catalog) -> dict[str, str]:
     """A world's own docstring is its page: its first paragraph and the next."""
-    from sketchmark.worlds import every_world
-
-    return {world.name: " ".join(" ".join(world.about.split("\n\n")[:2]).split()) for world in every_world()}
+    return {world.name: " ".join(" ".join(world.about.split("\n\n")[:2]).split()) for world in catalog.worlds}
 
 
 @click.command()

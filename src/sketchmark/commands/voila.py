@@ -18,7 +18,7 @@ _YES_NO = click.Choice(["yes", "no"])
 
 @click.group("voila")
 def voila_command() -> None:
-    """VOILA: make the analogies, check a file of them, count them; play and score them."""
+    """VOILA: make, check and count analogies; run and score them."""
 
 
 voila_command.add_command(_voila_infer.command)
@@ -62,7 +62,7 @@ voila_command.add_command(_voila_score.command)
     default="yes",
     show_default=True,
     type=_YES_NO,
-    help="'no' writes the table alone, without drawing the built-in pictures.",
+    help="'no' writes only the table and draws no built-in images.",
 )
 def make_command(
     target: Path,

@@ -1,7 +1,4 @@
-"""`sketchmark voila infer`: play steps 1 to 3 (and 4) and write VOILA's results file.
-
-`sketchmark voila infer`: the original script's arguments, played by the ordinary runner.
-"""
+"""`sketchmark voila infer`: the original script's arguments, run by the ordinary runner, and VOILA's results file."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from sketchmark.terminal import show_progress, tell
 @click.option(
     "--data",
     type=click.Path(path_type=Path, exists=True),
-    help="A VOILA CSV file, or a folder with one, and its pictures beside it: as for `sketchmark run`.",
+    help="A VOILA CSV file, or a folder with one, and its images next to it: as for `sketchmark run`.",
 )
 @click.option(
     "--csv", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Questions from a VOILA CSV file."
@@ -38,7 +35,7 @@ from sketchmark.terminal import show_progress, tell
 @click.option(
     "--images",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The CSV's pictures [default: Test_Images beside it].",
+    help="The CSV's images [default: Test_Images next to it].",
 )
 @click.option("--distraction", required=True, type=click.Choice(["yes", "no"]), help="VOILA-WD or VOILA-ND.")
 @output_option("The results file.", folder=False, default="results.json", show_default=True)
@@ -49,14 +46,14 @@ from sketchmark.terminal import show_progress, tell
 @click.option("--draw", is_flag=True, help="Also step 4, if the model draws. The original stops after step 3.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N questions.")
 @click.option("--concurrency", default=16, show_default=True, type=click.IntRange(1), help="Questions at once.")
-@click.option("--fresh", is_flag=True, help="Throw away what was played before and start over.")
+@click.option("--fresh", is_flag=True, help="Discard the earlier run and start over.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(distraction: str, model_args: str, **options: Any) -> int:
-    """Play VOILA's steps and write the results file, as the original's inference_test.py does.
+    """Run VOILA's steps and write the results file, as the original's inference_test.py does.
 
     \b
-    The run folder is kept beside the file (results.json.run). The same command again resumes where it stopped and
-    plays again what failed.
+    The run folder is kept next to the file (results.json.run). The same command again resumes where it stopped and
+    reruns failed questions.
       sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes
       sketchmark voila infer --model_name openai/gpt-6-luna --distraction yes --data my_voila
       sketchmark voila infer --model_name player/solver --csv voila.csv --distraction no --draw
@@ -73,7 +70,7 @@ def command(distraction: str, model_args: str, **options: Any) -> int:
         named = ", ".join(map(str, failed[:10])) + (", …" if len(failed) > 10 else "")
         tell(
             f"sketchmark: {len(failed)} questions failed and are not in the results ({named}); "
-            "the same command plays them again",
+            "the same command reruns them",
             err=True,
         )
     return 1 if failed else 0
@@ -85,7 +82,7 @@ MODE = "stepwise"
 
 @dataclass(frozen=True)
 class Inference:
-    """What was asked for. Sampling with temperature 0.5 and 3048 tokens are the published defaults
+    """Arguments of the command. Sampling with temperature 0.5 and 3048 tokens are the published defaults
     (docs/benchmarks/voila.md, "Inference settings")."""
 
     model_name: str
@@ -123,7 +120,7 @@ class _WithoutDrawing(Model):
         return Abilities(say=can.say, draw=False, max_pictures=can.max_pictures)
 
     def identity(self) -> dict[str, Any]:
-        """Told apart, so that `--draw` over a run without drawings is noticed instead of adding nothing."""
+        """Return a name that shows whether it draws, so that `--draw` on a run without drawings is noticed."""
         return {**self._model.identity(), "draws": False}
 
     async def say(self, context: Context, options: Options) -> Reply:
@@ -131,7 +128,7 @@ class _WithoutDrawing(Model):
 
 
 def infer(asked: Inference) -> tuple[Path, list[int]]:
-    """Play, and write the results file. Returns it and the questions that failed; the same call plays those again."""
+    """Run, and write the results file. Return it and the questions that failed; the same call reruns those."""
     name, arguments = _model(asked)
     prepared = prepare(
         name,
@@ -166,7 +163,7 @@ def _model(asked: Inference) -> tuple[str, dict[str, Any]]:
 
 
 def _data(asked: Inference) -> Path | None:
-    """Where the questions are. A CSV and a folder of pictures are brought into the published layout by a link."""
+    """Return the place of the questions. A link brings a CSV and a folder of images into the published layout."""
     if asked.data is not None:
         if asked.csv or asked.images or asked.dataset_name != HUB:
             raise BadInput("--data says where the questions are", "leave out --csv, --images and --dataset_name")
@@ -178,7 +175,7 @@ def _data(asked: Inference) -> Path | None:
             return None
         if not Path(asked.dataset_name).exists():
             raise BadInput(
-                f"no data set {asked.dataset_name!r}", f"{HUB} on the hub, a folder on disk, or --csv and --images"
+                f"no dataset {asked.dataset_name!r}", f"{HUB} on the hub, a folder on disk, or --csv and --images"
             )
         return Path(asked.dataset_name)
     if asked.images is None:

@@ -1,7 +1,4 @@
-"""`sketchmark voila score`: VOILA's results file against its CSV, by rule and by judge.
-
-`sketchmark voila score`: a results file and its CSV in, all that can be said about them out.
-"""
+"""`sketchmark voila score`: the scores of a results file and its CSV, by rule and by judge."""
 
 from __future__ import annotations
 
@@ -126,7 +123,7 @@ def command(as_json: bool, by: str | None, distraction: str, open_api_key: str |
     failed = sum(sum(kinds.values()) for kinds in summary.get("judge", {}).get("failed_verdicts", {}).values())
     if not failed:
         return 0
-    again = "all again" if order.no_cache and not order.batch else "these alone"
+    again = "all again" if order.no_cache and not order.batch else "only these"
     told = f"{failed} verdicts could not be had and are not counted; the same command asks for {again}"
     tell(f"sketchmark: {told}", err=True)
     return 1

@@ -1,9 +1,4 @@
-"""Command groups with one subcommand for each world, made from its description.
-
-`sketchmark make`: write generated puzzles to disk, one subcommand for each world that can be made.
-
-`sketchmark read`: what the scorers' reader sees in a picture, one subcommand for each world with a board.
-"""
+"""`sketchmark make` and `sketchmark read`: groups with one subcommand per world, built from its description."""
 
 from __future__ import annotations
 
@@ -16,26 +11,48 @@ from typing import Any
 
 import click
 
+from sketchmark.catalog import Catalog
 from sketchmark.commands.options import NAMES, OutputPath
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, BadPicture
 from sketchmark.media import Picture
-from sketchmark.terminal import counted, tell, tell_all
-from sketchmark.worlds import WORLDS, Argument, Board, BoardReading, Making, World, world
+from sketchmark.terminal import counted, notice, tell, tell_all
+from sketchmark.worlds import Argument, Board, BoardReading, Making, World, Worlds, installed_worlds
 
 
 class WorldGroup(click.Group):
-    """`build` makes a world's subcommand, or None for a world that has none here."""
+    """Group of one subcommand per world. `build` makes it, or returns None for a world that has none here."""
 
     def __init__(self, *arguments: Any, build: Callable[[World], click.Command | None], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._build = build
+        self.params.append(
+            click.Option(
+                ["--include"],
+                multiple=True,
+                is_eager=True,  # before --help, which lists the worlds
+                expose_value=False,
+                type=click.Path(path_type=Path),
+                callback=_include,
+                help="Python file with a world of your own.",
+            )
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(name for name in WORLDS if self._build(world(name)))
+        return sorted(world.name for world in _worlds(ctx) if self._build(world))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self._build(world(cmd_name)) if cmd_name in WORLDS else None
+        worlds = _worlds(ctx)
+        return self._build(worlds[cmd_name]) if cmd_name in worlds else None
+
+
+def _include(context: click.Context, option: click.Parameter, value: tuple[Path, ...]) -> None:
+    if value:
+        context.obj = Catalog(value, notify=notice).worlds
+
+
+def _worlds(context: click.Context) -> Worlds:
+    return context.obj if isinstance(context.obj, Worlds) else installed_worlds()
 
 
 def grid_option(board: Board) -> click.Option:
@@ -71,7 +88,7 @@ def _make_command(world: World) -> click.Command | None:
             type=click.Choice(["jsonl", "parquet", "folder"]),
             default="jsonl",
             show_default=True,
-            help="JSONL with picture files; that and parquet in the published schema; the published folders.",
+            help="JSONL with image files, that with parquet in the published schema, or the published folders.",
         ),
     ]
     if world.board:
@@ -123,9 +140,9 @@ def _write(name: str, making: Making, samples: Iterator[Sample], count: int, out
 
 @click.group("make", cls=WorldGroup, build=_make_command)
 def make_command() -> None:
-    """Write generated puzzles with their pictures, step pictures and answers.
+    """Write generated puzzles with their images, step images and answers.
 
-    They are the puzzles that `sketchmark run` plays with the same seed and settings.
+    `sketchmark run` uses the same puzzles with the same seed and settings.
     """
 
 
@@ -153,7 +170,7 @@ def _show(board: Board, file: Path, grid: tuple[int, int], as_json: bool) -> Non
 
 
 def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
-    """A torn picture is noticed only when it is decoded; the error then names the file."""
+    """Read an image file. A damaged one is noticed only when it is decoded; the error then names the file."""
     picture = Picture.from_file(file)
     try:
         return board.read(picture, *grid)
@@ -163,4 +180,4 @@ def _read(board: Board, file: Path, grid: tuple[int, int]) -> BoardReading:
 
 @click.group("read", cls=WorldGroup, build=_read_command)
 def read_command() -> None:
-    """Read a picture the way drawn steps are scored."""
+    """Read an image the way drawn steps are scored."""

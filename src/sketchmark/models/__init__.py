@@ -15,6 +15,7 @@ from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.code_drawing import DrawsByCode, taken_from
 from sketchmark.secrets import to_write_down
+from sketchmark.worlds import Worlds
 
 Factory = Callable[..., Model]
 """A model's class or a function that makes it, called with (name, **model_args)."""
@@ -36,9 +37,14 @@ class Provider:
     batches: bool = False
     """It takes `batch_size`."""
 
+    by_world: bool = False
+    """Its models act by the worlds that are known: the factory takes them after the name."""
+
 
 MODELS = {
-    "player": Provider("sketchmark.models.players:make", "player/NAME: random, solver, sketcher, flawed, patient"),
+    "player": Provider(
+        "sketchmark.models.players:make", "player/NAME: random, solver, sketcher, flawed, patient", by_world=True
+    ),
     "openai": Provider(
         "sketchmark.models.providers.openai:OpenAI",
         "openai/NAME: OpenAI or a compatible server (base_url=…)",
@@ -120,7 +126,11 @@ class Registry:
         return provider in MODELS or provider in self._added
 
     def model(
-        self, name: str, arguments: Mapping[str, Any] | None = None, hint: Callable[[str], str] | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        hint: Callable[[str], str] | None = None,
+        worlds: Worlds | None = None,
     ) -> Model:
         """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments. `hint` words what
         is said of a provider that is not known."""
@@ -132,7 +142,7 @@ class Registry:
         if not self.knows(provider):
             told = hint(provider) if hint else suggestion(provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", told)
-        factory = self._added.get(provider) or _imported(MODELS[provider])
+        factory = self._added.get(provider) or _imported(MODELS[provider], worlds)
         named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
         rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
         try:
@@ -182,10 +192,10 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
 
 
-def _imported(provider: Provider) -> Factory:
+def _imported(provider: Provider, worlds: Worlds | None) -> Factory:
     module, _, attribute = provider.factory.partition(":")
     found: Factory = getattr(importlib.import_module(module), attribute)
-    return found
+    return (lambda name, **settings: found(name, worlds, **settings)) if provider.by_world else found
 
 
 def _has_addresses(provider: str) -> bool:

@@ -26,7 +26,6 @@ from sketchmark.media.sound import Sound
 from sketchmark.models.arguments import refuse_misspelt, unknown
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.settings import Request
-from sketchmark.worlds import world_of
 
 
 def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
@@ -76,7 +75,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     if draft is None:
         raise BadInput(f"task {cell.task.name!r} has no samples")
     generated, first = not draft.is_made, draft.sample
-    world = world_of(first.target) if cell.canvas in OF_A_WORLD else None
+    world = cell.task.world_of(first) if cell.canvas in OF_A_WORLD else None
     if not can_have(cell.canvas, first, world):
         raise CannotPlay(
             f"task {cell.task.name!r} has no {NEEDS[cell.canvas]} for the {cell.canvas} canvas",

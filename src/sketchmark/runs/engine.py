@@ -28,6 +28,7 @@ from sketchmark.runs.plan import Cell
 from sketchmark.runs.worker import ENTRY
 from sketchmark.secrets import find_key
 from sketchmark.settings import Request
+from sketchmark.worlds import task_files
 
 _MOST_BYTES = 32_000_000
 """Code and task files are small; whatever is larger is data, and data are read here and sent as samples."""
@@ -51,13 +52,16 @@ def shipped(include: Sequence[Path], trust_code: bool) -> tuple[tuple[str, ...],
 
 
 def _files(path: Path, trust_code: bool) -> Iterator[Path]:
-    """A folder goes whole, a Python file alone, and a task file with what lies beside it and it may name."""
+    """A folder goes whole, a Python file with the task file of its name, and a task file with what is in its folder
+    and it may name."""
     if path.is_dir():
         found = (file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path))
         yield from found
         return
     yield path
-    if path.suffix != ".py":
+    if path.suffix == ".py":
+        yield from task_files(path)
+    else:
         beside = [*path.parent.glob("*.yaml"), *(path.parent.glob("*.py") if trust_code else ())]
         yield from (file for file in sorted(beside) if file != path)
 

@@ -17,7 +17,6 @@ from sketchmark.episode.sample import Sample
 from sketchmark.errors import CallFailed, CannotPlay, MissingExtra, SketchmarkError
 from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
-from sketchmark.worlds import world_of
 
 
 async def play(
@@ -77,7 +76,7 @@ def _canvas(cell: Cell, sample: Sample, donated: _drawings_of) -> canvases.Canva
         return canvases.blank
     if cell.canvas == "oracle" and sample.frames:
         return canvases.instead(sample.frames())
-    world = world_of(sample.target) if cell.canvas in canvases.OF_A_WORLD else None
+    world = cell.task.world_of(sample) if cell.canvas in canvases.OF_A_WORLD else None
     if cell.canvas == "corrupt" and world and world.corrupt and (frames := world.corrupt(sample)):
         return canvases.instead(frames)
     if cell.canvas == "caption" and world and world.caption:

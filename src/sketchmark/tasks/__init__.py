@@ -22,6 +22,7 @@ from sketchmark.tasks.files import lineage, merged
 from sketchmark.tasks.names import CodeNames, by_alias, is_code
 from sketchmark.tasks.published import Published, published_beside
 from sketchmark.tasks.schema import ModeBlock, Settings, TaskFile
+from sketchmark.worlds import World
 
 RA_AL = "ra-al"
 """The scoring that every task has: does the drawing follow the reasoning, the answer the drawing? It looks at stored
@@ -116,6 +117,9 @@ class Task:
                 f"task {name!r} has no prompt set {self.choices.prompts!r}",
                 f"there are: {', '.join(sorted(self.prompt_sets))}",
             )
+
+    def world_of(self, sample: Sample) -> World | None:
+        return self._code.worlds.of(sample.target)
 
     @property
     def modes(self) -> list[str]:

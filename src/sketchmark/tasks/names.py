@@ -1,7 +1,8 @@
 """Names of code in task files: the one place where they become code, and where it is decided whether they may.
 
-Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the folder of the benchmark or the
-module of the world; `maze` is short for `maze.samples`. Run folders name our code by alias, so that it can move.
+Our code has aliases: `mmsi.questions` is the entry `questions` of the `ALIASES` in the benchmark's folder. A world's
+`WORLD` gives such names too, a user's world included. `mmsi` is short for `mmsi.samples`. Run folders name code by
+alias, so that it can move.
 
 `module:name` is looked up in `sketchmark.benchmarks`, then in the .py files that the user included (those next to the
 task file first), then on the import path. A task file from elsewhere that is not trusted never gets to the import
@@ -15,7 +16,7 @@ import ast
 import functools
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.tasks.imports import Imports, Notify, blamed, unheard
 from sketchmark.tasks.schema import TaskFile
-from sketchmark.worlds import WORLDS
+from sketchmark.worlds import Worlds, installed_worlds
 
 _OURS = "sketchmark.benchmarks."
 _OFFERED = (_OURS, "sketchmark.episode.protocol")
@@ -81,6 +82,14 @@ class IncludedFiles:
                 return self._run(path)
         return None
 
+    def worlds(self) -> dict[str, Callable[[], ModuleType]]:
+        """The files that define a WORLD, by the name of the file (`__init__.py`: of its folder); read, not run."""
+        found = [path for path in (*self._by_hand, *map(Path.resolve, self._waiting)) if defines_world(path)]
+        return {
+            (path.parent.name if path.name == "__init__.py" else path.stem): functools.partial(self._run, path)
+            for path in found
+        }
+
     def _run(self, path: Path) -> ModuleType:
         path = path.resolve()
         if path not in self._modules:
@@ -98,8 +107,14 @@ class CodeNames:
     """What one task file may name, and what its names stand for."""
 
     def __init__(
-        self, included: IncludedFiles | None = None, beside: Path | None = None, *, anywhere: bool = True
+        self,
+        included: IncludedFiles | None = None,
+        beside: Path | None = None,
+        *,
+        anywhere: bool = True,
+        worlds: Worlds | None = None,
     ) -> None:
+        self.worlds = worlds or installed_worlds()
         self._included = included or IncludedFiles()
         self._beside = beside
         self._anywhere = anywhere
@@ -119,17 +134,29 @@ class CodeNames:
                 raise BadInput(f"task {task!r} names code outside Sketchmark: {dotted}", _TRUST)
 
     def _is_alias(self, dotted: str) -> bool:
-        return _target(dotted) is not None
+        return _target(dotted) is not None or self._of_a_world(dotted) is not None
+
+    def _of_a_world(self, alias: str) -> Any:
+        """What an alias of a world stands for, or None."""
+        name, _, code = alias.partition(".")
+        if name in self.worlds:
+            return self.worlds[name].code(code or _SAMPLES)
+        return None if is_code(alias) else self._protocols().get(alias)
+
+    def _protocols(self) -> dict[str, Any]:
+        return {name: protocol for world in self.worlds for name, protocol in world.protocols.items()}
 
     @property
     def protocols(self) -> list[str]:
         """Protocols of our benchmarks and worlds that any task file may name."""
-        return [name for name in _shared() if not is_code(name)]
+        return [*self._protocols(), *(name for name in _shared() if not is_code(name))]
 
     def find(self, dotted: str) -> Any:
         if (target := _target(dotted)) is not None:
             place, _, attribute = target.partition(":")
             return getattr(importlib.import_module(place), attribute)
+        if (found := self._of_a_world(dotted)) is not None:
+            return found
         if ":" not in dotted:
             raise _unknown(dotted)
         module_name, _, attribute = dotted.partition(":")
@@ -182,8 +209,8 @@ def by_alias(dotted: str) -> str:
     target = _OURS + dotted.removeprefix(_OURS)
     package = target.removeprefix(_OURS).partition(":")[0].partition(".")[0]
     names: dict[str, str] = {of: name for name, of in _shared().items()}
-    for module in _registering(package):
-        names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in module.ALIASES.items()}
+    of_package = _aliases(package).items()
+    names |= {of: package if name == _SAMPLES else f"{package}.{name}" for name, of in of_package}
     return names.get(target, dotted)
 
 
@@ -193,8 +220,7 @@ def _target(alias: str) -> str | None:
     if alias in shared or ":" in alias:
         return shared.get(alias)
     package, _, name = alias.partition(".")
-    found = (module.ALIASES.get(name or _SAMPLES) for module in _registering(package))
-    return next(filter(None, found), None)
+    return _aliases(package).get(name or _SAMPLES)
 
 
 def _shared() -> Mapping[str, str]:
@@ -203,11 +229,10 @@ def _shared() -> Mapping[str, str]:
     return found
 
 
-def _registering(name: str) -> Iterator[ModuleType]:
-    """The benchmark's folder and the world's module of that name, if they have aliases."""
-    places = [_OURS + name] if name.isidentifier() and _is_ours(name) else []
-    places += [WORLDS[name]] if name in WORLDS else []
-    yield from (module for place in places if hasattr(module := importlib.import_module(place), "ALIASES"))
+def _aliases(name: str) -> Mapping[str, str]:
+    """The aliases of the benchmark of that name."""
+    ours = name.isidentifier() and _is_ours(name)
+    return getattr(importlib.import_module(_OURS + name), "ALIASES", {}) if ours else {}
 
 
 def _unknown(dotted: str) -> UnknownName:
@@ -225,15 +250,30 @@ def named_in(file: TaskFile) -> list[str]:
 
 def _classes_in(path: Path) -> list[tuple[str, list[str]]]:
     """(name, its bases as they are written) of every class at the top of a file."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
     return [
         (node.name, [ast.unparse(base) for base in node.bases])
-        for node in tree.body
+        for node in _statements(path)
         if isinstance(node, ast.ClassDef)
     ]
+
+
+def defines_world(path: Path) -> bool:
+    """Return whether a file has `WORLD = World(…)`: read, not run."""
+    assigned = [node for node in _statements(path) if isinstance(node, ast.Assign | ast.AnnAssign)]
+    return any(
+        isinstance(target, ast.Name) and target.id == "WORLD" and ast.unparse(node.value.func).endswith("World")
+        for node in assigned
+        if isinstance(node.value, ast.Call)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    )
+
+
+def _statements(path: Path) -> list[ast.stmt]:
+    """The top of a file; nothing where it cannot be read."""
+    try:
+        return ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _is_ours(module: str) -> bool:

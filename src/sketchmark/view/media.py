@@ -20,7 +20,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.records import sound_names
 from sketchmark.media import Picture
-from sketchmark.worlds import board_of
+from sketchmark.worlds import installed_worlds
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -53,7 +53,7 @@ class PictureDifference:
 
 
 def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> PictureDifference:
-    found = board_of(target)
+    found = installed_worlds().board_of(target)
     if found is None:
         changed = _changed(drawn, true)
         return PictureDifference("pixels", share=float(changed.mean()))
@@ -73,7 +73,7 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
     from PIL import Image, ImageDraw
 
     found = difference(target, drawn, true)
-    image, shown = drawn.image(), board_of(target)
+    image, shown = drawn.image(), installed_worlds().board_of(target)
     if shown is None:
         image.thumbnail((_SIDE, _SIDE))
         pale = Image.blend(image, Image.new("RGB", image.size, "white"), 0.65)

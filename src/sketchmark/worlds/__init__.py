@@ -1,105 +1,65 @@
-"""Puzzle families: rules, generator, renderer (state to picture), reader (picture to state), solver.
+"""Worlds, that is, families of generated puzzles, and the registry that finds them by name.
 
-Each is described by one `World` (description.py), and all that is done with worlds goes through the list below: a
-new world is a module with a `WORLD` and one line here (docs/add-a-world.md).
-
-What a world tells of itself, once, for everything that is done with worlds.
-
-`sketchmark make`, `read` and `list`, the demonstration, the scripted players and the viewer know no world by name:
-they ask these. docs/add-a-world.md makes one from nothing.
-
-A seed of its own for each sample of a set.
+A world has rules, a generator, a renderer (state to image), an image reader (image to state) and a solver. One
+`World` describes it. Commands, scripted players, canvases and the viewer know no world by name: they ask `Worlds`.
+docs/add-a-world.md builds one.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from functools import partial
-from importlib import import_module
+from functools import cache, cached_property, partial
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
+from types import MappingProxyType, ModuleType
 from typing import Any, Literal
 
+from sketchmark.episode import Scorer
+from sketchmark.episode.protocol import Protocol
 from sketchmark.episode.sample import Context, Draft, Drafts, Sample
-from sketchmark.errors import UnknownName
+from sketchmark.errors import BadInput, UnknownName
 from sketchmark.media import Picture
 
-WORLDS = {
-    "maze": "sketchmark.worlds.maze",
-    "sliding": "sketchmark.worlds.sliding",
-    "jigsaw": "sketchmark.worlds.jigsaw",
-    "voila": "sketchmark.worlds.voila.world",
-}
-"""name -> the module whose `WORLD` describes it. Nothing is imported until it is asked for."""
-
-
-def world(name: str) -> World:
-    if name not in WORLDS:
-        raise UnknownName(f"there is no world called {name!r}", f"there are: {', '.join(WORLDS)}")
-    found: World = import_module(WORLDS[name]).WORLD
-    return found
-
-
-def every_world() -> Iterator[World]:
-    return map(world, WORLDS)
-
-
-def world_of(target: Mapping[str, Any]) -> World | None:
-    """Whose sample it is. A target that names its world is believed. The others (published sets, and run folders on
-    disk, which must keep working) belong to the first world that claims them."""
-    named = target.get("world")
-    if named is None:
-        return next((each for each in every_world() if each.claims(target)), None)
-    return world(named) if isinstance(named, str) and named in WORLDS else None
-
-
-def board_of(target: Mapping[str, Any]) -> tuple[Board, int, int] | None:
-    """The board that a sample's pictures show, with its rows and columns; None: no board that can be read."""
-    found = world_of(target)
-    if found is None or found.board is None:
-        return None
-    try:
-        return found.board, *found.board.size_of(target)
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 Label = int | str
-"""What is in one cell, in the reader's shorthand."""
+"""Content of one cell, in the image reader's shorthand."""
 
 Add = Callable[[int, Sample], None]
 """Writes one sample, given its number in the set."""
 
 
 class Play:
-    """How scripted players play a world, from the texts and pixels of a context alone. None: nothing to say or draw;
-    the player then guesses or scribbles. Worlds that are played by moves inherit from `playing.StepByStep` instead.
+    """Replies of the scripted players in a world, made only from the texts and pixels of a context.
+
+    None: no answer or drawing; the player then guesses or scribbles. Worlds that are solved move by move inherit from
+    `play.StepByStep` instead.
     """
 
     def answer(self, context: Context) -> str | None:
-        """What `player/solver` says: always right."""
+        """Return the reply of `player/solver`: always right."""
 
     def draw(self, context: Context) -> Picture | None:
-        """What `player/solver` draws: always right."""
+        """Return the drawing of `player/solver`: always right."""
 
     def guess(self, context: Context, rng: Random) -> str | None:
-        """What `player/random` says: a final answer at random, of the form that is asked for."""
+        """Return the reply of `player/random`: a random final answer in the requested form."""
 
     def glance(self, context: Context, lookahead: int, seed: int) -> str | None:
-        """What `player/sketcher` says, who sees `lookahead` moves ahead and what its own drawings show."""
+        """Return the reply of `player/sketcher`, which sees `lookahead` moves ahead and its own drawings."""
 
     def sketch(self, context: Context, shaky: bool, rng: Random) -> Picture | None:
-        """What `player/sketcher` draws; where its hand is `shaky`, something else than it meant."""
+        """Return the drawing of `player/sketcher`; if its hand is `shaky`, not the one it meant."""
 
     def conclude(self, context: Context, by_drawings: bool, wrong: bool) -> str | None:
-        """What `player/flawed` answers at the end: what the drawings show (None: nothing of this puzzle), or else
-        what is true; either of them `wrong` in one thing."""
+        """Return the final answer of `player/flawed`: as the drawings show (None: nothing of this puzzle), or else
+        the ground truth; either of them with one error if `wrong`."""
 
     def misdraw(self, context: Context) -> Picture | None:
-        """What `player/flawed` draws in an episode in which one thing is to be drawn wrongly."""
+        """Return the drawing of `player/flawed` in an episode with one drawing error."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +71,25 @@ class Argument:
     help: str
     among: tuple[str, ...] = ()
     option: str = ""
-    """What the command line calls it, where that is not its name."""
+    """Its name on the command line, if different."""
     is_folder: bool = False
 
 
 @dataclass(frozen=True)
 class Making:
-    """How samples are made, and how they are written to disk."""
+    """Generator of a world's samples, and their form on disk."""
 
     about: str
     """One sentence: what `sketchmark make` writes."""
     samples: Callable[..., Iterator[Sample]]
     """`samples(seed=…, data=None, **arguments)`: endless, the same for the same seed. A task's `source` names it."""
     answer: str
-    """Where in a sample's target the answer is."""
+    """Key of the answer in a sample's target."""
     arguments: tuple[Argument, ...] = ()
     pictures: tuple[str, ...] = ("initial",)
     """The pictures of a sample that are written, each as the field NAME_image."""
     column: str = ""
-    """What the published tables call the answer, where that is not its name in the target."""
+    """Name of the answer in the published tables, if different from its key in the target."""
     column_type: Literal["string", "int64"] = "string"
     """In parquet; a `string` holds JSON."""
     folder: Callable[[Path], AbstractContextManager[Add]] | None = None
@@ -138,7 +98,7 @@ class Making:
 
 @dataclass(frozen=True)
 class BoardReading:
-    """What was seen in each cell, and where things were found that a board has one of."""
+    """Label of each cell, and positions of the things that a board has one of."""
 
     grid: list[list[Label]]
     places: Mapping[str, tuple[int, int] | None] = field(default_factory=dict)
@@ -168,9 +128,9 @@ class Board:
     """One sentence: what `read` puts into the cells."""
     read: Callable[[Picture, int, int], BoardReading]
     edges: Callable[[Picture, int, int], tuple[list[int], list[int]]]
-    """Where the rows and columns of cells begin in a picture, and where the last ones end."""
+    """Returns where the rows and columns of cells begin in an image, and where the last ones end."""
     name: Callable[[Label], str] = str
-    """A label in plain words."""
+    """Returns a label as text."""
     sized: Callable[[int, int], dict[str, int]] = _rows_and_cols
     """A size as the generator takes it and as targets write it down; BadInput for one that cannot be."""
     size_of: Callable[[Mapping[str, Any]], tuple[int, int]] = _size_in
@@ -183,8 +143,11 @@ def _never(target: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class World:
-    """`about` is the docstring of the world's module: what one sees and may do. `told_by` are phrases of its prompts,
-    by which players tell in which world they are."""
+    """Description of a world.
+
+    `about` is the docstring of its module: what you see and may do. `told_by` are phrases of its prompts by which
+    players recognise the world.
+    """
 
     name: str
     about: str
@@ -193,12 +156,123 @@ class World:
     making: Making | None = None
     board: Board | None = None
     claims: Callable[[Mapping[str, Any]], bool] = _never
-    """Whether a target that names no world is of this one. New worlds need none: their targets have the world's name
-    as `world`."""
+    """Returns whether a target without `world` belongs here. New worlds need none: their targets have the name as
+    `world`."""
     corrupt: Callable[[Sample], list[Picture]] | None = None
     """The true pictures of a sample with one thing wrong, for the canvas of this name; none where nothing can be."""
     caption: Callable[[Sample, Picture], str] | None = None
-    """What a drawing shows, in words, for the canvas of this name."""
+    """Returns a drawing as text, for the canvas of this name."""
+    scorers: Mapping[str, Scorer] = field(default_factory=dict)
+    """Scorers by the name that task files and run folders use: `score` is `NAME.score` there."""
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    """Protocols that any task file may name."""
+    rank: int = 100
+    """Position in lists and among the worlds that may claim a target. Equal ranks are ordered by name."""
+
+    def code(self, name: str) -> Any:
+        """Return what `NAME.name` means in a task file, or None. `NAME` without a dot is `NAME.samples`."""
+        return self.making and self.making.samples if name == "samples" else self.scorers.get(name)
+
+
+Load = Callable[[], ModuleType]
+"""Imports the module that defines a `WORLD`."""
+
+_NONE: Mapping[str, Load] = MappingProxyType({})
+
+
+class Worlds:
+    """Registry of worlds: the built-in ones, those of installed packages, and those in `included` files of the user.
+
+    A world is imported when it is asked for. A later source replaces a world of the same name.
+    """
+
+    def __init__(self, included: Mapping[str, Load] = _NONE) -> None:
+        self._load: Mapping[str, Load] = {**_built_in(), **_installed(), **included}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._load
+
+    def __getitem__(self, name: str) -> World:
+        if name not in self._load:
+            raise UnknownName(f"there is no world called {name!r}", f"there are: {', '.join(self.names)}")
+        try:
+            found = getattr(self._load[name](), "WORLD", None)
+        except ImportError as error:
+            raise BadInput(f"the world {name!r} cannot be loaded: {error}", "reinstall its package") from error
+        if not isinstance(found, World) or found.name != name:
+            raise BadInput(f"the module of the world {name!r} has no WORLD of that name", "see docs/add-a-world.md")
+        return found
+
+    def __iter__(self) -> Iterator[World]:
+        return iter(self._all)
+
+    @cached_property
+    def _all(self) -> list[World]:
+        return sorted(map(self.__getitem__, sorted(self._load)), key=lambda world: world.rank)
+
+    @property
+    def names(self) -> list[str]:
+        return [world.name for world in self]
+
+    def of(self, target: Mapping[str, Any]) -> World | None:
+        """Return the world of a sample's target.
+
+        A target may name it. The others (published datasets and existing run folders) belong to the first world that
+        claims them.
+        """
+        named = target.get("world")
+        if named is None:
+            return next((each for each in self if each.claims(target)), None)
+        return self[named] if isinstance(named, str) and named in self else None
+
+    def board_of(self, target: Mapping[str, Any]) -> tuple[Board, int, int] | None:
+        """Return the board that a sample's images show, with its rows and columns; None without a readable board."""
+        found = self.of(target)
+        if found is None or found.board is None:
+            return None
+        try:
+            return found.board, *found.board.size_of(target)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+@cache
+def installed_worlds() -> Worlds:
+    """Return the worlds that are found without `--include`."""
+    return Worlds()
+
+
+def task_files(module: Path) -> list[Path]:
+    """Return the task files that belong to a world's Python file: those of its folder, or the one of its name."""
+    if module.name == "__init__.py":
+        return sorted(path for path in module.parent.glob("*.yaml") if not path.name.startswith("_"))
+    return [path for path in [module.with_suffix(".yaml")] if path.is_file()]
+
+
+def installed_task_files() -> list[Path]:
+    """Return the task files of worlds in installed packages. Their modules are not imported."""
+    found = []
+    for point in metadata.entry_points(group=_GROUP):
+        with suppress(ModuleNotFoundError):  # `Worlds` reports it when the world is asked for
+            spec = find_spec(point.module)
+            found += task_files(Path(spec.origin)) if spec and spec.origin else []
+    return found
+
+
+_GROUP = "sketchmark.worlds"
+"""Entry points: the world's name, and the module that defines its `WORLD`."""
+
+
+def _built_in() -> dict[str, Load]:
+    """Each folder here is a world, and so is each module with a task file of its name."""
+    here = Path(__file__).parent
+    folders = [path.parent.name for path in here.glob("*/__init__.py")]
+    modules = [path.stem for path in here.glob("*.yaml") if path.with_suffix(".py").is_file()]
+    return {name: partial(import_module, f"{__name__}.{name}") for name in [*folders, *modules]}
+
+
+def _installed() -> dict[str, Load]:
+    return {point.name: partial(import_module, point.module) for point in metadata.entry_points(group=_GROUP)}
 
 
 _STRIDE = 1_000_003

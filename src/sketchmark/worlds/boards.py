@@ -1,4 +1,4 @@
-"""Finding a board in a picture and cutting it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board")."""
+"""Boards in images: find one and cut it into cells (docs/benchmarks/uni-mmmu.md, "Finding the board")."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Pixels:
         return np.stack([np.sqrt((red - r) ** 2 + (green - g) ** 2 + (blue - b) ** 2) for r, g, b in colours])
 
     def spread(self, found: NDArray[Kind]) -> NDArray[Kind]:
-        """What was found for each run, for each of its pixels."""
+        """Return the value of each run for each of its pixels."""
         return self._runs.spread(found)
 
 
@@ -77,7 +77,7 @@ def find_board(
     square: bool = True,
     published: tuple[int, int] | None = None,
 ) -> Box:
-    """Where the board is: the extent of the content colours, grown by two pixels and made square.
+    """Return the place of the board: the extent of the content colours, grown by two pixels and made square.
 
     A row or column counts when more than `share` of its pixels are nearer to a content colour than to a page colour.
     Each axis is clipped by its own length, and a side longer than an axis takes the whole axis, so that a wide or
@@ -85,7 +85,7 @@ def find_board(
     with unequal numbers of rows and columns.
 
     `published` is where the published evaluator ends rows and columns. It knows square pictures only, on which the
-    two agree; of a side longer than an axis it makes a negative beginning, which numpy counts from the far end
+    two agree; for a side longer than an axis it makes a negative beginning, which numpy counts from the far end
     (docs/benchmarks/uni-mmmu.md, "Wide and tall pictures").
     """
     height, width = pixels.height, pixels.width

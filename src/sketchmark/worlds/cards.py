@@ -1,6 +1,7 @@
-"""Cards for a check-up: numbers and plain shapes that any model can name or draw, and that are read back for sure.
+"""Cards for `sketchmark doctor`: numbers and plain shapes that any model can name or draw and that are read back
+safely.
 
-Not a puzzle. `sketchmark doctor` shows them and reads what comes back, `player/patient` reads and draws them.
+They are not a puzzle. The doctor shows them and reads the replies; `player/patient` reads and draws them.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ _DOTS = {
 _SIDE = 384
 _DARK = 90
 _VIVID = 80
-"""How far apart a pixel's channels are where it has a colour."""
+"""Least distance between a coloured pixel's channels."""
 
 _HUES = (("red", 340, 20), ("yellow", 38, 66), ("green", 80, 165), ("blue", 200, 262))
-"""From and to, in degrees; what lies between two is no colour that was asked for."""
+"""Hue ranges in degrees. A hue between two ranges is none of the colours."""
 
 _LEAST = 0.01
 """Share of a picture below which a colour is a speck."""
@@ -90,7 +91,7 @@ def read_number(picture: Picture) -> str:
 
 
 def _blocks(taken: NDArray[np.bool_], gap: float) -> list[tuple[int, int]]:
-    """Where columns are taken; a digit's own columns touch."""
+    """Return the blocks of taken columns; the columns of one digit touch."""
     at = np.flatnonzero(taken)
     splits = np.flatnonzero(np.diff(at) > gap) + 1
     return [(int(part[0]), int(part[-1]) + 1) for part in np.split(at, splits)]
@@ -116,7 +117,7 @@ def _flat(digit: str) -> str:
 
 
 def shape_card(shape: Shape, size: tuple[int, int] = (_SIDE, _SIDE)) -> Picture:
-    """The shape alone, in the middle of white paper."""
+    """Return an image of the shape in the middle of a white page."""
     from PIL import Image
 
     image = Image.new("RGB", size, "white")
@@ -154,7 +155,7 @@ def read_shape(picture: Picture) -> Shape | None:
 
 
 def _extent(counts: NDArray[np.int_]) -> int:
-    """How many lines it covers, specks apart."""
+    """Return how many lines it covers, without specks."""
     lines = np.flatnonzero(counts > 0.02 * counts.max())
     return int(lines[-1] - lines[0]) + 1
 
@@ -189,7 +190,7 @@ def colour_map(picture: Picture) -> NDArray[np.str_]:
 
 
 def kept(before: Picture, after: Picture) -> float:
-    """How much of the upper two thirds is as it was: 1 minus the mean difference, at the first one's size."""
+    """Return how much of the upper two thirds is unchanged: 1 minus the mean difference, at the first one's size."""
     image = after.image().convert("RGB").resize(before.size)
     rows = before.size[1] * 2 // 3
     now = np.asarray(image, dtype=np.int32)[:rows]

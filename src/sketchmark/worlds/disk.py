@@ -1,8 +1,8 @@
-"""Writing generated samples: JSONL with picture files, parquet in the published schema, the published folders.
+"""Generated samples on disk: JSONL with image files, parquet in the published schema, the published folders.
 
-Samples are written as they come and never held. Tables and indexes get their name only when they are complete, so an
-interrupted set is not mistaken for a finished one. Field names are those of Uni-MMMU
-(docs/benchmarks/uni-mmmu.md, "Rows"); which fields, and what the folders are like, each world's `making` says.
+Samples are written one by one and never held. Tables and indexes get their final name only when they are complete, so
+an interrupted dataset is not mistaken for a finished one. Field names are those of Uni-MMMU
+(docs/benchmarks/uni-mmmu.md, "Rows"); each world's `making` gives the fields and the folders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROWS_A_GROUP = 100
 
 
 def writer(name: str, making: Making, form: str, out: Path) -> AbstractContextManager[Add]:
-    """A writer of `jsonl`, `parquet` (with the JSONL and the pictures beside it) or `folder`."""
+    """Return a writer of `jsonl`, `parquet` (with the JSONL and the images) or `folder`."""
     if form == "folder":
         if making.folder is None:
             raise BadInput(f"there are no published folders of {name}", "choose --format jsonl or parquet")
@@ -99,7 +99,7 @@ def _finished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _jsonl(name: str, making: Making, out: Path) -> Iterator[Add]:
-    """One line per sample; its pictures and the true step pictures in a folder of its own."""
+    """Write one line per sample; its images and ground-truth step images go into one folder."""
     with _finished(out / f"{name}.jsonl") as path, path.open("w", encoding="utf-8") as lines:
 
         def add(number: int, sample: Sample) -> None:

@@ -1,30 +1,19 @@
-"""What was drawn, frame by frame, against what is true (docs/benchmarks/uni-mmmu.md, "Picture scores").
+"""Scores that worlds share: tagged answers, drawn frames, and answers that follow a corrupt drawing.
 
-Uni-MMMU's tagged answers: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>.
+Answers are tagged as in Uni-MMMU: <ANSWER_JSON>[...]</ANSWER_JSON> and <FINAL_ANSWER_JSON>{...}</FINAL_ANSWER_JSON>
+(docs/benchmarks/uni-mmmu.md, "Reading answers"). `--scoring official` parses them as the published evaluator does,
+`lenient` as the public port does, `strict` as a careful person does, with or without the tags. No answer is never
+replaced by a guess. Boards are read our way for our own scores in all three. `+dreamsim` adds the published score of
+drawings for jigsaws, which needs downloaded weights.
 
-The two published readings (docs/benchmarks/uni-mmmu.md, "Reading answers"): `official` is the official evaluator's,
-`lenient` the public port's. No answer is no answer, never a guess.
+`follows_corrupt`, for episodes on the canvas `corrupt`: whether the answer follows from the images shown. Images of
+moves imply the moves from frame to frame, and the answer follows if it begins with them, the wrong one included.
+There is no score if the images imply nothing wrong (the model ended before the corrupt frame). An unparsed answer
+follows nothing.
 
-How `strict` reads Uni-MMMU's answers: what a careful person reads, with the tags that were asked for or without.
-
-The published readings are in `scoring.tagged` (docs/benchmarks/uni-mmmu.md, "Reading answers").
-
-Does the answer follow a corrupt drawing? `follows_corrupt`, for episodes on the canvas `corrupt`.
-
-What was shown is in the transcript, and our readers read from it what it implies. Maze and sliding: the moves that
-lead from frame to frame; the answer follows when it begins with them, the wrong one among them. Jigsaw: the candidate
-whose panel runs on more smoothly; the answer follows when it is that one. There is no score where what was shown
-implies nothing wrong (the model ended before the corrupt frame). An answer that cannot be read follows nothing.
-
-Scores that the worlds of moves share: of the moves that were answered, and of frames that were drawn.
-
-`--scoring` is how answers and boards are read: `official` as the published evaluator does, `strict` fairly, `lenient`
-with the public port's reading of answers; boards are read our way for our own scores in all of them. `+dreamsim` adds
-the published picture score of the jigsaw, which needs downloaded weights.
-
-RA and AL without a judge: `drawing_right` is the share of the true frames that were drawn, `answer_as_drawn` the
-share of the drawn frames that show where the answer's moves lead. A drawing that cannot be read shows nothing and is
-left out; where none can be read, there is no share.
+RA and AL without a judge: `drawing_right` is the proportion of ground-truth frames that were drawn, `answer_as_drawn`
+the proportion of drawn frames that show where the answer's moves lead. A drawing that cannot be read is left out; if
+none can be read, there is no proportion.
 """
 
 from __future__ import annotations
@@ -76,7 +65,7 @@ Ends = tuple[re.Pattern[str], re.Pattern[str]]
 
 
 def _tagged(tag: str, opening: str, closing: str) -> Ends:
-    """How a tagged answer begins and ends, its brackets included."""
+    """Return the patterns of a tagged answer's beginning and end, brackets included."""
     return re.compile(rf"<{tag}>\s*{opening}", re.IGNORECASE), re.compile(rf"{closing}\s*</{tag}>", re.IGNORECASE)
 
 
@@ -184,7 +173,7 @@ _NAMED = re.compile(
 _NOUN = re.compile(r"\b(?:completion|patch|piece|candidate|image|picture|match|fit)\b", re.I)
 _WORDS, _ENDS = re.compile(r"[a-z']+"), re.compile(r"[\n};.]")
 _REACH, _NEAR = 100, 4
-"""How many characters, and of their words how many, may deny what follows."""
+"""Number of characters, and of their last words, that may deny what follows."""
 _MOVES_TAG = re.compile(r"<answer[_\s]?json>", re.I)
 _LIST = re.compile(r"\[[^\[\]]*\]")
 
@@ -239,7 +228,7 @@ def _committed(text: str) -> int | None:
 
 
 def strict_moves(response: str) -> list[str] | None:
-    """What the last tag holds, closed or not; without any, a list of moves that the reply ends with."""
+    """Return the content of the last tag, closed or not; without any, a list of moves that ends the reply."""
     text = without_thinking(unwrap(response))
     tags = list(_MOVES_TAG.finditer(text))
     if tags:
@@ -254,7 +243,7 @@ def strict_moves(response: str) -> list[str] | None:
 
 
 def _denied(text: str, end: int) -> bool:
-    """Whether the words that lead to an answer deny or doubt it, or name it beside another."""
+    """Return whether the words before an answer deny or doubt it, or offer another."""
     words = _WORDS.findall(_ENDS.split(text[max(0, end - _REACH) : end])[-1].casefold())[-_NEAR:]
     return any(is_negator(word) or word in HEDGE or word == "or" for word in words)
 
@@ -274,7 +263,7 @@ FOLLOWS = "follows_corrupt"
 
 
 def shown(episode: Episode) -> list[Picture]:
-    """What the model saw in place of its drawings."""
+    """Return the images that the model saw in place of its drawings."""
     return [part.picture for turn in episode.turns if turn.act == "draw" for part in turn.added if part.picture]
 
 
@@ -320,14 +309,14 @@ def moves_scores(world: str, answer: Sequence[str] | None, truth: Sequence[str] 
 
 
 def with_truth(
-    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any]
+    values: dict[str, float | None], truth: Sequence[str] | None, notes: dict[str, Any], *free: str
 ) -> dict[str, float | None]:
-    """Without a ground truth there is nothing to be right or wrong about; what drawings show by themselves stays."""
+    """Drop the scores that need a ground truth if there is none. Those of drawings only, and `free`, stay."""
     if truth is not None:
         return values
     notes["no_truth"] = True
-    alone = ("_img_legal", "_parse_frame_success", "_parse_all_ok", "maze_solved")
-    return {name: value if name.endswith(alone) else None for name, value in values.items()}
+    free = ("_img_legal", "_parse_frame_success", "_parse_all_ok", *free)
+    return {name: value if name.endswith(free) else None for name, value in values.items()}
 
 
 def aligned(found: Scores, metric: str, said: Sequence[State], drawn: Sequence[State | None]) -> Scores:

@@ -1,4 +1,4 @@
-"""What a player finds in a context, and how worlds are played that are solved move by move.
+"""Scripted players: the puzzle that a context shows, and replies for worlds that are solved move by move.
 
 Everything here comes from the texts and pixels of the context. A player has no other source.
 """
@@ -27,7 +27,7 @@ _MOVE = re.compile(r"\b(up|down|left|right)\b", re.IGNORECASE)
 
 
 def wanted(context: Context) -> Wanted:
-    """What the last text asks for."""
+    """Return the kind of reply that the last text requests."""
     last = context.texts[-1] if context.texts else ""
     if re.search(r"\bplann?ing for step\b", last):
         return "plan"
@@ -54,7 +54,7 @@ def tagged_choice(choice: int, why: str) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A puzzle as it stands in the context: the newest problem's pictures, and what came after them."""
+    """A puzzle in a context: the newest problem's images, and the parts after them."""
 
     initial: Picture
     goal: Picture | None
@@ -109,7 +109,7 @@ class StepByStep(ABC, Play, Generic[State]):
     """
 
     unpictured = "I cannot picture the next state."
-    """What the sketcher says when it should put a state into words that it has not drawn."""
+    """The sketcher's description of a state that it has not drawn."""
 
     @abstractmethod
     def begin(self, shown: Shown) -> State | None:
@@ -155,8 +155,7 @@ class StepByStep(ABC, Play, Generic[State]):
         return [] if wrong is None else [*frames, self.render(wrong)]
 
     def astray(self, state: State, move: str, before: str, rng: Random) -> State | None:
-        """Where another move leads than `move`; back only where there is no other way, None where there is not even
-        that."""
+        """Return where a move other than `move` leads; back only if there is no other, None if there is none."""
         ends = {other: self.after(state, other) for other in MOVES if other != move}
         wrong = {other: end for other, end in ends.items() if end != state}
         onward = [end for other, end in wrong.items() if other != _BACK.get(before)]
@@ -243,7 +242,7 @@ class StepByStep(ABC, Play, Generic[State]):
         return state
 
     def _followed(self, first: State, shown: Shown) -> tuple[list[str], State]:
-        """How far the drawings show what was planned, and where that leads.
+        """Return the planned moves that the drawings show, and where they lead.
 
         The first one that shows anything else (a slip of the hand, white paper, another puzzle) ends it: a page that
         does not fit is not trusted, nor are those behind it.

@@ -1,27 +1,20 @@
 """Uni-MMMU (https://arxiv.org/abs/2510.13759): puzzles, code, geometry and science, each with drawings.
 
-One published maze or sliding puzzle, from whichever file it came.
+Here is what its parts share: files of the extracted `data.tar` of Vchitect/Uni-MMMU-Eval
+(docs/benchmarks/uni-mmmu.md, "The extracted folder"), the published questions to the judges, and two parsers of
+their replies.
 
-Labels and moves as the published files have them: numbers, texts, JSON texts or lists. Anything else is an error
-that names the row.
-
-The extracted `data.tar` of Vchitect/Uni-MMMU-Eval (docs/benchmarks/uni-mmmu.md, "The extracted folder").
-
-The published questions to the judges, and two readings of what they reply.
-
-`strict`: the first JSON object outside the thinking; a label is 0 or 1 as it is written; anything else is no verdict,
-and the judge is asked again by the next start. `official`: the published program's, accidents included
-(docs/benchmarks/uni-mmmu.md, "Accidents of the official evaluator"): the object is looked for from the first brace
-on, also in a thought, and a reply without one is a verdict of 0.
+`strict`: the first JSON object outside the thinking; a label is 0 or 1 as it is written. Anything else is not a
+verdict, and the next invocation asks the judge again. `official`: the published program's parser, accidents included
+(docs/benchmarks/uni-mmmu.md, "Accidents of the official evaluator"). It searches the object from the first brace on,
+also in a thought, and takes a reply without one as a verdict of 0.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -30,9 +23,7 @@ from sketchmark.episode import Grading, Scores
 from sketchmark.episode.model import Options
 from sketchmark.episode.sample import Content
 from sketchmark.errors import BadInput, DataMissing
-from sketchmark.files.tables import Row, inside
-from sketchmark.media import Picture
-from sketchmark.worlds.boards import MOVES
+from sketchmark.files.tables import inside
 
 ALIASES = {
     "mazes": "sketchmark.benchmarks.uni_mmmu.puzzles:mazes",
@@ -54,98 +45,6 @@ ALIASES = {
 """The names by which task files and run folders know this code. They never change; where the code is, may."""
 
 
-@dataclass(frozen=True)
-class Puzzle:
-    """`moves` is None where the file gives no ground truth; `frames` loads the step frames where there are any."""
-
-    id: str
-    picture: Picture
-    moves: list[str] | None
-    rows: int
-    cols: int
-    frames: Callable[[], list[Picture]] | None = None
-    frame_count: int | None = None
-
-    @property
-    def steps(self) -> int | None:
-        return self.frame_count if self.moves is None else len(self.moves)
-
-
-def label_of(value: object, where: str) -> int:
-    """0 or 1, from `0`, `"0"`, `"[0]"` or `[0]`."""
-    found = _parsed(value)
-    if isinstance(found, (list, tuple)) and len(found) == 1:
-        found = _parsed(found[0])
-    if isinstance(found, bool) or found not in (0, 1):
-        raise BadInput(f"{where}: the label is {value!r}", "0 or 1")
-    return int(found)
-
-
-def moves_of(value: object, where: str) -> list[str] | None:
-    """Move words from a list, a JSON list or plain words; None where the file gives no ground truth at all."""
-    if value is None or value == "":
-        return None
-    found = _parsed(value)
-    if isinstance(found, str):
-        found = re.findall(r"[^\s,;]+", found)
-    if not isinstance(found, (list, tuple)) or not all(isinstance(move, str) for move in found):
-        raise BadInput(f"{where}: the moves are {value!r}", "a list of up, down, left and right")
-    moves = [move.strip().lower() for move in found]
-    if unknown := [move for move in moves if move not in MOVES]:
-        raise BadInput(f"{where}: {unknown[0]!r} is no move", "up, down, left and right")
-    return moves
-
-
-def _parsed(value: object) -> Any:
-    """A text that holds JSON, opened; twice where a JSON text holds JSON again."""
-    for _ in range(2):
-        if not isinstance(value, str):
-            break
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            break
-    return value
-
-
-_STEPS = re.compile(r"(?P<kind>maze|demo)_(?P<rows>\d+)x(?P<cols>\d+)_(?P<id>\d+)_steps")
-_JIGSAW = "jigsaw_dataset_2x2ref"
-_SUMMARY = "summary_steps_le_8.json"
-
-
-def read_puzzles(data: Path | None, kind: str, example: str = "") -> Iterator[Puzzle] | None:
-    """The puzzles of `maze` or `sliding` in this layout, by number; None if `data` is not such a folder.
-
-    Where a summary lists the puzzles of the benchmark, others that lie beside them are left out, but for `example`.
-    """
-    prefix = {"maze": "maze", "sliding": "demo"}[kind]
-    folder = find(data, kind, lambda place: any(place.glob(f"{prefix}_*_steps")))
-    if folder is None:
-        return None
-    matches = (_STEPS.fullmatch(entry.name) for entry in sorted(folder.glob(f"{prefix}_*_steps")))
-    listed = _listed(folder / _SUMMARY)
-    chosen = (
-        match for match in matches if match and (listed is None or match[0] in listed or match["id"] == example)
-    )
-    return (_puzzle(folder, match) for match in chosen)
-
-
-def _listed(summary: Path) -> set[str] | None:
-    if not summary.exists():
-        return None
-    body = read_json(summary)
-    items = body.get("items") if isinstance(body, dict) else None
-    if not isinstance(items, list) or not all(isinstance(item, dict) and item.get("steps_dir") for item in items):
-        raise BadInput(f"{summary} has no list of items, each with its steps_dir")
-    return {PurePosixPath(str(item["steps_dir"]).replace("\\", "/")).name for item in items}
-
-
-def jigsaws(data: Path | None) -> Iterator[Row] | None:
-    """The items of metadata.json as rows with the parquet's names, and `completions`: the right and the wrong one."""
-    folder = find(data, _JIGSAW, lambda place: (place / "metadata.json").is_file())
-    return _jigsaw_rows(folder) if folder else None
-
-
 def find(data: Path | None, name: str, fits: Callable[[Path], bool]) -> Path | None:
     """The folder `name` of the extracted data.tar: `data` itself, or in it, or in its `data`."""
     if data is None or not data.is_dir():
@@ -154,51 +53,8 @@ def find(data: Path | None, name: str, fits: Callable[[Path], bool]) -> Path | N
     return next((place for place in places if place.is_dir() and fits(place)), None)
 
 
-def _puzzle(folder: Path, match: re.Match[str]) -> Puzzle:
-    """Frame 0 is the input, then comes one frame a move. Without its JSON file a puzzle still has its length."""
-    kind, rows, cols, number = match["kind"], match["rows"], match["cols"], match["id"]
-    first, *later = sorted((folder / match[0]).glob(f"{kind}_step_*.png")) or [
-        folder / match[0] / f"{kind}_step_0000"
-    ]
-    words = "steps_words" if kind == "demo" else "steps"
-    file = folder / f"{kind}_{rows}x{cols}_{words}_{number}.json"
-    moves = None
-    if file.exists():
-        body = read_json(file)
-        names = ("steps_words",) if kind == "demo" else ("steps_long", "steps")
-        given = next((body[name] for name in names if body.get(name)), None) if isinstance(body, dict) else body
-        moves = moves_of(given, str(file))
-    if moves is not None and len(moves) != len(later):
-        raise BadInput(f"{folder / match[0]} holds {len(later)} step frames for {len(moves)} moves")
-    return Puzzle(number, Picture.from_file(first), moves, int(rows), int(cols), partial(_load, later), len(later))
-
-
-def _load(files: list[Path]) -> list[Picture]:
-    return [Picture.from_file(file) for file in files]
-
-
-def _jigsaw_rows(folder: Path) -> Iterator[Row]:
-    file = folder / "metadata.json"
-    items = read_json(file)
-    items = items.get("items") if isinstance(items, dict) else items
-    if not isinstance(items, list):
-        raise BadInput(f"{file} has no list of items")
-    for number, item in enumerate(items):
-        where = f"{file}, item {number}"
-        try:
-            first, second = item["candidate_paths"]
-            names = (item["ref_panel"]["ref_image_path"], first, second)
-            completions = (item["gt_completed_2x2_path"], item["gt_wrong_2x2_path"])
-            row = {"id": item.get("id", f"{number:05d}"), "label": item["label"]}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"{where}: {type(error).__name__}: {error}") from error
-        pictures = [Picture.from_file(path_in(folder, name, where)) for name in names]
-        row |= dict(zip(("ref_image", "cand0_image", "cand1_image"), pictures, strict=True))
-        yield {**row, "completions": partial(_load, [path_in(folder, name, where) for name in completions])}
-
-
 def path_in(folder: Path, name: object, where: str) -> Path:
-    """A path that metadata.json names, inside the data folder. The published paths begin wherever their maker stood
+    """A path that metadata.json names, inside the data folder. The published paths begin in their maker's folder
     (`data/jigsaw_dataset_2x2ref/images/…`), so leading folders are dropped until the file is there."""
     parts = PurePosixPath(str(name).replace("\\", "/")).parts
     if ".." in parts:
@@ -218,7 +74,7 @@ def read_json(file: Path) -> Any:
 
 
 def missing(data: Path | None, hub: str, file: str) -> DataMissing:
-    """For the sets that exist in this layout alone."""
+    """Return the error for datasets that exist only in this layout."""
     found = f"{data} holds no {file}" if data else f"there is no data for {hub} here"
     return DataMissing(found, f"extract data.tar of {hub} and give --data FOLDER, or set SKETCHMARK_DATA=FOLDER")
 

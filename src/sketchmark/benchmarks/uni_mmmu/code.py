@@ -1,16 +1,9 @@
-"""SVG sources to be rendered in the head: `svg/metadata.json` of the extracted data.tar
-(docs/benchmarks/uni-mmmu.md, "Code").
+"""Uni-MMMU code: SVG sources to render mentally, described in text and drawn (docs/benchmarks/uni-mmmu.md, "Code").
 
-How well a drawing fits the true rendering, pixel by pixel: exact, without weights, without a judge.
-
-Each pixel gets the nearest of the eight colours that the task's drawings are made of, or the ground. The drawing is
-brought to the reference's size first. What a person would forgive (a shift by a few pixels, thin lines) costs points
-here, so these scores stand beside the judge's, not in their place.
-
-Uni-MMMU code: SVG rendered in the head, told in words and drawn (docs/benchmarks/uni-mmmu.md, "Code").
-
-The published scores are a judge's, who sees the true rendering. Beside them stand ours, by pixels and without a judge
-(`code_pixels`).
+The data is `svg/metadata.json` of the extracted data.tar. The published scores are a judge's, which sees the
+ground-truth rendering. We add `code_pixels`, without weights or a judge: each pixel gets the nearest of the eight
+colours of the task's drawings, or the ground. The drawing is resized to the reference first. Small shifts and thin
+lines, which a person would forgive, cost points here, so these scores do not replace the judge's.
 """
 
 from __future__ import annotations
@@ -28,7 +21,7 @@ from numpy.typing import NDArray
 
 from sketchmark.answers.judge import first_json_object
 from sketchmark.answers.reply import without_thinking
-from sketchmark.benchmarks import uni_mmmu as folder
+from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import (
     OFFICIAL,
     asked,
@@ -50,11 +43,11 @@ _MOST_BYTES = 1_000_000
 
 def sources(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
     """The model gets the text of the SVG file. `reference`, which no prompt shows, is the true rendering: the PNG
-    beside it where there is one, else what our renderer makes of it."""
-    place = folder.find(data, "svg", lambda place: (place / _FILE).is_file())
+    next to it if there is one, else our renderer's output."""
+    place = uni_mmmu.find(data, "svg", lambda place: (place / _FILE).is_file())
     if place is None:
-        raise folder.missing(data, origin["hub"], f"svg/{_FILE}")
-    body = folder.read_json(place / _FILE)
+        raise uni_mmmu.missing(data, origin["hub"], f"svg/{_FILE}")
+    body = uni_mmmu.read_json(place / _FILE)
     items = body.get("samples") if isinstance(body, dict) else None
     if not isinstance(items, list):
         raise BadInput(f"{place / _FILE} has no list of samples")
@@ -66,7 +59,7 @@ def _sample(place: Path, number: int, item: Any) -> Sample:
     where = f"{place / _FILE}, sample {number - 1}"
     if not isinstance(item, dict) or not item.get("svg"):
         raise BadInput(f"{where} has no svg", "each sample has id, difficulty, svg and png")
-    text = _source(folder.path_in(place, item["svg"], where))
+    text = _source(uni_mmmu.path_in(place, item["svg"], where))
     reference = _load_reference(place, item, text, where)
     return Sample(
         id=f"case_{number:02d}_{item.get('id', '')}",
@@ -89,9 +82,9 @@ def _source(path: Path) -> str:
 
 
 def _load_reference(place: Path, item: Any, text: str, where: str) -> Picture | None:
-    """None where there is neither: the item is played, and what needs the truth is not scored."""
+    """Return None if there is neither: the sample is run, and scores that need the ground truth are not given."""
     try:
-        if item.get("png") and (png := folder.path_in(place, item["png"], where)):
+        if item.get("png") and (png := uni_mmmu.path_in(place, item["png"], where)):
             return Picture.from_file(png)
     except BadInput as error:
         _log.warning("%s: its SVG is rendered instead", error)
@@ -104,7 +97,7 @@ def _load_reference(place: Path, item: Any, text: str, where: str) -> Picture | 
 
 PALETTE = ("#E74C3C", "#3498DB", "#2ECC71", "#F1C40F", "#9B59B6", "#34495E", "#1ABC9C", "#E67E22")
 RIGHT = 0.9
-"""From this share on a drawing counts as right where the answer is held against the drawing."""
+"""Least proportion for a drawing to count as right when the answer is compared with it."""
 
 _GROUND = len(PALETTE)
 _MOST_SIDE = 1024
@@ -117,7 +110,7 @@ Labels = NDArray[np.int8]
 @dataclass(frozen=True)
 class Fit:
     """`iou`: mean over the reference's colours of intersection over union, the ground left out. `shape`: the same of
-    all that is drawn, whatever its colour. `colour`: of what is drawn in both, the share in the same colour."""
+    everything drawn in any colour. `colour`: the proportion of pixels drawn in both that have the same colour."""
 
     iou: float
     shape: float
@@ -177,8 +170,11 @@ def _labels(pixels: NDArray[np.int16], palette: NDArray[np.int16]) -> Labels:
 
 
 def _is_there(colour: int, labels: Labels, pixels: NDArray[np.int16], palette: NDArray[np.int16]) -> bool:
-    """Whether the reference was drawn in this colour. The blend at the edge of a red shape is nearest to orange: it
-    takes a pixel that surely has the colour, or nine in a square that are nearest to it."""
+    """Return whether the reference was drawn in this colour.
+
+    The blend at the edge of a red shape is nearest to orange: it takes a pixel that surely has the colour, or nine in
+    a square that are nearest to it.
+    """
     mask: NDArray[Any] = labels == colour
     if not mask.any():
         return False
@@ -205,7 +201,7 @@ Marks = tuple[float, float, bool]
 
 
 async def text(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """`code_text_acc`: the summary tells what the true rendering shows. Without its tags there is none."""
+    """Score `code_text_acc`: the summary describes the ground-truth rendering. Without its tags there is none."""
     said = episode.says[0] if episode.says else ""
     summary = _summary(said if grading.scoring == OFFICIAL else without_thinking(said))
     reference = _reference(sample)
@@ -254,14 +250,14 @@ def pixels(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def _summary(said: str) -> str:
-    """What stands between the first opening tag and the first closing one behind it."""
+    """Return the text between the first opening tag and the first closing one after it."""
     opening = _OPENING.search(said)
     closing = _CLOSING.search(said, opening.end()) if opening else None
     return said[opening.end() : closing.start()].strip() if opening and closing else ""
 
 
 def _strict_marks(reply: str) -> Marks | None:
-    """Whole numbers from 0 to 5, also as texts; anything else is no verdict."""
+    """Whole numbers from 0 to 5, also as texts; anything else is not a verdict."""
     found = first_json_object(reply) or {}
     points = [str(found.get(name)).strip() for name in ("shape_color_accuracy", "position_accuracy")]
     if not all(re.fullmatch(r"[0-5](?:\.0)?", one) for one in points):

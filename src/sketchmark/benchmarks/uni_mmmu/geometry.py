@@ -1,13 +1,10 @@
-"""Numbers as geometry writes them: `3\\sqrt{3}/2`, `2√5 cm`, `30°`, `\\frac{5\\pi}{3}`, `x = 12`.
+r"""Uni-MMMU geometry: solutions and auxiliary lines by the published judges' questions, calculated numbers by rule.
 
-Geometry problems: rows of the hub's data set, or `math_data/filtered.json` of the extracted folder
-(docs/benchmarks/uni-mmmu.md, "Geometry").
-
-Uni-MMMU geometry: solutions and auxiliary lines by the published judges' questions, calculated numbers by rule.
-
-The original asks Qwen3-32B about the text and Qwen2.5-VL-72B about the overlay; here the judge is any model. `strict`
-scores what was not delivered as wrong; `official` leaves out, as the published program does, items that were not
-produced (docs/benchmarks/uni-mmmu.md, "Geometry").
+The problems are rows of the hub's dataset, or `math_data/filtered.json` of the extracted folder
+(docs/benchmarks/uni-mmmu.md, "Geometry"). The original asks Qwen3-32B about the text and Qwen2.5-VL-72B about the
+overlay; here the judge is any model. `strict` scores a missing part as wrong, and `official` leaves out unproduced
+items, as the published program does. Numbers are parsed as geometry writes them: `3\sqrt{3}/2`, `2√5 cm`, `30°`,
+`\frac{5\pi}{3}`, `x = 12`.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from typing import Any
 
 from sketchmark.answers.numbers import read_number
 from sketchmark.answers.reply import without_thinking
-from sketchmark.benchmarks import uni_mmmu as folder
+from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored, whole_number_one
 from sketchmark.benchmarks.uni_mmmu.puzzles import column, named
 from sketchmark.episode import Episode, Grading, Scores
@@ -169,7 +166,7 @@ def problems(
     origin: Mapping[str, str],
     limit: int | None = None,
 ) -> Iterator[Sample]:
-    """`lines` are the auxiliary lines in words; the true overlay, where there is one, is the only frame."""
+    """Yield samples. `lines` describes the auxiliary lines; the ground-truth overlay, if any, is the only frame."""
     found = _filtered(data)
     if found is not None:
         yield from found
@@ -189,10 +186,10 @@ def problems(
 def _filtered(data: Path | None) -> Iterator[Sample] | None:
     """The items of filtered.json, which is an object of objects; None if `data` is neither that nor its folder."""
     if data is not None and data.is_file() and data.suffix == ".json":
-        body = folder.read_json(data)
+        body = uni_mmmu.read_json(data)
         return _items(data, body) if isinstance(body, dict) else None
-    place = folder.find(data, "math_data", lambda place: (place / _FILE).is_file())
-    return _items(place / _FILE, folder.read_json(place / _FILE)) if place else None
+    place = uni_mmmu.find(data, "math_data", lambda place: (place / _FILE).is_file())
+    return _items(place / _FILE, uni_mmmu.read_json(place / _FILE)) if place else None
 
 
 def _items(file: Path, body: Any) -> Iterator[Sample]:
@@ -209,9 +206,9 @@ def _items(file: Path, body: Any) -> Iterator[Sample]:
             yield _problem(
                 f"{_safe(big)}__{_safe(small)}",
                 item,
-                Picture.from_file(folder.path_in(file.parent, item["original_image"], where)),
+                Picture.from_file(uni_mmmu.path_in(file.parent, item["original_image"], where)),
                 str(item.get("problem_text_en") or item.get("problem_text") or "(no problem text)"),
-                Picture.from_file(folder.path_in(file.parent, drawn, where)) if drawn else None,
+                Picture.from_file(uni_mmmu.path_in(file.parent, drawn, where)) if drawn else None,
             )
 
 
@@ -236,7 +233,7 @@ def _problem(name: str, row: Mapping[str, Any], diagram: Picture, question: str,
 
 
 def _kind(said: str, answer: str) -> str:
-    """As the published sampler tells them apart; a row that does not say is a calculation if it has a number."""
+    """Return the kind as the published sampler does; a row that does not say is a calculation if it has a number."""
     if said:
         return CALCULATION if said.lower().startswith("calc") else PROVING
     return CALCULATION if quantity(answer) is not None else PROVING

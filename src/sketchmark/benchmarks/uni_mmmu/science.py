@@ -1,9 +1,8 @@
-"""Uni-MMMU science: what becomes of a scene, in words and in a picture, by the published judge's questions
-(docs/benchmarks/uni-mmmu.md, "Science"). By rule there is only the form: one block of at most 120 words.
+"""Uni-MMMU science: the outcome of a scene as text and as an image, by the published judge's questions.
 
-Science scenes: `science/dim_all.json` of the extracted data.tar (docs/benchmarks/uni-mmmu.md, "Science").
-
-The protocol of Uni-MMMU's science and code: an answer, then its drawing.
+The scenes are `science/dim_all.json` of the extracted data.tar (docs/benchmarks/uni-mmmu.md, "Science"). Only the
+form is scored by rule: one block of at most 120 words. The protocol, an answer and then its drawing, also serves
+code.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.answers.reply import without_thinking
-from sketchmark.benchmarks import uni_mmmu as folder
+from sketchmark.benchmarks import uni_mmmu
 from sketchmark.benchmarks.uni_mmmu import OFFICIAL, labels, no_truth, published, unscored
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.desk import Desk
@@ -82,12 +81,12 @@ def _said(episode: Episode, grading: Grading) -> str:
 
 
 def _first(episode: Episode) -> str:
-    """The text comes before the drawing, so that it stands even where the drawing failed."""
+    """Score the text. It precedes the drawing, so it counts even if the drawing failed."""
     return episode.says[0] if episode.says else ""
 
 
 def _compared(sample: Sample, grading: Grading) -> tuple[str, str, Picture | None]:
-    """Condition, true final state and initial picture: of this sample, and for `official` of the one that the
+    """Return condition, ground-truth final state and initial image of this sample; for `official` of the one that the
     published scorer takes for it (accident 4)."""
     own: Mapping[str, Any] = {"condition": sample.fields["condition"], "final_state": sample.target["final_state"]}
     shifted = sample.target.get("compared") if grading.scoring == OFFICIAL else None
@@ -115,14 +114,14 @@ class _Scene:
 
 
 def scenes(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterator[Sample]:
-    """Samples without a picture or a condition are not played, and the others are numbered without them.
+    """Yield samples. Those without an image or a condition are left out and not numbered.
 
     The published scorer numbers all of them, so that behind a gap each drawing is judged against the truth of another
     sample (accident 4). `official` does the same: what it compares with is in the target where it differs.
     """
-    place = folder.find(data, "science", lambda place: (place / _FILE).is_file())
+    place = uni_mmmu.find(data, "science", lambda place: (place / _FILE).is_file())
     if place is None:
-        raise folder.missing(data, origin["hub"], f"science/{_FILE}")
+        raise uni_mmmu.missing(data, origin["hub"], f"science/{_FILE}")
     found = list(_read(place / _FILE))
     for number, scene in enumerate(scene for scene in found if scene.whole):
         compared = found[number]
@@ -142,11 +141,11 @@ def scenes(*, seed: int, data: Path | None, origin: Mapping[str, str]) -> Iterat
 
 
 def _picture(place: Path, scene: _Scene) -> Picture:
-    return Picture.from_file(folder.path_in(place, scene.picture, scene.where))
+    return Picture.from_file(uni_mmmu.path_in(place, scene.picture, scene.where))
 
 
 def _read(file: Path) -> Iterator[_Scene]:
-    blocks = folder.read_json(file)
+    blocks = uni_mmmu.read_json(file)
     if not isinstance(blocks, list):
         raise BadInput(f"{file} is not a list of blocks, each with its samples")
     for number, block in enumerate(blocks):

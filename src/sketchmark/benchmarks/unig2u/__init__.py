@@ -1,11 +1,8 @@
 """UniG2U-Bench (https://arxiv.org/abs/2603.03241): thirty subtasks, each asked directly and after a drawing.
 
-How UniG2U's programs read replies, accidents included (docs/benchmarks/unig2u.md, "The published readings").
-
-`official` uses these. None means that nothing was found: what a program then does is its scorer's business.
-
-UniG2U's overall score: its subtasks by category, weighted by how many items each has
-(docs/benchmarks/unig2u.md, "The score").
+Here are the published programs' parsers, accidents included (docs/benchmarks/unig2u.md, "The published readings"),
+for `official`. None means that nothing was found: the scorer decides what follows. The overall score weights the
+subtasks of each category by their numbers of items ("The score").
 """
 
 from __future__ import annotations
@@ -111,7 +108,7 @@ def realunify(reply: str) -> str | None:
 
 
 def relaxed(reply: str, truth: str) -> bool:
-    """ChartQA's relaxed accuracy: numbers within 5 %, anything else equal but for case."""
+    """Return ChartQA's relaxed accuracy: numbers within 5%, anything else equal except for case."""
     said, true = _number(reply.strip()), _number(truth)
     if said is not None and true:
         return abs(said - true) / abs(true) <= 0.05
@@ -150,8 +147,11 @@ def times(reply: str) -> Mapping[str, float]:
 
 
 def extracted(reply: str, letters: str = "") -> str:
-    """What PhyX and BabyVision hand to their judge: the last box, the last back-ticks, the first lone capital among
-    `letters` (none: not looked for), or the first 200 characters."""
+    """Return the text that PhyX and BabyVision hand to their judge.
+
+    It is the last box, the last back-ticks, the first single capital among `letters` (none: skipped), or the first
+    200 characters.
+    """
     text = reply.strip()
     box = _box(text)
     if box is not None:

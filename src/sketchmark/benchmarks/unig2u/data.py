@@ -1,7 +1,7 @@
-"""Rows of UniG2U-Bench's files as samples: one parquet file a task, all pictures of a question in it.
+"""Rows of UniG2U-Bench's files as samples: one parquet file per task, with all images of a question.
 
-Fields are those that the published programs read (docs/benchmarks/unig2u.md, "Rows"). A row that cannot be used is
-played by nobody and counted as `broken_row`.
+Fields are those that the published programs read (docs/benchmarks/unig2u.md, "Rows"). An unusable row is not sent to
+the model and counts as `broken_row`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEVELS = ("easy", "medium", "hard")
 
 
 def visual_puzzles(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
-    """Four options in words, or none: then they stand in the picture."""
+    """Yield samples with four options as text, or none: then they are in the image."""
 
     def build(number: int, row: Row) -> Sample:
         options = None if row.get("options") is None else checked_options(row["options"])
@@ -83,7 +83,7 @@ def hidden_in(name: str) -> tuple[str, str, str]:
     if len(shape) > 1 and shape[-1].isdigit():
         shape = shape[:-1]
     if not shape:
-        raise BadInput(f"the name {name[:80]!r} does not tell shape, scene and difficulty")
+        raise BadInput(f"the name {name[:80]!r} does not give shape, scene and difficulty")
     return "-".join(shape), parts[place - 1], parts[place].lower()
 
 
@@ -191,7 +191,7 @@ def babyvision(
 
 
 def geometry(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
-    """The problem keeps the word `<image>` that stands in it."""
+    """Yield samples. The problem keeps the word `<image>` in it."""
 
     def build(number: int, row: Row) -> Sample:
         found = row["images"]
@@ -208,7 +208,7 @@ def geometry(*, seed: int, data: Path | None, origin: Origin, limit: int | None 
 
 
 def solids(*, seed: int, data: Path | None, origin: Origin, limit: int | None = None) -> Iterator[Sample]:
-    """Where the file has the true auxiliary lines as a picture, that is what the `oracle` canvas shows."""
+    """Yield samples. If the file has an image of the ground-truth auxiliary lines, the `oracle` canvas shows it."""
 
     def build(number: int, row: Row) -> Sample:
         drawn = row.get("auxiliary_line_image")
@@ -246,7 +246,7 @@ def _name(row: Row, number: int, *columns: str) -> str:
 
 
 def _listed(prompt: str, answer: str) -> dict[str, str]:
-    """The options as the text lists them; where it does not list the right one, the letters alone."""
+    """Return the options as the text lists them; if it does not list the right one, only the letters."""
     listed = dict(options_of(prompt))
     return listed if answer in listed else dict.fromkeys(LETTERS, "")
 
@@ -261,5 +261,5 @@ def _picture(row: Row, column: str) -> Picture:
         try:
             value = base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise BadInput(f"{column} is a text that is no base64") from error
+            raise BadInput(f"{column} is a text that is not base64") from error
     return as_picture(value, column)

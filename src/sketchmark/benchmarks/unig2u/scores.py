@@ -1,28 +1,20 @@
-"""ChartQA's relaxed accuracy: numbers within 5 %, words equal.
+"""Scores of UniG2U's subtasks.
 
-`strict` reads the reply with the readers of all tasks, so that `12,000` and a sentence count; `official` takes the
-whole reply for the answer.
+`strict` uses the parsers of all tasks, so that `12,000` and a sentence count. `official` parses as UniG2U's programs
+do (`published`). VisualPuzzles has a third scoring, `lenient`: the published patterns without their accidents, and
+the strict parser if they find nothing.
 
-Scores of the subtasks that ask for an option: VisualPuzzles, RealUnify, IllusionBench and PhyX.
-
-`strict` is the reader of all tasks. `official` reads as UniG2U's programs do (`published`). VisualPuzzles has a third
-reading, `lenient`: the published patterns without their accidents, and where they find nothing, the strict reader.
-
-The subtasks that need a judge: BabyVision, Geometry3K and AuxSolidMath. Any model that reads can be the judge.
-
-The questions to the judge are the published ones, in the task files. A judge that gives no verdict fails and is asked
-again; the published programs count that as a wrong answer. Without a judge nothing is scored.
-
-VSP: a route on a street map, and when a car and a person reach the goal.
-
-`strict` reads the last answer that a reply gives, in Markdown too; `official` is the published program's reading. The
-published tolerance of one second is as large as the answers: `collision_exact` is ours, and the baselines show what
-one and the same answer to every map would score (docs/benchmarks/unig2u.md, "A constant answer").
-
-What UniG2U's port makes of Uni-MMMU's answers, beside the scores of Uni-MMMU itself.
-
-The port reads leniently, and turns the moves of a sliding puzzle round in the truth before it compares
-(docs/benchmarks/unig2u.md, "Uni-MMMU in UniG2U"). These scores go into the overall by `official` alone.
+- VisualPuzzles, RealUnify, IllusionBench and PhyX ask for an option.
+- ChartQA has relaxed accuracy: numbers within 5%, words equal.
+- BabyVision, Geometry3K and AuxSolidMath need a judge, any model that reads. Its questions are the published ones,
+  in the task files. A judge without a verdict fails and is asked again; the published programs count that as a wrong
+  answer. Without a judge nothing is scored.
+- VSP asks for a route on a street map, and for when a car and a person reach the goal. `strict` takes the last
+  answer of a reply, in Markdown too. The published tolerance of one second is as large as the answers:
+  `collision_exact` is ours, and the baselines show the score of one constant answer (docs/benchmarks/unig2u.md, "A
+  constant answer").
+- UniG2U's port of Uni-MMMU parses leniently and reverses the ground-truth moves of a sliding puzzle before it
+  compares ("Uni-MMMU in UniG2U"). These scores enter the overall score only by `official`.
 """
 
 from __future__ import annotations
@@ -75,7 +67,7 @@ def _strict(truth: str, reply: str, question: str) -> tuple[bool, Any]:
 
 
 def _close(said: float, true: float, percent: int) -> bool:
-    """`0.25` and `25` both say 25 %: where one side alone has the sign, a hundredth or a hundredfold may be meant."""
+    """`0.25` and `25` both mean 25%: if only one side has the sign, a hundredth or a hundredfold may be meant."""
     meant = (said, said / 100.0**percent) if percent else (said,)
     return any(abs(one - true) <= _CLOSE * abs(true) for one in meant)
 
@@ -122,15 +114,17 @@ def illusions(sample: Sample, episode: Episode, grading: Grading, *, score: str)
 
 
 def _named(reply: str, options: Sequence[str]) -> str | None:
-    """The one option that a reply commits to in words. There are more options than letters, so each has a sign that
-    no reply can name it by."""
+    """Return the one option that a reply commits to by name.
+
+    There are more options than letters, so each has a sign that no reply can contain.
+    """
     signs = {chr(_FIRST_SIGN + place): _JOINED.sub(" ", option) for place, option in enumerate(options)}
     verdict = Reader("".join(signs), Words(signs)).read(said(_JOINED.sub(" ", reply)))
     return options[ord(min(verdict.letters)) - _FIRST_SIGN] if verdict.letters else None
 
 
 def labels(sample: Sample) -> Sequence[str]:
-    """What a guesser may say of a picture: there are more options than letters."""
+    """Return the replies of a guesser about an image: there are more options than letters."""
     options: Sequence[str] = sample.target["options"]
     return options
 
@@ -170,7 +164,7 @@ _UNSCORED = {"unscored": "these answers are scored by a judge: add --judge MODEL
 
 
 async def babyvision(sample: Sample, episode: Episode, grading: Grading, *, judge: str) -> Scores:
-    """Options go by letter. Of other answers those that are equal but for blanks need no judge."""
+    """Score options by letter. Other answers need no judge if they are equal except for blanks."""
     if grading.judge is None:
         return Scores({"accuracy": None}, _UNSCORED)
     truth, options = str(sample.target["answer"]), sample.target.get("options")
@@ -240,7 +234,7 @@ TOLERANCE = 1.0
 
 
 def pairs_of_seconds(sample: Sample) -> Sequence[str]:
-    """What a guesser may reply about a collision: the prompt's own example first, then all pairs up to eight."""
+    """Return the replies of a guesser about a collision: the prompt's example, then all pairs up to eight."""
     example = (2, 2)
     pairs = [example, *((car, person) for car in range(1, 9) for person in range(1, 9) if (car, person) != example)]
     return [f"Car: {car}.0\nPerson: {person}.0" for car, person in pairs]
@@ -280,7 +274,7 @@ def collision(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 def _times(reply: str) -> dict[str, float]:
-    """The last time that is given for each, by the reader of numbers: of `3 / 0.5 = 6.0` it is 6."""
+    """Return the last time given for each, by the parser of numbers: `3 / 0.5 = 6.0` gives 6."""
     found = {}
     for who, rest in _SAYS.findall(_MARKS.sub("", without_thinking(reply))):
         seconds = read_number(rest).value

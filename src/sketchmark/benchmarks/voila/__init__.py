@@ -1,10 +1,7 @@
-"""VOILA: visual analogies, answered in four steps.
+"""VOILA: visual analogies, answered in four steps. Its data, rows and protocol.
 
-The rows of a VOILA file, for whoever plays or scores them: whole, or refused with their place.
-
-VOILA's questions as samples: generated with built-in pictures, or the published sets.
-
-VOILA's protocol of four steps.
+Samples are generated with built-in images, or come from the published datasets. A row is used whole or refused with
+its position.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ ALIASES = {
 
 
 def read_rows(table: Path) -> Iterator[tuple[str, QuestionRow]]:
-    """Each with its place in words, which counts from 1 as `voila check` does."""
+    """Yield each row with its position as text, counted from 1 as `voila check` does."""
     _, rows = read_table(table)
     for number, fields in enumerate(rows, 1):
         where = f"{table}, row {number}"
@@ -93,7 +90,7 @@ def _painted(
 def published(
     *, seed: int, data: Path | None, distraction: bool, input: str, limit: int | None = None
 ) -> Iterator[Sample]:
-    """The released CSV with the folder of pictures beside it, or the data set on the hub."""
+    """Yield samples of the released CSV with the folder of images next to it, or of the dataset on the hub."""
     _check_input(input)
     kind = "wd" if distraction else "nd"
     if data is not None:
@@ -103,7 +100,7 @@ def published(
 
 
 def _from_folder(data: Path, kind: str, input: str) -> Iterator[Sample]:
-    """`data` is the CSV, or a folder that holds it; pictures are looked for in Test_Images, images, or beside it."""
+    """Find the CSV: `data` itself, or a file in that folder. Images are in Test_Images, images, or next to it."""
     table = data if data.is_file() else _csv_in(data, kind)
     folders = [table.parent / name for name in ("Test_Images", "images", "Train_Images", "")]
     for number, (where, row) in enumerate(read_rows(table)):
@@ -111,7 +108,7 @@ def _from_folder(data: Path, kind: str, input: str) -> Iterator[Sample]:
         if kind == "nd" and None in question.answer:
             raise BadInput(
                 f"{where}: a question with distraction, and VOILA-ND has none",
-                "play it as VOILA-WD: the task voila_wd, or --distraction yes",
+                "run it as VOILA-WD: the task voila_wd, or --distraction yes",
             )
         pictures = [_find(folders, name, where) for name in row[:3]]
         yield _sample(f"voila-{kind}-{number:05d}", question, pictures, kind, input, None)
@@ -142,7 +139,7 @@ def _find(folders: Sequence[Path], name: str, where: str) -> Picture:
     for folder in folders:
         if (folder / name).is_file():
             return Picture.from_file(folder / name)
-    raise BadInput(f"{where}: the picture {name!r} is missing", "put Test_Images beside the CSV")
+    raise BadInput(f"{where}: the image {name!r} is missing", "put Test_Images next to the CSV")
 
 
 def _from_hub(kind: str, input: str, limit: int | None) -> Iterator[Sample]:
@@ -172,7 +169,7 @@ def _question(descriptions: Sequence[str], rule: str, where: str) -> voila.Quest
     scenes = [voila.parse_description(text) for text in descriptions[:3]]
     if None in scenes:
         bad = descriptions[scenes.index(None)]
-        raise BadInput(f"{where}: {bad!r} is no scene of VOILA", "sketchmark voila check FILE says more")
+        raise BadInput(f"{where}: {bad!r} is not a scene of VOILA", "sketchmark voila check FILE says more")
     first, second, third = scenes[0], scenes[1], scenes[2]
     assert first and second and third
     structure = voila.structure_of(first, second, third)

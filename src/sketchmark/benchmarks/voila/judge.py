@@ -1,16 +1,16 @@
-"""VOILA's judge: the published prompts and schemas to the letter, and a reading of verdicts that never guesses.
+"""Scores of VOILA by a judge: the published prompts and schemas to the letter, and a parser of verdicts that never
+guesses.
 
 The facts: docs/benchmarks/voila.md, "The judge's requests". The published scorer re-uses the previous question's
-verdict when one is empty and lets failed requests leave the denominator in silence. Here a verdict that is not whole
-is none: not scored, counted, and asked for again by the next start. Step 4 has no published judge: its prompt is
-ours, and its scores have names of their own.
+verdict when one is empty, and failed requests silently leave its denominator. Here an incomplete verdict is not a
+verdict: it is not scored, it is counted, and the next invocation asks again. Step 4 has no published judge: its
+prompt is ours, and its scores have separate names.
 
-VOILA by judge, inside ordinary runs: `sketchmark run --tasks voila --judge MODEL`.
-
-`voila_judge_step{1,2,3}_{number,subject,action,overall}` beside the rule's scores, under the published scoring,
-`official`, in their place as `voila_step{1,2,3}_*`; `voila_step4_judge_*` for the drawing. Where one verdict of a
-question cannot be had, none of these is given: the row counts as `judge_failed`, and the next start asks again (what
-the judge did say comes from the cache).
+In ordinary runs (`sketchmark run --tasks voila --judge MODEL`) the scores are
+`voila_judge_step{1,2,3}_{number,subject,action,overall}`, in addition to the rules' scores. Under the published
+scoring, `official`, they replace those as `voila_step{1,2,3}_*`. `voila_step4_judge_*` scores the drawing. If one
+verdict of a question is missing, none of these is given: the row counts as `judge_failed`, and the next invocation
+asks again (finished verdicts come from the cache).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ Write the output as JSON object without explanation."""
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a question, in the words of its CSV row."""
+    """The ground truth of a question, as worded in its CSV row."""
 
     combined: str
     relations: str
@@ -82,7 +82,7 @@ class Truth:
 
 
 def formatted(answer: Scene) -> str:
-    """The truth of steps 3 and 4 as the judge is told it."""
+    """Return the ground truth of steps 3 and 4 as the judge gets it."""
     return f"number = {answer.number_word} subject = {answer.subject_word} action = {answer.action_word}"
 
 
@@ -153,12 +153,12 @@ class Inquiry:
 
 
 def inquire(step: Literal[1, 2, 3], question: int, truth: Truth, said: str, distraction: bool) -> Inquiry | None:
-    """None for an answer without words: it is wrong, and nobody needs to be asked."""
+    """Return None for an answer without words: it is wrong, and no call is needed."""
     return Inquiry(step, question, prompt(step, truth, said, distraction)) if said.strip() else None
 
 
 Marks = tuple[tuple[int, int, int], ...]
-"""0 or 1 for number, subject and action: of each of three pictures in step 1, else once."""
+"""0 or 1 for number, subject and action: per image in step 1, once in the other steps."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class StepVerdict:
 
 
 def nothing_right(step: Step) -> StepVerdict:
-    """Of an answer that is empty or missing: nobody needs to be asked."""
+    """Verdict on an empty or missing answer: no call is needed."""
     return StepVerdict(((0, 0, 0),) * (len(_IMAGES) if step == 1 else 1))
 
 
@@ -237,7 +237,7 @@ def forgive_any(verdict: StepVerdict, answer: Scene) -> StepVerdict:
 
 
 async def ask(judge: Model, inquiry: Inquiry) -> StepVerdict:
-    """A live verdict, or why there is none. Raises CallFailed where the next question would fare no better."""
+    """Return a live verdict, or why there is none. Raise CallFailed if the next question would fail the same way."""
     context, options = inquiry.context(), inquiry.options()
     try:
         reply = await judge.say(context, options)
@@ -287,7 +287,7 @@ def _name(step: Step, scoring: str) -> str:
 
 
 def _inquiries(sample: Sample, episode: Episode, truth: Truth) -> dict[Step, Inquiry | None]:
-    """What there is to judge; None where the answer is empty or missing and nobody needs to be asked."""
+    """Return the request to the judge; None if the answer is empty or missing, so that no call is needed."""
     question, distraction = question_number(sample.id), sample.fields["variant"] == "wd"
     stepwise = episode.settings.get("mode") != "direct"
     says = [*episode.says, "", "", ""]

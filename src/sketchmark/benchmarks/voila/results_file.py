@@ -3,9 +3,9 @@
     {"query0": {"question": 0, "row_index": 0, "query": prompt, "generated_text": [answer]}, "query1": …, "query2": …}
 
 The published script writes `row_index` and a bare text; the published scorer reads `question` and element 0 of
-`generated_text`. Ours writes what that scorer reads, and reads both. Ours too are `query3`, step 4 with the drawing
-under `picture`, relative to the file, and `scenes`, what the question shows: answers to the rows of another CSV are
-told by them.
+`generated_text`. Ours writes the scorer's form and reads both. We add `query3`, step 4 with the drawing under
+`picture`, relative to the file, and `scenes`, the scenes of the question: they show whether answers belong to the
+rows of another CSV.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _DRAWING = "query3"
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model said in steps 1 to 3 and drew in step 4. `draws`: it was asked to, though maybe none came."""
+    """Replies of a model in steps 1 to 3 and its drawing in step 4. `draws`: it was asked to draw."""
 
     says: tuple[str, str, str] = ("", "", "")
     scenes: Any = None
-    """What the question showed, where the file says so."""
+    """The scenes of the question, if the file has them."""
     draws: bool = False
     drawing: Path | None = None
 
@@ -107,7 +107,7 @@ def pair(results: Path, table: Path) -> Paired:
         if item.answers.scenes not in (None, [list(scene) for scene in item.scenes]):
             raise BadInput(
                 f"{results} answers other questions than {table} asks: row {item.question + 1} shows something else",
-                "give the CSV that was played",
+                "give the CSV of the run",
             )
         paired.items.append(item)
         if item.question not in answers:
@@ -130,7 +130,7 @@ def _read_rows(table: Path, answers: Mapping[int, Answers]) -> Iterator[Answered
 def _scene(text: str, where: str) -> Scene:
     scene = parse_description(text)
     if scene is None:
-        raise BadInput(f"{where}: {text!r} is no scene of VOILA", "sketchmark voila check FILE says more")
+        raise BadInput(f"{where}: {text!r} is not a scene of VOILA", "sketchmark voila check FILE says more")
     return scene
 
 
@@ -167,7 +167,7 @@ def _number(query: Mapping[str, Any]) -> int | None:
 
 
 def _text(query: Mapping[str, Any]) -> str:
-    """A text, or the list whose first element the published scorer takes. Anything else is no answer."""
+    """A text, or the list whose first element the published scorer takes. Anything else is not an answer."""
     value = query.get("generated_text")
     if isinstance(value, list) and value:
         value = value[0]
@@ -175,7 +175,7 @@ def _text(query: Mapping[str, Any]) -> str:
 
 
 def _inside(folder: Path, name: object, where: str) -> Path | None:
-    """A drawing beside the results file; a file from a stranger must not make us read, or send, anything else."""
+    """Return a drawing next to the results file. An untrusted file must not make us read, or send, anything else."""
     if not isinstance(name, str) or not name:
         return None
     if "\0" in name or not (folder / name).resolve().is_relative_to(folder.resolve()):

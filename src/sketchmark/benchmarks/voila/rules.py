@@ -1,11 +1,9 @@
-"""VOILA's steps 1 to 3 read by rule: free, offline, always the same (docs/benchmarks/voila.md, "Reading by rule").
+"""Scores of VOILA by rule: free, offline, deterministic (docs/benchmarks/voila.md, "Reading by rule").
 
-What cannot be read, or can be read two ways, is None: wrong, and counted as unparsed where nothing could be read.
-Figures are not comparable with published ones, which GPT-4o judged; `agreement` is reported when both exist.
-
-VOILA by rule: steps 1 to 3 from the answers, step 4 from the drawing where the built-in reader can read it.
-
-VOILA's drawing against what the third step said, and against the truth: RA and AL without a judge.
+Steps 1 to 3 are parsed from the answers, step 4 is read from the drawing where the built-in image reader can. An
+ambiguous or unreadable value is None: wrong, and unparsed if nothing was found. Scores are not comparable with
+published ones, which GPT-4o judged; `agreement` is reported when both exist. RA and AL need no judge: the drawing is
+compared with the third step and with the ground truth.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ _HEADING = re.compile(r"\bpropert(?:y|ies)\b|:[ *_]{0,9}$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Relation:
-    """What an answer says of one property between pictures 1 and 2; None where it does not say."""
+    """Statement about one property between images 1 and 2; None if the answer does not say."""
 
     changed: bool | None
     values: tuple[int, ...] = ()
@@ -84,7 +82,7 @@ def read_step1(text: str) -> list[Scene]:
 
 
 def read_step2(text: str) -> dict[str, Relation]:
-    """What is said of each property: changed or not, the values named, and for numbers the direction.
+    """Return the statement about each property: changed or not, the values named, and for numbers the direction.
 
     Read clause by clause; a heading such as "Unchanged properties:" holds for the clauses below it that do not say.
     """
@@ -141,7 +139,7 @@ def right_step3(read: Mapping[str, int | str | None] | None, answer: Scene) -> d
 
 
 def _changed(clause: str) -> bool | None:
-    """ "Unchanged" and "does not change" are no change; a clause that says both says nothing."""
+    """ "Unchanged" and "does not change" mean the same; a clause that says both change and no change says nothing."""
     same = _SAME.search(clause) is not None
     rest = _SAME.sub(" ", clause)
     changed = _CHANGED.search(re.sub(r"\bunchanged\b", " ", rest, flags=re.IGNORECASE)) is not None
@@ -193,13 +191,11 @@ def _named(step: int, right: dict[str, float]) -> dict[str, float | None]:
 
 
 def _read_drawing(episode: Episode) -> Scene | None:
-    from sketchmark.worlds.voila import reader
-
     return reader.read(episode.drawings[-1]) if episode.drawings else None
 
 
 def _right_drawing(drawn: Scene | None, answer: Scene) -> dict[str, float]:
-    """Where the answer is `any`, no drawing can be wrong: our choice, step 4 has no published score
+    """Score the drawing. If the answer is `any`, every drawing is right: our choice, step 4 has no published score
     (docs/benchmarks/voila.md, "Scores")."""
     right = {
         name: float(drawn is not None and (due is None or getattr(drawn, name) == due))

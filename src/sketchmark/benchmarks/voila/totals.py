@@ -1,10 +1,6 @@
-"""Who gives the marks for a results file: the rules, a judge who is asked live, or a judge behind the Batch API.
-
-From verdicts to tables: percentages with intervals, per structure, and how far rule and judge agree.
-
-How far rule and judge agree in an ordinary run, from its score rows.
-
-A score summary as lines and tables to read.
+"""Totals of a VOILA results file: marks by the rules, by a live judge or by a judge behind the Batch API,
+percentages with intervals per structure, the agreement of rules and judge (in ordinary runs too), and the printed
+tables.
 """
 
 from __future__ import annotations
@@ -128,7 +124,7 @@ async def by_judge(
 async def by_batch(
     connection: Connection, items: Sequence[AnsweredQuestion], distraction: bool, sent: Path, output: Path, tell: Tell
 ) -> Marked:
-    """The steps' jobs run beside each other, as published, in files named by step.
+    """Run the steps' jobs in parallel, as published, in files named by step.
 
     One that ends badly does not end the wait for the others: what they bring is paid for too. What ended several (a
     refused key) is said once.
@@ -171,7 +167,7 @@ def _settled(step: Step, item: AnsweredQuestion, verdict: StepVerdict) -> StepVe
 
 
 def summarise(items: Sequence[AnsweredQuestion], marked: Marked) -> dict[str, Any]:
-    """By step: percentages over the questions that have a verdict; those without are counted beside."""
+    """Return percentages by step over the questions with a verdict; those without are counted separately."""
     rules = sorted({item.rule for item in items}, key=lambda rule: (len(rule), rule))
     return {
         "steps": _steps(items, marked),
@@ -203,7 +199,7 @@ def _percent(share: float | None) -> float | None:
 def judge_agreement(one: Marked, other: Marked) -> dict[str, Any]:
     """Raw agreement and Cohen's kappa on each mark that both gave; in step 1 a question has three of each.
 
-    Failed verdicts are no opinion and are left out.
+    Failed verdicts are left out.
     """
     table: dict[str, Any] = {}
     for step, verdicts in one.items():
@@ -221,7 +217,7 @@ def judge_agreement(one: Marked, other: Marked) -> dict[str, Any]:
 
 
 def agreed(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Kappa is undefined where both say the same of everything: chance alone explains that."""
+    """Kappa is undefined if both always say the same: chance explains that."""
     n = len(pairs)
     if not n:
         return {"n": 0, "raw": None, "kappa": None}
@@ -261,7 +257,7 @@ _STEPS = {"1": "1 describe", "2": "2 identify", "3": "3 apply", "4": "4 draw"}
 def parts(summary: Mapping[str, Any], *, by_rule: bool) -> Iterator[str | Table]:
     """In the order in which they are read: lines, and tables."""
     yield from _unpaired(summary)
-    yield f"{summary['questions']} questions; percent right [95 % interval]"
+    yield f"{summary['questions']} questions; percent right [95% interval]"
     for who, title in (("rule", "by rule"), ("judge", "by judge")):
         if who not in summary:
             continue

@@ -49,12 +49,12 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import UnknownName
 from sketchmark.media import Picture
 from sketchmark.models.arguments import Arguments, Value
-from sketchmark.worlds import Play, every_world
+from sketchmark.worlds import Play, Worlds, installed_worlds
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
 
-def make(name: str, **model_args: Value) -> Model:
+def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Model:
     """`player/random`, `player/solver`, `player/patient`, `player/sketcher` (takes `lookahead`, `hand_error`)
     or `player/flawed` (`draw_error`, `read_error`, `ignores`, `knows`)."""
     args = Arguments(f"player/{name}", model_args)
@@ -62,16 +62,16 @@ def make(name: str, **model_args: Value) -> Model:
     if name == "sketcher":
         lookahead, hand_error = args.whole("lookahead", 3), args.chance("hand_error", 0.02)
         args.refuse_unknown()
-        return Sketcher(seed, lookahead, hand_error)
+        return Sketcher(seed, lookahead, hand_error, worlds)
     if name == "flawed":
         chances = {field.name: args.chance(field.name, getattr(Faults, field.name)) for field in fields(Faults)}
         args.refuse_unknown()
-        return Flawed(Faults(**chances), seed)
+        return Flawed(Faults(**chances), seed, worlds)
     args.refuse_unknown()
     if name == "random":
-        return Chance(seed)
+        return Chance(seed, worlds)
     if name == "solver":
-        return Solver()
+        return Solver(worlds)
     if name == "patient":
         from sketchmark.models.players.patient import Patient
 
@@ -149,9 +149,8 @@ _ELSEWHERE = Play()
 """Outside the worlds nothing is known: players guess and scribble."""
 
 
-def play_of(context: Context) -> Play:
+def play_of(context: Context, worlds: Worlds) -> Play:
     """How the world is played whose phrases come first in the context."""
-    worlds = list(every_world())
     for text in context.texts:
         for world in worlds:
             if any(phrase in text for phrase in world.told_by):
@@ -165,9 +164,9 @@ _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 class Chance(Model):
     hears = True
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, worlds: Worlds | None = None) -> None:
         super().__init__("player/random")
-        self._seed = seed
+        self._seed, self._worlds = seed, worlds or installed_worlds()
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed}
@@ -175,7 +174,7 @@ class Chance(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := without_asking_for_code(context)) is not None:
             return coded(await self.draw(before, options), before)
-        return said(guess(context, dice(context, self._seed)))
+        return said(guess(context, dice(context, self._seed), self._worlds))
 
     async def draw(self, context: Context, options: Options) -> Reply:
         return drawn(scribble(context, dice(context, self._seed)))
@@ -187,7 +186,7 @@ def dice(context: Context, seed: int) -> Random:
     return Random(int.from_bytes(digest[:8], "big"))
 
 
-def guess(context: Context, rng: Random) -> str:
+def guess(context: Context, rng: Random, worlds: Worlds) -> str:
     """An answer of the form that is asked for, chosen at random."""
     want = wanted(context)
     if want == "plan":
@@ -196,7 +195,7 @@ def guess(context: Context, rng: Random) -> str:
         return next_move_words(rng.choice(list(MOVES)))
     if want == "describe":
         return "I cannot picture it."
-    return play_of(context).guess(context, rng) or _guess_choice(context, rng)
+    return play_of(context, worlds).guess(context, rng) or _guess_choice(context, rng)
 
 
 def _guess_choice(context: Context, rng: Random) -> str:
@@ -246,9 +245,9 @@ class Faults:
 
 
 class Flawed(Model):
-    def __init__(self, faults: Faults, seed: int = 0) -> None:
+    def __init__(self, faults: Faults, seed: int = 0, worlds: Worlds | None = None) -> None:
         super().__init__("player/flawed")
-        self._faults, self._seed = faults, seed
+        self._faults, self._seed, self._worlds = faults, seed, worlds or installed_worlds()
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
@@ -256,16 +255,16 @@ class Flawed(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := without_asking_for_code(context)) is not None:
             return coded(await self.draw(before, options), before)
-        play = play_of(context)
+        play = play_of(context, self._worlds)
         answer = play.answer(context) if wanted(context) != "final" else None
         if answer is None and not self._happens("ignores", context):
             answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
         if answer is None:
             answer = play.conclude(context, by_drawings=False, wrong=not self._happens("knows", context))
-        return said(answer or guess(context, dice(context, self._seed)))
+        return said(answer or guess(context, dice(context, self._seed), self._worlds))
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        play = play_of(context)
+        play = play_of(context, self._worlds)
         picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
         return drawn(picture or scribble(context, dice(context, self._seed)))
 
@@ -279,8 +278,11 @@ class Flawed(Model):
 class Sketcher(Model):
     hears = True
 
-    def __init__(self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> None:
+    def __init__(
+        self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02, worlds: Worlds | None = None
+    ) -> None:
         super().__init__("player/sketcher")
+        self._worlds = worlds or installed_worlds()
         self._seed, self._lookahead, self._hand_error = seed, lookahead, hand_error
 
     def identity(self) -> dict[str, Any]:
@@ -291,23 +293,24 @@ class Sketcher(Model):
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := without_asking_for_code(context)) is not None:
             return coded(await self.draw(before, options), before)
-        answer = play_of(context).glance(context, self._lookahead, self._seed)
-        return said(answer or guess(context, dice(context, self._seed)))
+        answer = play_of(context, self._worlds).glance(context, self._lookahead, self._seed)
+        return said(answer or guess(context, dice(context, self._seed), self._worlds))
 
     async def draw(self, context: Context, options: Options) -> Reply:
         rng = dice(context, self._seed)
         shaky = rng.random() < self._hand_error
-        return drawn(play_of(context).sketch(context, shaky, rng) or scribble(context, rng))
+        return drawn(play_of(context, self._worlds).sketch(context, shaky, rng) or scribble(context, rng))
 
 
 class Solver(Model):
-    def __init__(self) -> None:
+    def __init__(self, worlds: Worlds | None = None) -> None:
         super().__init__("player/solver")
+        self._worlds = worlds or installed_worlds()
 
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := without_asking_for_code(context)) is not None:
             return coded(await self.draw(before, options), before)
-        return said(play_of(context).answer(context) or guess(context, dice(context, 0)))
+        return said(play_of(context, self._worlds).answer(context) or guess(context, dice(context, 0), self._worlds))
 
     async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(play_of(context).draw(context) or scribble(context, dice(context, 0)))
+        return drawn(play_of(context, self._worlds).draw(context) or scribble(context, dice(context, 0)))

@@ -1,16 +1,9 @@
-"""DreamSim, the learned distance of two pictures that Uni-MMMU scores jigsaws with (arXiv 2306.09344).
+"""Jigsaws: the world, its protocol (a drawing per candidate), its scores and its scripted players.
 
-It needs torch and downloaded weights, so it is an extra; `jigsaw_img_similarity` stands beside it without either.
-
-The jigsaw's protocol: a drawing per candidate.
-
-Jigsaws as a world: samples, the published folders, and how players play them.
-
-Uni-MMMU's scores of jigsaws (docs/benchmarks/uni-mmmu.md, "Picture scores"), and our own of drawings.
-
-Published: `jigsaw_text_acc`, and with `+dreamsim` `jigsaw_img_dreamsim`. Ours: `jigsaw_img_similarity`. Scores of
-drawings apply only to episodes that were asked to draw. RA and AL without a judge: `answer_as_drawn` is whether the
-answer is the candidate that looks better in the two drawings.
+Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `jigsaw_text_acc`, and with `+dreamsim`
+`jigsaw_img_dreamsim`. Its learned distance (arXiv 2306.09344) needs torch and downloaded weights, so it is an extra.
+Ours, without weights: `jigsaw_img_similarity`. Drawings are scored only if the episode was asked to draw. RA and AL
+without a judge: `answer_as_drawn` says whether the answer is the candidate that looks better in the two drawings.
 """
 
 from __future__ import annotations
@@ -30,25 +23,8 @@ from sketchmark.episode.protocol import FilledPrompts, Protocol
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.errors import MissingExtra
 from sketchmark.media import Picture
-from sketchmark.worlds import (
-    Add,
-    Argument,
-    Making,
-    Play,
-    World,
-    numbered_drafts,
-)
-from sketchmark.worlds import (
-    disk as writing,
-)
-from sketchmark.worlds import (
-    moves as answers,
-)
-from sketchmark.worlds import (
-    moves as tagged,
-)
+from sketchmark.worlds import Add, Argument, Making, Play, World, disk, moves, numbered_drafts
 from sketchmark.worlds.jigsaw import panels as jigsaw
-from sketchmark.worlds.jigsaw import panels as jigsaws
 from sketchmark.worlds.moves import DREAMSIM, FOLLOWS, STRICT, rules, shown
 from sketchmark.worlds.play import labelled, tagged_choice, wanted
 
@@ -179,7 +155,7 @@ def _corrupt(sample: Sample) -> list[Picture]:
 
 
 def _caption(sample: Sample, drawing: Picture) -> str:
-    if not _belongs(drawing, writing.picture_of(sample, "ref")):
+    if not _belongs(drawing, disk.picture_of(sample, "ref")):
         return "The drawing does not show the panel with one cell filled in."
     step = jigsaw.seam_cost(drawing)
     return (
@@ -215,77 +191,45 @@ def _claims(target: Mapping[str, Any]) -> bool:
 def _folder(out: Path) -> Iterator[Add]:
     """The jigsaws of the published `data.tar`. Paths in the index file are relative to `out`."""
     root = "jigsaw_dataset_2x2ref"
-    writing.refuse_existing(out / root)
-    with writing.index(out / root / "metadata.json") as enter:
+    disk.refuse_existing(out / root)
+    with disk.index(out / root / "metadata.json") as enter:
 
         def add(number: int, sample: Sample) -> None:
             name, label = f"{root}/{number:05d}", sample.target["label"]
-            frames, candidates = writing.frames_of(sample), [writing.picture_of(sample, f"cand{i}") for i in (0, 1)]
-            ref = writing.save(out, f"{name}/ref.png", writing.picture_of(sample, "ref"))
+            frames, candidates = disk.frames_of(sample), [disk.picture_of(sample, f"cand{i}") for i in (0, 1)]
+            ref = disk.save(out, f"{name}/ref.png", disk.picture_of(sample, "ref"))
             enter(
                 id=f"{number:05d}",
                 label=label,
                 ref_panel={"ref_image_path": ref},
-                candidate_paths=writing.save_steps(out, f"{name}/cand{{}}.png", candidates),
-                gt_completed_2x2_path=writing.save(out, f"{name}/gt_completed.png", frames[label]),
-                gt_wrong_2x2_path=writing.save(out, f"{name}/gt_wrong.png", frames[1 - label]),
+                candidate_paths=disk.save_steps(out, f"{name}/cand{{}}.png", candidates),
+                gt_completed_2x2_path=disk.save(out, f"{name}/gt_completed.png", frames[label]),
+                gt_wrong_2x2_path=disk.save(out, f"{name}/gt_wrong.png", frames[1 - label]),
             )
 
         yield add
 
 
-WORLD = World(
-    name="jigsaw",
-    about=jigsaw.__doc__ or "",
-    told_by=("2×2 reference image", "2x2 reference image"),
-    play=JigsawPlay(),
-    making=Making(
-        about="Jigsaws of 2x2 cells with one right and one plausible wrong patch.",
-        samples=samples,
-        arguments=(
-            Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
-            Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
-        ),
-        pictures=("ref", "cand0", "cand1"),
-        answer="label",
-        column_type="int64",
-        folder=_folder,
-    ),
-    claims=_claims,
-    corrupt=_corrupt,
-    caption=_caption,
-)
-
-ALIASES = {
-    "samples": "sketchmark.worlds.jigsaw:samples",
-    "score": "sketchmark.worlds.jigsaw:score",
-    "drawn": "sketchmark.worlds.jigsaw:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
-
 _SAME = 0.95
-"""How alike a drawn completion and a true one must be to be the same."""
+"""Least similarity of a drawn completion and the ground truth to count as the same."""
 
 
 def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     """`jigsaw_img_similarity` is our weight-free measure of the two drawn completions, `jigsaw_img_dreamsim` the
     published one (1 - mean distance). Both give nothing for anything but exactly two drawings."""
     chosen = rules(grading)
-    answer = (
-        answers.strict_choice(episode.answer) if chosen == STRICT else tagged.tagged_choice(episode.answer, chosen)
-    )
+    answer = moves.strict_choice(episode.answer) if chosen == STRICT else moves.tagged_choice(episode.answer, chosen)
     label = int(sample.target["label"])
     values: dict[str, float | None] = {"jigsaw_text_acc": float(answer == label)}
     notes: dict[str, Any] = {"answer": answer, "expected": label}
     values |= _followed_choice(sample, episode, answer)
-    if tagged.echoes_template(episode.answer):
+    if moves.echoes_template(episode.answer):
         notes["echo"] = "the prompt's own template was repeated"
     if episode.draw_attempts:
         pairs = _pairs(sample, episode)
-        likeness = [jigsaws.similarity(true, drawn) for true, drawn in pairs] or [0.0, 0.0]
+        likeness = [jigsaw.similarity(true, drawn) for true, drawn in pairs] or [0.0, 0.0]
         values["jigsaw_img_similarity"] = sum(likeness) / 2
-        notes["frames_right"] = [value >= 0.95 for value in likeness]
+        notes["frames_right"] = [value >= _SAME for value in likeness]
         if grading.scoring.endswith(DREAMSIM):
             values["jigsaw_img_dreamsim"] = 1 - sum(distance(*pair) for pair in pairs) / 2 if pairs else 0.0
     return Scores(values, notes, unparsed=answer is None)
@@ -325,7 +269,33 @@ def _better_looking(drawn: Sequence[Picture], true: Sequence[Picture]) -> int | 
     """Which of two drawn completions runs on more smoothly; None unless both show the panel completed."""
     if len(drawn) != 2 or not true:
         return None
-    if any(max(jigsaws.similarity(one, picture) for one in true) < _SAME for picture in drawn):
+    if any(max(jigsaw.similarity(one, picture) for one in true) < _SAME for picture in drawn):
         return None
-    costs = [jigsaws.seam_cost(picture) for picture in drawn]
+    costs = [jigsaw.seam_cost(picture) for picture in drawn]
     return costs.index(min(costs))
+
+
+WORLD = World(
+    name="jigsaw",
+    about=jigsaw.__doc__ or "",
+    told_by=("2×2 reference image", "2x2 reference image"),
+    play=JigsawPlay(),
+    making=Making(
+        about="Jigsaws of 2x2 cells with one right and one plausible wrong patch.",
+        samples=samples,
+        arguments=(
+            Argument("difficulty", "medium", "How alike.", among=tuple(jigsaw.WRONG_KINDS)),
+            Argument("folder", "", "Folder of your own pictures to cut up.", option="pictures", is_folder=True),
+        ),
+        pictures=("ref", "cand0", "cand1"),
+        answer="label",
+        column_type="int64",
+        folder=_folder,
+    ),
+    claims=_claims,
+    corrupt=_corrupt,
+    caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    protocols={"candidates_then_answer": candidates_then_answer},
+    rank=3,
+)

@@ -1,11 +1,10 @@
-"""Self-made pictures with much to see in every corner, the same to the pixel on every machine for a seed.
-
-Jigsaws: a picture cut into 2x2 cells, the bottom-right one hidden, and two patches of which one belongs there.
+"""Jigsaws: a picture cut into 2x2 cells, the bottom-right one hidden, and two patches of which one belongs there.
 
 What you see: the panel with a grey cell, and two candidates. What you may do: choose 0 or 1. The right patch
 continues the picture across both inner edges; the wrong one comes from another scene (easy), from elsewhere in the
-same scene or is the right one mirrored (medium), or lies only a part of a cell beside the right one or is mirrored
-(hard).
+same scene or is the right one mirrored (medium), or is shifted by only a part of a cell or mirrored (hard).
+
+The scenes are our own, full of detail, and for a seed the same to the pixel on every machine.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from numpy.typing import NDArray
 from sketchmark.errors import BadInput, BadPicture, UnknownName
 from sketchmark.media import Picture
 from sketchmark.media.pixels import Recent
-from sketchmark.worlds.jigsaw import scenes as textures
-from sketchmark.worlds.jigsaw import scenes as views
+from sketchmark.worlds.jigsaw import scenes
 from sketchmark.worlds.jigsaw.paint import Canvas
 
 if TYPE_CHECKING:
@@ -32,15 +30,15 @@ if TYPE_CHECKING:
 
 
 KINDS: dict[str, Callable[[Random, int, int], Canvas]] = {
-    "landscape": views.landscape,
-    "seascape": views.seascape,
-    "city": views.city,
-    "wood": textures.wood,
-    "marble": textures.marble,
-    "weave": textures.weave,
-    "bubbles": textures.bubbles,
-    "nebula": textures.nebula,
-    "glass": textures.glass,
+    "landscape": scenes.landscape,
+    "seascape": scenes.seascape,
+    "city": scenes.city,
+    "wood": scenes.wood,
+    "marble": scenes.marble,
+    "weave": scenes.weave,
+    "bubbles": scenes.bubbles,
+    "nebula": scenes.nebula,
+    "glass": scenes.glass,
 }
 
 
@@ -96,7 +94,7 @@ def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, 
     the same everywhere) another patch, and then another scene, is taken.
     """
     if difficulty not in WRONG_KINDS:
-        raise BadInput(f"{difficulty!r} is no difficulty of jigsaws", ", ".join(WRONG_KINDS))
+        raise BadInput(f"{difficulty!r} is not a difficulty of jigsaws", ", ".join(WRONG_KINDS))
     if not 32 <= size <= 1024:
         raise BadInput(f"a jigsaw {size} pixels wide cannot be made", "32 to 1024")
     return _own(seed, difficulty, size) if folder is None else _cut(seed, difficulty, _from_folder(folder, size // 2))
@@ -104,7 +102,7 @@ def generate(seed: int, difficulty: str = "medium", folder: Path | None = None, 
 
 @lru_cache(maxsize=64)
 def _own(seed: int, difficulty: str, size: int) -> Jigsaw:
-    """Kept, because the modes of a run are played on the same samples, and a scene takes long to paint."""
+    """Cached, because the modes of a run use the same samples, and a scene takes long to paint."""
     return _cut(seed, difficulty, _own_scenes(size // 2))
 
 
@@ -124,7 +122,7 @@ def _cut(seed: int, difficulty: str, draw: Draw) -> Jigsaw:
                 label = rng.randrange(2)
                 pair = (_picture(right), _picture(wrong))
                 return Jigsaw(_hidden(panel), pair if label == 0 else pair[::-1], label, kind)
-    raise BadInput("no jigsaw could be cut: the pictures are too plain to tell a right patch from a wrong one")
+    raise BadInput("no jigsaw could be cut: the images are too plain to distinguish a right patch from a wrong one")
 
 
 Draw = Callable[[Random, str], tuple[Pixels, str]]
@@ -141,7 +139,7 @@ def _own_scenes(cell: int) -> Draw:
 
 def _from_folder(folder: Path, cell: int) -> Draw:
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder of pictures")
+        raise BadInput(f"{folder} is not a folder of images")
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _PICTURES)
     if not paths:
         raise BadInput(f"there are no pictures in {folder}", "PNG, JPEG, WebP, GIF, BMP or TIFF")
@@ -184,7 +182,7 @@ def _wrong_patch(rng: Random, kind: str, scene: Pixels, other: Pixels, at: int) 
 
 
 def _fits_worse(panel: Pixels, wrong: Pixels) -> bool:
-    """Whether the seams tell: a wrong patch must cost clearly more than the right one."""
+    """Return whether the seams decide: a wrong patch must cost clearly more than the right one."""
     cell = panel.shape[0] // 2
     filled = panel.copy()
     filled[cell:, cell:] = wrong
@@ -231,7 +229,7 @@ def frames(jigsaw: Jigsaw) -> list[Picture]:
 
 
 def seam_cost(completed: Picture) -> float:
-    """How badly the bottom-right cell continues its neighbours: mean step in colour (0..255) across its two seams."""
+    """Return how badly the bottom-right cell continues its neighbours: mean colour step (0..255) across its seams."""
     return _seam_cost(completed.values)
 
 
@@ -248,7 +246,7 @@ def _seam_cost(panel: Pixels) -> float:
 
 
 def similarity(one: Picture, two: Picture) -> float:
-    """How alike two pictures are, 0 to 1, without weights: mean structural similarity over red, green and blue.
+    """Return the similarity of two images, 0 to 1, without weights: mean structural similarity over the channels.
 
     Wang et al. 2004 with the usual constants, but plain 7x7 windows. The second picture is scaled to the first one's
     size. Identical pictures have exactly 1; negative similarity (inverted structure) counts as 0.

@@ -1,6 +1,5 @@
-"""Textures painted from noise: wood, marble, weave, bubbles, clouds of colour, stained glass.
-
-Views painted from far to near: a landscape, a seascape, a city at night.
+"""Scenes to cut up: textures painted from noise (wood, marble, weave, bubbles, clouds of colour, stained glass) and
+views painted from far to near (a landscape, a seascape, a city at night).
 """
 
 from __future__ import annotations

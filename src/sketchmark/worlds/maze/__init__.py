@@ -1,13 +1,9 @@
-"""Mazes as scripted players play them: of whatever size the picture shows.
+"""Mazes: the world, its scores and its scripted players, for boards of any size that an image shows.
 
-Uni-MMMU's scores of mazes (docs/benchmarks/uni-mmmu.md, "Picture scores"), and fair ones of our own.
-
-Published: `maze_text_exact`, `maze_text_frame_acc` (extra moves go unpunished), `maze_img_exact`,
-`maze_img_frame_acc`, `maze_parse_*`. Ours: `maze_solved` (legal moves that reach the goal, whichever way) and
-`maze_img_legal` (drawn frames that follow from the one before by one legal move). Picture scores apply only to
-episodes that were asked to draw, text scores only to items with a ground truth.
-
-Mazes as a world: samples, how a board is read, the published folders.
+Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `maze_text_exact`, `maze_text_frame_acc`
+(extra moves cost nothing), `maze_img_exact`, `maze_img_frame_acc`, `maze_parse_*`. Ours: `maze_solved` (legal moves
+that reach the goal on any path) and `maze_img_legal` (drawn frames that follow from the one before by one legal
+move). Drawings are scored only if the episode was asked to draw, texts only if the sample has a ground truth.
 """
 
 from __future__ import annotations
@@ -32,28 +28,22 @@ from sketchmark.worlds import (
     Making,
     World,
     boards,
+    disk,
     in_words,
     numbered_drafts,
 )
-from sketchmark.worlds import (
-    disk as writing,
-)
-from sketchmark.worlds import (
-    moves as following,
-)
-from sketchmark.worlds import (
-    moves as frames,
-)
 from sketchmark.worlds.maze import board as maze
-from sketchmark.worlds.maze import board as mazes
 from sketchmark.worlds.maze.generator import Maze
 from sketchmark.worlds.moves import (
     OFFICIAL,
     aligned,
     answered_moves,
+    compare,
+    followed_moves,
     initial,
     moves_scores,
     rules,
+    share_legal,
     with_truth,
 )
 from sketchmark.worlds.play import Shown, StepByStep
@@ -92,11 +82,12 @@ class MazePlay(StepByStep[Maze]):
         return vertical + ["right" if right > 0 else "left"] * abs(right)
 
 
+_PLAY = MazePlay()
 _READ: Recent[tuple[Maze | None]] = Recent(512)
 
 
 def read_maze(picture: Picture) -> Maze | None:
-    """The maze in a picture, of whatever size makes sense of it; None if it is no maze."""
+    """Return the maze in an image, of any size that fits; None if it is not a maze."""
     (found,) = _READ.get(picture.identity) or _READ.keep(picture.identity, (_read(picture),))
     return found
 
@@ -112,7 +103,7 @@ def _read(picture: Picture) -> Maze | None:
 
 
 def _likely_sizes(picture: Picture) -> Iterator[tuple[int, int]]:
-    """First what the goal's green frame tells: it is nearly as wide as its cell. Where nothing is green, no size."""
+    """Yield sizes. The goal's green frame gives the first: it is nearly as wide as its cell. Without green, none."""
     pixels = boards.pixels_of(picture)
     content, page = boards.rgb01(maze.WALL, maze.START, maze.GOAL), boards.rgb01(maze.PAGE, maze.FLOOR)
     goal = boards.nearest(pixels, boards.rgb01(maze.FLOOR, maze.WALL, maze.START, maze.GOAL)) == 3
@@ -137,63 +128,63 @@ def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     official = rules(grading) == OFFICIAL
     answer = answered_moves(episode, grading)
 
-    def read(picture: Picture) -> tuple[mazes.MazeReading, mazes.MazeReading]:
+    def read(picture: Picture) -> tuple[maze.MazeReading, maze.MazeReading]:
         """Our reading, and the one that the published scores are made of."""
-        ours = mazes.read(picture, rows, cols)
-        return ours, mazes.read(picture, rows, cols, published=True) if official else ours
+        ours = maze.read(picture, rows, cols)
+        return ours, maze.read(picture, rows, cols, published=True) if official else ours
 
     ours, seen = read(initial(sample))
-    board = mazes.to_maze(ours)
+    board = maze.to_maze(ours)
     values = moves_scores("maze", answer, truth)
     values["maze_solved"] = float(answer is not None and board is not None and _walks(board, answer))
     notes: dict[str, Any] = {"answer": answer, "expected": truth}
     if board is None:
         notes["input_unreadable"] = True
     if episode.draw_attempts:
-        expected = mazes.published_grids(seen, truth or ()) if board or official else []
+        expected = maze.published_grids(seen, truth or ()) if board or official else []
         drawn = [read(picture) for picture in episode.drawings]
-        exact, share, right = frames.compare([published.grid for _, published in drawn], expected)
+        exact, share, right = compare([published.grid for _, published in drawn], expected)
         parsed = [_maze_parses(published, seen) for _, published in drawn]
-        states = [mazes.to_maze(ours) for ours, _ in drawn]
+        states = [maze.to_maze(ours) for ours, _ in drawn]
         values |= {
             "maze_img_exact": exact,
             "maze_img_frame_acc": share,
-            "maze_img_legal": frames.share_legal(board, states, _maze_follows),
+            "maze_img_legal": share_legal(board, states, _maze_follows),
             "maze_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
             "maze_parse_all_ok": float(bool(parsed) and all(parsed)),
         }
         notes["frames_right"] = right
-    values |= following.followed_moves(MazePlay(), sample, episode, answer)
+    values |= followed_moves(_PLAY, sample, episode, answer)
     if official and seen.start is None:
         notes["skipped"] = "the published evaluator finds no agent in the input and leaves the item out"
         values = {name: value if name in _OURS else None for name, value in values.items()}
-    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+    return Scores(with_truth(values, truth, notes, "maze_solved"), notes, unparsed=answer is None)
 
 
 def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    """Where the agent stands, frame by frame; walls that were drawn wrongly are another matter."""
+    """Compare the agent's position frame by frame; wrongly drawn walls do not count here."""
     if not episode.drawings:
         return Scores({})
     rows, cols = sample.target["rows"], sample.target["cols"]
     found = score(sample, episode, Grading())
-    board = mazes.to_maze(mazes.read(initial(sample), rows, cols))
-    seen = [mazes.to_maze(mazes.read(picture, rows, cols)) for picture in episode.drawings]
+    board = maze.to_maze(maze.read(initial(sample), rows, cols))
+    seen = [maze.to_maze(maze.read(picture, rows, cols)) for picture in episode.drawings]
     drawn = [state.start if state else None for state in seen]
-    said = mazes.replay(board, found.notes["answer"] or ()) if board else []
+    said = maze.replay(board, found.notes["answer"] or ()) if board else []
     return aligned(found, "maze_img_frame_acc", said, drawn)
 
 
-def _walks(board: mazes.Maze, moves: Sequence[str]) -> bool:
+def _walks(board: maze.Maze, moves: Sequence[str]) -> bool:
     """Only legal moves, and the last one reaches the goal (walking on past it does not count)."""
     at = board.start
     for move in moves:
-        if not mazes.legal(board, at, move):
+        if not maze.legal(board, at, move):
             return False
-        at = mazes.step(board, at, move)
+        at = maze.step(board, at, move)
     return at == board.goal
 
 
-def _maze_parses(drawn: mazes.MazeReading, seen: mazes.MazeReading) -> bool:
+def _maze_parses(drawn: maze.MazeReading, seen: maze.MazeReading) -> bool:
     """No `?`, the input's walls, and exactly one S and one G, or exactly one SG."""
     cells = [cell for row in drawn.grid for cell in row]
     walls = [[cell == "#" for cell in row] for row in drawn.grid]
@@ -202,15 +193,12 @@ def _maze_parses(drawn: mazes.MazeReading, seen: mazes.MazeReading) -> bool:
     return "?" not in cells and same and marks in ((1, 1, 0), (0, 0, 1))
 
 
-def _maze_follows(before: mazes.Maze, after: mazes.Maze) -> bool:
+def _maze_follows(before: maze.Maze, after: maze.Maze) -> bool:
     same = before.walls == after.walls and before.goal == after.goal
     return same and any(
-        mazes.legal(before, before.start, move) and mazes.step(before, before.start, move) == after.start
-        for move in mazes.MOVES
+        maze.legal(before, before.start, move) and maze.step(before, before.start, move) == after.start
+        for move in maze.MOVES
     )
-
-
-_PLAY = MazePlay()
 
 
 def samples(
@@ -252,13 +240,13 @@ def _claims(target: Mapping[str, Any]) -> bool:
 @contextmanager
 def _folder(out: Path) -> Iterator[Add]:
     """The mazes of the published `data.tar`."""
-    writing.refuse_existing(out / "maze")
+    disk.refuse_existing(out / "maze")
 
     def add(number: int, sample: Sample) -> None:
         size = f"{sample.target['rows']}x{sample.target['cols']}"
-        pictures = [writing.picture_of(sample, "initial"), *writing.frames_of(sample)]
-        writing.save_steps(out, f"maze/maze_{size}_{number:05d}_steps/maze_step_{{:04d}}.png", pictures)
-        writing.save_json(out / f"maze/maze_{size}_steps_{number:05d}.json", {"steps_long": sample.target["moves"]})
+        pictures = [disk.picture_of(sample, "initial"), *disk.frames_of(sample)]
+        disk.save_steps(out, f"maze/maze_{size}_{number:05d}_steps/maze_step_{{:04d}}.png", pictures)
+        disk.save_json(out / f"maze/maze_{size}_steps_{number:05d}.json", {"steps_long": sample.target["moves"]})
 
     yield add
 
@@ -289,11 +277,6 @@ WORLD = World(
     claims=_claims,
     corrupt=_PLAY.corrupted,
     caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    rank=1,
 )
-
-ALIASES = {
-    "samples": "sketchmark.worlds.maze:samples",
-    "score": "sketchmark.worlds.maze:score",
-    "drawn": "sketchmark.worlds.maze:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""

@@ -50,11 +50,11 @@ TOLERANCE = 0.75
 MIN_START, MIN_GOAL = 0.08, 0.25
 MIN_CELL = 32
 """Below this many pixels per cell, the outline, the reader's two spare pixels and the one by which it shifts a board
-of even side take too much of the first cells: of 29 pixels, some are read as unclear."""
+of even side take too much of the first cells, and some of 29 pixels are read as unclear."""
 
 
 def step(maze: Maze, at: Position, move: str) -> Position:
-    """Where a move leads. Into a wall, out of the board, or by a word that is no move, it leads nowhere."""
+    """Return where a move leads. Into a wall, out of the board, or by an unknown word, it leads nowhere."""
     change = MOVES.get(move)
     if change is None:
         return at
@@ -90,7 +90,7 @@ def solve(maze: Maze) -> list[str] | None:
 
 
 def shortest_paths(maze: Maze) -> int:
-    """How many different shortest ways there are (0: none)."""
+    """Return the number of different shortest paths (0: none)."""
     away = distances_from(maze.walls, maze.start)
     ways = {maze.start: 1}
     for at in away:
@@ -116,7 +116,7 @@ def render(maze: Maze, agent: Position | None = None, size: int | None = None) -
 
 @lru_cache(maxsize=256)
 def _rendered(maze: Maze, cell: int) -> Picture:
-    """The true pictures are asked for again by whoever draws them right, shows them or scores by them."""
+    """Cached: players that draw right, the oracle canvas and scorers ask for the same ground-truth images."""
     line, margin = max(1, cell // 24), max(4, cell // 3)
     edge = margin + line
     page = np.zeros((maze.rows * cell + 2 * edge, maze.cols * cell + 2 * edge), np.uint8)
@@ -151,7 +151,7 @@ def frames(maze: Maze, moves: Iterable[str], size: int | None = None) -> list[Pi
 
 @dataclass(frozen=True)
 class MazeReading:
-    """What the reader sees: `#` wall, ` ` floor, `S`, `G`, `SG`, `?` (cannot tell), and where S and G are."""
+    """A maze as read from an image: `#` wall, ` ` floor, `S`, `G`, `SG`, `?` (unclear), and where S and G are."""
 
     grid: list[list[str]]
     start: Position | None
@@ -184,7 +184,7 @@ def _read(picture: Picture, rows: int, cols: int, published: bool) -> MazeReadin
 
 
 def edges(picture: Picture, rows: int, cols: int) -> tuple[list[int], list[int]]:
-    """Where the cells are in a picture, as the reader finds them."""
+    """Return the edges of the cells in an image, as the reader finds them."""
     return boards.cells(_find(boards.pixels_of(picture), rows, cols), rows, cols)
 
 
@@ -224,7 +224,7 @@ def _largest(share: NDArray[np.float32], least: float) -> Position | None:
 
 
 def to_maze(reading: MazeReading) -> Maze | None:
-    """The maze that was read; None if a cell is unclear or there is not exactly one start and one goal."""
+    """Return the maze of a reading; None if a cell is unclear, or S or G is missing or repeated."""
     labels = [label for row in reading.grid for label in row]
     if reading.start is None or reading.goal is None or "?" in labels:
         return None
@@ -238,7 +238,7 @@ def to_maze(reading: MazeReading) -> Maze | None:
 def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str]]:
     """The grid that a right picture reads as with the agent at `position`, the rest as `seen` in the input.
 
-    Whatever is no wall there is floor, also a cell that was unclear, as in the published evaluator.
+    Every cell except walls is floor, also an unclear one, as in the published evaluator.
     """
     if isinstance(seen, Maze):
         grid = [["#" if wall else " " for wall in row] for row in seen.walls]
@@ -251,7 +251,7 @@ def expected_grid(seen: MazeReading | Maze, position: Position) -> list[list[str
 
 
 def published_grids(seen: MazeReading, moves: Iterable[str]) -> list[list[list[str]]]:
-    """What the published evaluator expects to be drawn, from its reading of the input: it needs to find the agent
+    """Return the drawings that the published evaluator expects, from its reading of the input: it must find the agent
     there and nothing else (docs/benchmarks/uni-mmmu.md, "Reading a maze")."""
     if seen.start is None:
         return []

@@ -1,4 +1,4 @@
-"""Making mazes: a winding way first, then as much open floor around it as keeps it the only shortest way."""
+"""Generator of mazes: a winding path, then as much open floor as keeps it the only shortest path."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _cut_snake(rng: Random, rows: int, cols: int, steps: int) -> list[Position]:
 
 
 def _open_up(rng: Random, rows: int, cols: int, way: list[Position]) -> list[list[bool]]:
-    """Floor around a way. A cell may open if start to cell to goal is longer than the way, so the way stays alone.
+    """Open floor around a path. A cell may open if start to cell to goal is longer than the path, which stays unique.
 
     Floor grows from floor. How often a cell may join several floor cells decides between corridors and rooms.
     """

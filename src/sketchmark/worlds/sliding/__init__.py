@@ -1,11 +1,10 @@
-"""Sliding puzzles as a world: samples, how a board is read, the published folders, and how players play them.
+"""Sliding puzzles: the world, its scores and its scripted players.
 
-Uni-MMMU's scores of sliding puzzles (docs/benchmarks/uni-mmmu.md, "Picture scores"), and fair ones of our own.
-
-Published: `sliding_text_exact`, `sliding_text_frame_acc` (extra moves go unpunished), `sliding_img_exact`,
-`sliding_img_frame_acc`. Ours: `sliding_solved` (legal moves that reach the goal, whichever way), `sliding_img_legal`
-(drawn frames that follow from the one before by one legal move), `sliding_parse_*`. Picture scores apply only to
-episodes that were asked to draw, text scores only to items with a ground truth.
+Scores published by Uni-MMMU (docs/benchmarks/uni-mmmu.md, "Picture scores"): `sliding_text_exact`,
+`sliding_text_frame_acc` (extra moves cost nothing), `sliding_img_exact`, `sliding_img_frame_acc`. Ours:
+`sliding_solved` (legal moves that reach the goal on any path), `sliding_img_legal` (drawn frames that follow from the
+one before by one legal move), `sliding_parse_*`. Drawings are scored only if the episode was asked to draw, texts
+only if the sample has a ground truth.
 """
 
 from __future__ import annotations
@@ -29,30 +28,24 @@ from sketchmark.worlds import (
     Label,
     Making,
     World,
+    disk,
     in_words,
     numbered_drafts,
-)
-from sketchmark.worlds import (
-    disk as writing,
-)
-from sketchmark.worlds import (
-    moves as following,
-)
-from sketchmark.worlds import (
-    moves as frames,
 )
 from sketchmark.worlds.moves import (
     OFFICIAL,
     aligned,
     answered_moves,
+    compare,
+    followed_moves,
     initial,
     moves_scores,
     rules,
+    share_legal,
     with_truth,
 )
 from sketchmark.worlds.play import Shown, StepByStep
 from sketchmark.worlds.sliding import board as sliding
-from sketchmark.worlds.sliding import board as slidings
 from sketchmark.worlds.sliding.board import State
 
 _NAMES = ("red", "blue", "green", "purple", "orange", "yellow", "brown", "pink", "grey")
@@ -81,7 +74,7 @@ def samples(*, seed: int, data: Path | None, n: int, min_depth: int, max_depth: 
 
 
 class Sliding(NamedTuple):
-    """Where the tiles are, and where they should be."""
+    """Positions of the tiles, now and in the goal."""
 
     tiles: State
     goal: State
@@ -174,8 +167,8 @@ def _claims(target: Mapping[str, Any]) -> bool:
 @contextmanager
 def _folder(out: Path) -> Iterator[Add]:
     """The sliding puzzles of the published `data.tar`. Paths in the index file are relative to `out`."""
-    writing.refuse_existing(out / "sliding")
-    with writing.index(out / "sliding/summary_steps_le_8.json") as enter:
+    disk.refuse_existing(out / "sliding")
+    with disk.index(out / "sliding/summary_steps_le_8.json") as enter:
 
         def add(number: int, sample: Sample) -> None:
             size = f"{sample.target['n']}x{sample.target['n']}"
@@ -183,12 +176,78 @@ def _folder(out: Path) -> Iterator[Add]:
                 f"sliding/demo_{size}_{number:05d}_steps",
                 f"sliding/demo_{size}_steps_words_{number:05d}.json",
             )
-            pictures = [writing.picture_of(sample, "initial"), *writing.frames_of(sample)]
-            saved = writing.save_steps(out, f"{steps}/demo_step_{{:04d}}.png", pictures)
-            writing.save_json(out / words, {"steps_words": sample.target["moves"]})
+            pictures = [disk.picture_of(sample, "initial"), *disk.frames_of(sample)]
+            saved = disk.save_steps(out, f"{steps}/demo_step_{{:04d}}.png", pictures)
+            disk.save_json(out / words, {"steps_words": sample.target["moves"]})
             enter(steps_dir=steps, steps_words_json=words, initial_png=saved[0], final_png=saved[-1])
 
         yield add
+
+
+def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    truth, n = sample.target["moves"], sample.target["n"]
+    official = rules(grading) == OFFICIAL
+    answer = answered_moves(episode, grading)
+    first = sliding.to_state(sliding.read(initial(sample), n))
+    expected = _slides(first, truth or ()) if first else []
+    values = moves_scores("sliding", answer, truth)
+    goal = expected[-1] if expected else None
+    values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
+    notes: dict[str, Any] = {"answer": answer, "expected": truth}
+    if first is None:
+        notes["input_unreadable"] = True
+    if episode.draw_attempts:
+        drawn = [sliding.read(picture, n) for picture in episode.drawings]
+        published = [sliding.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
+        true_frames = sample.frames() if sample.frames else []
+        expected_frames = [sliding.read(frame, n, published=official) for frame in true_frames]
+        exact, share, right = compare(published, expected_frames)
+        parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
+        values |= {
+            "sliding_img_exact": exact,
+            "sliding_img_frame_acc": share,
+            "sliding_img_legal": share_legal(first, [sliding.to_state(reading) for reading in drawn], _slide_follows),
+            "sliding_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
+            "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
+        }
+        notes["frames_right"] = right
+    values |= followed_moves(_PLAY, sample, episode, answer)
+    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
+
+
+def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
+    if not episode.drawings:
+        return Scores({})
+    n = sample.target["n"]
+    found = score(sample, episode, Grading())
+    state = sliding.to_state(sliding.read(initial(sample), n))
+    drawn = [sliding.to_state(sliding.read(picture, n)) for picture in episode.drawings]
+    said = list[State]()
+    for move in found.notes["answer"] or ():
+        state = sliding.apply(state, move) or state if state else None
+        said += [state] if state else []
+    return aligned(found, "sliding_img_frame_acc", said, drawn)
+
+
+def _slides(state: State, moves: Sequence[str]) -> list[State]:
+    states = []
+    for move in moves:
+        state = sliding.apply(state, move) or state
+        states.append(state)
+    return states
+
+
+def _slides_to(state: State, moves: Sequence[str], goal: State | None) -> bool:
+    for move in moves:
+        after = sliding.apply(state, move)
+        if after is None:
+            return False
+        state = after
+    return state == goal
+
+
+def _slide_follows(before: State, after: State) -> bool:
+    return any(sliding.apply(before, move) == after for move in sliding.legal_moves(before))
 
 
 WORLD = World(
@@ -219,79 +278,6 @@ WORLD = World(
     claims=_claims,
     corrupt=_PLAY.corrupted,
     caption=_caption,
+    scorers={"score": score, "drawn": score_drawings},
+    rank=2,
 )
-
-ALIASES = {
-    "samples": "sketchmark.worlds.sliding:samples",
-    "score": "sketchmark.worlds.sliding:score",
-    "drawn": "sketchmark.worlds.sliding:score_drawings",
-}
-"""The names by which task files and run folders know this code. They never change; where the code is, may."""
-
-
-def score(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    truth, n = sample.target["moves"], sample.target["n"]
-    official = rules(grading) == OFFICIAL
-    answer = answered_moves(episode, grading)
-    first = slidings.to_state(slidings.read(initial(sample), n))
-    expected = _slides(first, truth or ()) if first else []
-    values = moves_scores("sliding", answer, truth)
-    goal = expected[-1] if expected else None
-    values["sliding_solved"] = float(answer is not None and first is not None and _slides_to(first, answer, goal))
-    notes: dict[str, Any] = {"answer": answer, "expected": truth}
-    if first is None:
-        notes["input_unreadable"] = True
-    if episode.draw_attempts:
-        drawn = [slidings.read(picture, n) for picture in episode.drawings]
-        published = [slidings.read(picture, n, published=True) for picture in episode.drawings] if official else drawn
-        true_frames = sample.frames() if sample.frames else []
-        expected_frames = [slidings.read(frame, n, published=official) for frame in true_frames]
-        exact, share, right = frames.compare(published, expected_frames)
-        parsed = [all(cell != "?" for row in reading for cell in row) for reading in drawn]
-        values |= {
-            "sliding_img_exact": exact,
-            "sliding_img_frame_acc": share,
-            "sliding_img_legal": frames.share_legal(
-                first, [slidings.to_state(reading) for reading in drawn], _slide_follows
-            ),
-            "sliding_parse_frame_success": sum(parsed) / len(parsed) if parsed else 0.0,
-            "sliding_parse_all_ok": float(bool(parsed) and all(parsed)),
-        }
-        notes["frames_right"] = right
-    values |= following.followed_moves(SlidingPlay(), sample, episode, answer)
-    return Scores(with_truth(values, truth, notes), notes, unparsed=answer is None)
-
-
-def score_drawings(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-    if not episode.drawings:
-        return Scores({})
-    n = sample.target["n"]
-    found = score(sample, episode, Grading())
-    state = slidings.to_state(slidings.read(initial(sample), n))
-    drawn = [slidings.to_state(slidings.read(picture, n)) for picture in episode.drawings]
-    said = list[slidings.State]()
-    for move in found.notes["answer"] or ():
-        state = slidings.apply(state, move) or state if state else None
-        said += [state] if state else []
-    return aligned(found, "sliding_img_frame_acc", said, drawn)
-
-
-def _slides(state: slidings.State, moves: Sequence[str]) -> list[slidings.State]:
-    states = []
-    for move in moves:
-        state = slidings.apply(state, move) or state
-        states.append(state)
-    return states
-
-
-def _slides_to(state: slidings.State, moves: Sequence[str], goal: slidings.State | None) -> bool:
-    for move in moves:
-        after = slidings.apply(state, move)
-        if after is None:
-            return False
-        state = after
-    return state == goal
-
-
-def _slide_follows(before: slidings.State, after: slidings.State) -> bool:
-    return any(slidings.apply(before, move) == after for move in slidings.legal_moves(before))

@@ -1,11 +1,11 @@
-"""How far sliding puzzles are from being solved: a table of all states up to 3x3, a search beyond.
-
-Sliding puzzles of coloured tiles: n*n cells, one of them empty.
+"""Sliding puzzles of coloured tiles: n*n cells, one of them empty.
 
 What you see: a square board on a white page, each cell one colour; the red cell is the empty one. What you may do:
 slide a neighbouring tile into the empty cell; the move is named by the direction in which the TILE moves. It ends in
 the goal state, which all puzzles of a size share: the colours in reading order, the empty cell first. Colours and
 reading follow Uni-MMMU; the first nine colours are the published ones.
+
+The distance to the goal comes from a table of all states up to 3x3, and from a search beyond.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 def side_of(state: State) -> int:
     side = isqrt(len(state))
     if side * side != len(state) or sorted(state) != list(range(1, len(state) + 1)):
-        raise BadInput(f"{list(state)} is no sliding puzzle", "the numbers 1 to n*n, each once; 1 is the empty cell")
+        raise BadInput(
+            f"{list(state)} is not a sliding puzzle", "the numbers 1 to n*n, each once; 1 is the empty cell"
+        )
     return side
 
 
@@ -231,7 +233,7 @@ far from each other, from the nine and from white."""
 
 TOLERANCE = 0.80
 DEEPEST = {2: 6, 3: 31, 4: 30, 5: 30}
-"""How deep puzzles of each size are made and solved. For 2 and 3 that is the deepest there is; beyond, it is what a
+"""Greatest depth of puzzles of each size. For 2 and 3 that is the deepest there is; beyond, it is what a
 search settles in a second."""
 
 _MIN_CELL = 32
@@ -299,7 +301,7 @@ def solve(state: State, goal: State | None = None) -> list[str]:
 
 
 def optimal_solutions(state: State) -> int:
-    """How many different shortest solutions a state has (0: it cannot be solved, or is deeper than DEEPEST)."""
+    """Return the number of shortest solutions of a state (0: it cannot be solved, or is deeper than DEEPEST)."""
     n = side_of(state)
     if not is_solvable(state, goal_state(n)):
         return 0
@@ -321,7 +323,7 @@ def render(state: State, n: int | None = None, size: int | None = None) -> Pictu
 
 @lru_cache(maxsize=256)
 def _rendered(state: State, side: int, cell: int) -> Picture:
-    """The true pictures are asked for again by whoever draws them right, shows them or scores by them."""
+    """Cached: players that draw right, the oracle canvas and scorers ask for the same ground-truth images."""
     gap, margin = cell // 60, max(4, cell // 4)
     page = np.zeros((side * cell + 2 * margin,) * 2, np.uint8)
     page[margin:-margin, margin:-margin] = (
@@ -344,7 +346,7 @@ def frames(state: State, moves: Iterable[str]) -> list[Picture]:
 
 
 def read(picture: Picture, n: int = 3, *, published: bool = False) -> list[list[int | str]]:
-    """The number of each cell's colour, or `?` where no colour covers 80 % of it
+    """The number of each cell's colour, or `?` where no colour covers 80% of it
     (docs/benchmarks/uni-mmmu.md, "Reading a sliding puzzle"). `published` looks for the board where the published
     evaluator looks, also in a wide or tall picture."""
     boards.check_grid(n, n, most=5)
@@ -370,7 +372,7 @@ def _read(picture: Picture, n: int, published: bool) -> list[list[int | str]]:
 
 
 def edges(picture: Picture, n: int) -> tuple[list[int], list[int]]:
-    """Where the cells are in a picture, as the reader finds them."""
+    """Return the edges of the cells in an image, as the reader finds them."""
     return boards.cells(_find(boards.pixels_of(picture), n), n, n)
 
 

@@ -1,11 +1,9 @@
-"""Three pictures in one row, for models that take a single picture (docs/benchmarks/voila.md, "The collage").
+"""VOILA datasets: questions, their images and collages, written as CSV, JSONL or parquet.
 
-Where the pictures of a question come from: a user's folder in the published naming, or the built-in bank.
-
-A shelf lists its files once. The original lists the folder again for every pick and copies the training folder to
-keep track of what is used (docs/benchmarks/voila.md, "Picking pictures"); here a queue per scene does that.
-
-Making a VOILA data set: questions, their pictures and collages, into CSV, JSONL or parquet.
+Images come from your folder in the published naming, or from the built-in bank. A shelf lists its files once. The
+original lists the folder again for every pick and copies the training folder to keep track of used files
+(docs/benchmarks/voila.md, "Picking pictures"); here a queue per scene does that. A collage puts three images in one
+row, for models that take a single image ("The collage").
 """
 
 from __future__ import annotations
@@ -171,7 +169,7 @@ COLLAGE_FOLDER = "Image_Questions"
 
 @dataclass(frozen=True)
 class SetOrder:
-    """What `sketchmark voila make` was asked for."""
+    """Arguments of `sketchmark voila make`."""
 
     count: int
     dataset: Dataset = "testing"
@@ -182,7 +180,7 @@ class SetOrder:
     balance: bool = False
     images: Path | None = None
     pictures: bool = True
-    """Whether built-in pictures are written beside the table; a user's own are never copied."""
+    """If true, built-in images are written next to the table; your own are never copied."""
 
 
 def make(target: Path, order: SetOrder) -> int:
@@ -191,7 +189,7 @@ def make(target: Path, order: SetOrder) -> int:
     The table appears under its name only when it is complete; the original appends to whatever is there.
     """
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
-        raise BadInput(f"cannot tell the format of {target.name}", "end the name in .csv, .jsonl or .parquet")
+        raise BadInput(f"unknown format of {target.name}", "end the name in .csv, .jsonl or .parquet")
     if order.collage and not order.pictures:
         raise BadInput("a collage needs pictures", "drop one of --collage yes and --pictures no")
     if target.suffix == ".parquet" and not order.pictures:
@@ -245,7 +243,7 @@ class _Maker:
         return (first, second, third), None
 
     def saved(self) -> Iterator[tuple[int, QuestionRow]]:
-        """Rows whose pictures and collages lie in folders beside the table, in the published places."""
+        """Yield rows whose images and collages are in folders next to the table, in the published places."""
         written: set[str] = set()
         own_pictures = isinstance(self._shelf, BankShelf) and self._order.pictures
         for question, row in self.rows():

@@ -1,17 +1,15 @@
-"""The rules of VOILA and the 19 structures they form (docs/benchmarks/voila.md, "Rules").
+"""VOILA's questions: the rules, the 19 structures they form, an index, and the ground-truth texts.
 
-A question is an analogy: picture 1 is to picture 2 as picture 3 is to picture 4. For each property one rule fixes
-which values the pictures may take. Only the first three are ever seen, so a rule is held here as its set of visible
-triples; the fourth value follows from them, or is `any` under Distraction.
+A question is an analogy: image 1 is to image 2 as image 3 is to image 4. For each property one rule fixes the values
+that the images may take (docs/benchmarks/voila.md, "Rules"). Only the first three images are shown, so a rule is
+stored as its set of visible triples; the fourth value follows from them, or is `any` under Distraction.
 
-Questions and their numbers: every question has an index, and every index a question, with no table in between.
+Every question has an index and every index a question, without a table. The seven structures without distraction
+come first, so the indices of VOILA-ND are 0 .. 3,861,311, the further ones of VOILA-WD go up to 157,632,383, and a
+question has the same index in both. Within a structure the index is a mixed-radix number whose digits are the
+positions of the number, subject and action triples.
 
-One order serves both sets. The seven structures without distraction come first, so the indices of VOILA-ND are
-0 .. 3,861,311, the further ones of VOILA-WD go up to 157,632,383, and a question keeps its index in both.
-Within a structure the index is a mixed-radix number whose digits are the positions of the number, subject and
-action triples.
-
-The ground-truth texts of a question, to the letter (docs/benchmarks/voila.md, "The CSV").
+The texts are the published ones, to the letter ("The CSV").
 """
 
 from __future__ import annotations
@@ -83,7 +81,7 @@ class Structure:
 
     @cached_property
     def size(self) -> int:
-        """How many questions differ in what can be seen, pictures 1 to 3 (docs/benchmarks/voila.md, "Structures")."""
+        """Return the number of questions with different images 1 to 3 (docs/benchmarks/voila.md, "Structures")."""
         number, subject, action = self.sizes
         return number * subject * action
 
@@ -164,7 +162,7 @@ def fourth(prop: Property, triple: Triple) -> int | None:
 
 
 def hidden_numbers(first: Scene, second: Scene, third: Scene) -> tuple[int, ...]:
-    """What number a real fourth picture may show where the answer is `any`: the one not yet seen."""
+    """Return the number for a real fourth image if the answer is `any`: the one not yet seen."""
     return tuple(n for n in _VALUES["number"] if n not in (first.number, second.number, third.number))
 
 
@@ -191,7 +189,7 @@ def _starts() -> dict[int, int]:
 
 @cache
 def space_size(distraction: bool) -> int:
-    """How many questions there are, distinct by what can be seen."""
+    """Return the number of questions, distinct by their visible images."""
     return sum(structure.size for structure in structures(distraction))
 
 
@@ -220,7 +218,7 @@ def _quadruples(rule: int) -> list[list[_Quadruple]]:
 
 
 def place_of(structure: Structure, number: Triple, subject: Triple, action: Triple) -> int:
-    """Where in its structure the question with these triples stands; KeyError when the rules forbid one of them."""
+    """Return the position of the question with these triples in its structure; KeyError if the rules forbid one."""
     _, subjects, actions = structure.sizes
     at_number = positions("number", structure.number)[number]
     at_subject = positions("subject", structure.subject)[subject]
@@ -238,7 +236,7 @@ def question_at(index: int, distraction: bool = True) -> Question:
 
 
 def index_of(question: Question) -> int:
-    """The index, from the three scenes alone: a question read from a file need not carry one."""
+    """Return the index, computed from the three scenes: a question read from a file need not carry one."""
     structure = STRUCTURES[question.rule]
     try:
         place = place_of(structure, *(_triple(question, prop) for prop in PROPERTIES))
@@ -260,7 +258,7 @@ def all_questions(distraction: bool) -> Iterator[Question]:
 
 
 def relations_text(question: Question) -> str:
-    """What changes from picture 1 to picture 2: the truth of step 2. It ends with a space, as published."""
+    """Return the changes from image 1 to image 2: the ground truth of step 2. It ends with a space, as published."""
     first, second, _ = question.scenes
     return (
         _relation("Number", first.number_word, second.number_word, first.number == second.number)

@@ -1,10 +1,9 @@
-"""Reading built-in pictures: number, subject and action from the pixels alone.
+"""Image reader of VOILA: number, subject and action from the pixels of a built-in image.
 
-It looks as a person glancing at a flat drawing does. Pixels are sorted into the colour families of the bank's palette
-(fur and hair, grounds, props). Then heads are looked for: a freshly drawn head of each likely subject is laid over
-the picture in every size and place, and where fur or hair agrees with it, there is one. Who they are and how many
-follows. The action is told by the ground they are on and the things they use. File names and metadata are never
-looked at, and nothing is hidden in the pictures: a picture drawn alike by anyone else reads the same.
+It sorts pixels into the colour families of the bank's palette (fur and hair, grounds, props). Then it searches for
+heads: it lays a freshly drawn head of each likely subject over the image in every size and position and counts where
+fur or hair agrees. That gives subject and number. The ground and the props give the action. The reader ignores file
+names and metadata, and nothing is hidden in the images: anyone's similar drawing is read the same way.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ COARSE = 128
 """Heads are looked for on a grid of this size, each cell the share of 3 x 3 pixels of one family."""
 
 TOLERANCE = 28
-"""How far (Euclidean, RGB) a pixel may be from the nearest colour of the palette and still be of its family."""
+"""Greatest distance (Euclidean, RGB) of a pixel from the nearest colour of the palette in its family."""
 
 SCALES = (3.65, 3.2, 2.8, 2.45, 2.15, 1.9, 1.72, 1.56)
 """Sizes in which figures occur, in picture pixels of a 512-pixel picture per unit of the figure's frame."""
@@ -44,7 +43,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Heads:
-    """Where one subject's head was found."""
+    """Position of one subject's head."""
 
     subject: int
     agreement: float
@@ -88,7 +87,7 @@ def _family_of(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _shares(families: NDArray[np.uint8]) -> dict[str, float]:
-    """How much of the picture each family fills."""
+    """Return the proportion of the image that each family fills."""
     counts = np.bincount(families.ravel(), minlength=len(_NAMES) + 1)[1:] / families.size
     return dict(zip(_NAMES, counts.tolist(), strict=True))
 
@@ -226,13 +225,13 @@ def _indoors(shares: dict[str, float]) -> str | None:
 
 
 def read(picture: Picture) -> Scene | None:
-    """What a built-in picture shows, or None when it shows no such scene."""
+    """Return the scene of a built-in image, or None if it shows no such scene."""
     key = picture.identity
     return (_READINGS.get(key) or _READINGS.keep(key, (_read(picture.image()),)))[0]
 
 
 _READINGS: Recent[tuple[Scene | None, ...]] = Recent(1024)
-"""Of pictures and collages. The same pixels read the same, whoever asks: a player, then the scorer."""
+"""Readings of images and collages: a player and then the scorer ask for the same pixels."""
 
 
 def _read(image: Image.Image) -> Scene | None:
@@ -260,7 +259,7 @@ def _read_cells(picture: Picture) -> tuple[Scene | None, ...]:
 
 
 def _cells(pixels: NDArray[np.uint8]) -> list[tuple[int, int]]:
-    """Where the pictures lie between the gaps, as (left, right) columns (docs/benchmarks/voila.md, "The collage")."""
+    """Return (left, right) columns of the images in a collage (docs/benchmarks/voila.md, "The collage")."""
     height = pixels.shape[0]
     filled = (pixels.min(axis=2) < 235).sum(axis=0) > height * 0.02
     edges = np.flatnonzero(np.diff(np.concatenate(([False], filled, [False])).astype(np.int8)))

@@ -1,12 +1,10 @@
-"""The 728 scenes of VOILA, 4 numbers x 14 subjects x 13 actions, in words (docs/benchmarks/voila.md, "Scenes").
+"""The 728 scenes of VOILA, 4 numbers x 14 subjects x 13 actions, and their texts (docs/benchmarks/voila.md,
+"Scenes").
 
-VOILA's closed vocabularies as people and models write them.
-
-The leniency is the judge prompt's own (docs/benchmarks/voila.md, "The judge's prompts"): another word for the same
-kind of subject ("mice" for hamsters) and another number form ("man" for men) are fine; another age or sex ("woman"
-for "senior woman") is not.
-
-`number = two, subject = cats, action = any`: how VOILA's third step states a scene, read back.
+The closed vocabularies are parsed as leniently as the judge prompt asks ("The judge's prompts"): another word for
+the same kind of subject ("mice" for hamsters) and another number form ("man" for men) are fine; another age or sex
+("woman" for "senior woman") is not. VOILA's third step states a scene as `number = two, subject = cats, action =
+any`.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ ACTIONS = (
 
 
 class Scene(NamedTuple):
-    """What one picture shows; None stands for `any`.
+    """Content of one image; None stands for `any`.
 
     `number` is the count itself (1 to 4); `subject` and `action` are positions in SUBJECTS and ACTIONS.
     """
@@ -123,7 +121,7 @@ def parse_description(text: str) -> Scene | None:
 
 @cache
 def file_prefix(scene: Scene) -> str:
-    """How a picture file of this scene starts (docs/benchmarks/voila.md, "Picture files"); what follows is opaque."""
+    """Return the prefix of this scene's image files (docs/benchmarks/voila.md, "Picture files")."""
     return f"{scene.number_word}_{scene.subject_word}_{scene.action_word}_"
 
 

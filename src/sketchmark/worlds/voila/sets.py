@@ -1,6 +1,5 @@
-"""Verifying a VOILA file against the rules, row by row (docs/benchmarks/voila.md, "The checks").
-
-Drawing test sets: equal shares of the structures, no question twice (docs/benchmarks/voila.md, "Sampling").
+"""VOILA datasets as sets of questions: drawn in equal numbers per structure without repeats
+(docs/benchmarks/voila.md, "Sampling"), and files checked against the rules row by row ("The checks").
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ class _Checker:
         scenes = [_strict_scene(text) for text in texts]
         for slot, (scene, text) in enumerate(zip(scenes, texts, strict=True), 1):
             if scene is None or (slot < 4 and not scene.is_concrete):
-                yield "description", f"picture {slot} is no scene: {text!r}"
+                yield "description", f"image {slot} is not a scene: {text!r}"
         first, second, third, fourth = scenes
         for slot, (scene, name) in enumerate(zip(scenes[:3], row[:3], strict=True), 1):
             if scene is not None:
@@ -305,7 +304,7 @@ def _shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
 
 
 def hidden_scene(question: Question, seed: int) -> Scene:
-    """A concrete fourth scene, for training sets: what is `any` in the answer gets a value of its own."""
+    """Return a concrete fourth scene, for training sets: an `any` in the answer gets a value."""
     rng = random.Random(seed * 1_000_000_007 + question.index)
     number, subject, action = question.answer
     if number is None:

@@ -1,6 +1,5 @@
-"""VOILA files: CSV in both published spellings, JSONL or parquet (docs/benchmarks/voila.md, "The CSV").
-
-VOILA rows with their pictures inside, as parquet that a dataset hub shows as it is.
+"""VOILA files: CSV in both published spellings, JSONL, or parquet with the images inside, which dataset hubs display
+(docs/benchmarks/voila.md, "The CSV").
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from sketchmark.worlds.voila.scenes import Scene
 Columns = Literal["released", "generator"]
 
 MAX_FIELD = 100_000
-"""A field longer than this is no VOILA text: the file is refused instead of filling memory."""
+"""Greatest length of a VOILA text: a file with a longer field is refused instead of filling memory."""
 
 
 class QuestionRow(NamedTuple):
@@ -45,7 +44,7 @@ class QuestionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Spelling:
-    """Where the released file and the published generator disagree (docs/benchmarks/voila.md, "Two spellings")."""
+    """Differences of the released file and the published generator (docs/benchmarks/voila.md, "Two spellings")."""
 
     header: tuple[str, ...]
     first_gap: str

@@ -1,9 +1,9 @@
-"""Putting a place and its figures together: how large, where, facing which way.
+"""The built-in images of VOILA: every scene drawn by our own code, with one test and nine training variations.
 
-The built-in pictures: every scene of VOILA drawn by our own code, one test and nine training variations each.
-
-bank.picture(Scene(3, 7, 2))                # three foxes ice-skating, the test picture
+bank.picture(Scene(3, 7, 2))                # three foxes ice-skating, the test image
 bank.picture(Scene(3, 7, 2), variation=4)   # the same in another place, pose, palette and size
+
+Here is the stage: it combines a backdrop and its figures, with their sizes, positions and directions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def draw_scene(number: int, subject: int, action: int, rng: random.Random) -> Im
 
 
 def _spots(number: int, rng: random.Random) -> list[Point]:
-    """Where the figures stand, from back to front."""
+    """Return the positions of the figures, from back to front."""
 
     def near(x: float, y: float) -> Point:
         return x + rng.random() * 12 - 6, y + rng.random() * 8 - 4

@@ -1,4 +1,4 @@
-"""How a figure does each of the thirteen actions: pose, props, and in which order they are drawn."""
+"""The thirteen actions: pose, props, and the order in which they are drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sketchmark.worlds.voila.bank.pen import CARS, CLOTHES, CLOUD, FRAME, RIPPLE
 
 
 class Actor:
-    """One figure in one picture: who, dressed how, with a random stream of its own for small differences."""
+    """One figure in one image: its subject, its clothes, and a random stream for small differences."""
 
     def __init__(self, pen: Pen, subject: int, outfit: Outfit, rng: random.Random, ground: Colour) -> None:
         self.pen = pen

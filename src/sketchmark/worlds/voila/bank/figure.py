@@ -1,6 +1,6 @@
-"""A figure: one skeleton for all fourteen subjects, dressed and shaped by who it is and bent by what it does.
+"""Figures: one skeleton for all fourteen subjects, dressed and shaped by the subject, posed by the action.
 
-Local frame: feet at (0, 0), y downwards, about 90 units tall, going to the right.
+Local frame: feet at (0, 0), y downwards, about 90 units tall, walking to the right.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _BELLIES: dict[int, Colour] = {
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the joints go. Pairs are (far, near): the near limb is drawn over the body, the far one behind it."""
+    """Positions of the joints. Pairs are (far, near): the near limb is drawn over the body, the far one behind it."""
 
     lean: float = 0.0
     hip: Point = (0.0, -27.0)
@@ -66,7 +66,7 @@ class Pose:
     knees: tuple[float, float] = (-1.0, -1.0)
     tilt: float = 0.0
     arms_in_front: bool = False
-    """Both arms over the body: for whoever faces the viewer with something in hand."""
+    """Both arms over the body: for figures that face the viewer with something in hand."""
     footwear: Literal["shoes", "skates", "none"] = "shoes"
     legs: bool = True
     arm: float = ARM
@@ -74,7 +74,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class Outfit:
-    """What differs between two figures of one subject."""
+    """Differences between two figures of one subject."""
 
     top: Colour
     bottom: Colour

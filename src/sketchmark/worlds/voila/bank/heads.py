@@ -1,11 +1,8 @@
-"""The eight animal heads: told apart by fur, ears, muzzle and cheeks.
+"""The fourteen heads: eight animals that differ in fur, ears, muzzle and cheeks, six people that differ in hair, cap,
+beard, glasses and bun. Each has its frame: centre (0, 0), about 20 units in radius, y downwards.
 
-The six human heads: told apart by hair, cap, beard, glasses and bun.
-
-The fourteen heads, each in a frame of its own: centre (0, 0), about 20 units in radius, y downwards.
-
-Heads face the viewer whatever the body does, a little turned to where the figure is going: a face is what people
-look at first, and it must show who this is at thumbnail size.
+Heads face the viewer in every pose, turned a little to where the figure is going: people look at a face first, and it
+must show the subject at thumbnail size.
 """
 
 from __future__ import annotations

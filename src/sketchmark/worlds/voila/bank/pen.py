@@ -1,12 +1,10 @@
-"""A pen that draws flat shapes in local coordinates, several times too large, so that edges come out smooth.
+"""The pen of the built-in images, their palette, and the features that all heads share.
 
-Every colour of the built-in pictures, by what it is the colour of.
+The pen draws flat shapes in local coordinates, several times too large, so that edges come out smooth.
 
-The families in KEYS are what a subject is known by at a glance (fur, hair, the boy's cap), those in GROUNDS and
-PROPS what an action is known by. They keep a clear distance from each other and from everything else on the picture,
-which is what makes the pictures easy to tell apart for a person and readable for `reader`.
-
-What all heads share: where the face looks, and how eyes, mouth and cheeks are drawn.
+The colour families in KEYS identify a subject (fur, hair, the boy's cap), those in GROUNDS and PROPS an action. They
+keep a clear distance from each other and from all other colours, so that people can distinguish the images and
+`reader` can read them.
 """
 
 from __future__ import annotations
@@ -179,7 +177,7 @@ KEYS: dict[int, Colour] = {
     12: (110, 74, 44),
     13: (251, 218, 230),
 }
-"""What gives each subject away, by its place in SUBJECTS."""
+"""Colours that identify each subject, by its place in SUBJECTS."""
 
 BOY_HAIR: Colour = (142, 96, 66)
 DOG_EAR: Colour = (142, 96, 50)
@@ -277,7 +275,7 @@ OTHERS: tuple[Colour, ...] = (
 
 @dataclass(frozen=True)
 class Face:
-    """What changes from picture to picture: where the face looks, whether it chews or laughs, its skin."""
+    """Changes from image to image: where the face looks, whether it chews or laughs, its skin."""
 
     look: float = 0.0
     mouth_open: bool = False

@@ -1,4 +1,4 @@
-"""The places: sky or wall behind, ground in front, one kind of place for each action."""
+"""The backdrops: sky or wall behind, ground in front, one kind for each action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The things figures use. Each draws itself in the figure's own frame: feet at (0, 0), going to the right."""
+"""The props of the figures. Each draws itself in the figure's frame: feet at (0, 0), walking to the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def ball(pen: Pen, x: float, y: float) -> None:
 
 
 def car_back(pen: Pen, paint: Colour) -> None:
-    """What is behind the driver: the far door and the seat."""
+    """Draw what is behind the driver: the far door and the seat."""
     pen.box(-34, -36, 22, -16, _shade(paint), 4)
     pen.box(-30, -48, -19, -20, PROPS["tyre"], 4)
 
@@ -52,7 +52,7 @@ def steering_wheel(pen: Pen) -> None:
 
 
 def desk(pen: Pen) -> None:
-    """Top seen from a little above, so that there is room for what lies on it."""
+    """Top seen from a little above, so that there is room for things on it."""
     pen.box(-36, -24, 36, 0, PROPS["desk dark"], 1)
     pen.box(-31, -20, -4, -3, PROPS["desk"], 2)
     pen.box(4, -20, 31, -3, PROPS["desk"], 2)

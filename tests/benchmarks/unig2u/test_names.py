@@ -10,8 +10,8 @@ from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog, Pick
 from sketchmark.errors import UnknownName
 from sketchmark.tasks import TaskOptions
+from tests.benchmarks.unig2u import published
 from tests.mmsi.published import row, write
-from tests.unig2u import published
 
 
 def test_the_groups_hold_every_subtask_directly_and_drawn() -> None:
@@ -60,7 +60,7 @@ def test_every_task_has_its_short_name_but_where_another_benchmark_has_it() -> N
 
 def test_an_alias_hides_nobodys_task(tmp_path: Path) -> None:
     own = tmp_path / "chartqa100.yaml"
-    source = Path(__file__).parents[2] / "src" / "sketchmark" / "tasks" / "mmsi" / "mmsi_msr.yaml"
+    source = Path(__file__).parents[3] / "src" / "sketchmark" / "benchmarks" / "mmsi" / "mmsi_msr.yaml"
     own.write_text(f"include: {source}\n")
     assert Catalog((own,)).pick("chartqa100") == [Pick("chartqa100")]
     assert Catalog((own,)).task("chartqa100").headline == "accuracy"

@@ -11,10 +11,10 @@ from sketchmark.comparison import compare
 from sketchmark.files import write_json
 from sketchmark.folder.results_format import Results
 from sketchmark.results.baselines import warned
+from tests.benchmarks.uni_mmmu.published import write_parquet
+from tests.benchmarks.unig2u.published import collision
+from tests.benchmarks.unig2u.test_totals import Played
 from tests.compare.folders import rows, write_run
-from tests.uni_mmmu.published import write_parquet
-from tests.unig2u.published import collision
-from tests.unig2u.test_totals import Played
 
 
 def test_the_overall_stands_beside_the_published_ones(tmp_path: Path) -> None:

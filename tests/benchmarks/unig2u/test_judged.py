@@ -14,9 +14,9 @@ from sketchmark.episode import Grading, Scores
 from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
+from tests.benchmarks.unig2u import published
+from tests.benchmarks.unig2u.players import Says
 from tests.episodes import Judge, episode
-from tests.unig2u import published
-from tests.unig2u.players import Says
 
 OPTIONS = {"A": "2 m/s", "B": "9.8 m/s", "C": "3 m/s", "D": "1 m/s"}
 PHYSICS = Sample("x", fields={"question": "How fast?"}, target={"answer": "B", "options": OPTIONS})

@@ -17,9 +17,9 @@ from sketchmark.folder.results_format import BenchmarkTotal, Results
 from sketchmark.report import write_report
 from sketchmark.results.aggregate import totals
 from sketchmark.stats.differences import paired_difference
+from tests.benchmarks.unig2u import published
+from tests.benchmarks.unig2u.players import Knows
 from tests.episodes import Judge
-from tests.unig2u import published
-from tests.unig2u.players import Knows
 
 WEIGHTS = {
     "Real-world": 200,
@@ -171,7 +171,8 @@ def test_pictures_that_two_tasks_ask_about_widen_the_interval() -> None:
     apart = Played()
     for kind in ("icon", "logo", "in"):
         name = f"unig2u_illusionbench_arshia_{kind}_scene_test.direct"
-        apart.scores[name] = {f"other-{key}": row for key, row in apart.scores[name].items()}
+        for key, row in apart.scores[name].items():
+            row.sample = f"other-{key}"
     assert width(together.totals()[0]) > 1.05 * width(apart.totals()[0])
 
 

@@ -19,7 +19,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.folder.results_format import CellResult
 from sketchmark.serve import serving
 from sketchmark.serve.faults import Faults
-from tests.voila_judge.making import Judge
+from tests.benchmarks.voila.making import Judge
 
 JUDGED = [
     *(f"voila_judge_step{step}_{name}" for step in (1, 2, 3) for name in ("number", "subject", "action", "overall")),

@@ -9,7 +9,7 @@ from PIL import Image
 from sketchmark.episode.model import Model, Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.media import Picture
-from tests.unig2u.published import RIGHT
+from tests.benchmarks.unig2u.published import RIGHT
 
 
 class Says(Model):

@@ -12,10 +12,10 @@ from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.errors import BadInput
 from sketchmark.tasks import TaskOptions
+from tests.benchmarks.unig2u import published
+from tests.benchmarks.unig2u.players import Says, white
 from tests.episodes import Judge
 from tests.medical.fixtures import png, write_parquet
-from tests.unig2u import published
-from tests.unig2u.players import Says, white
 
 JUDGES = {
     "unig2u_geometry3k": '{"answer_correct":1,"reason":"same"}',
@@ -48,18 +48,14 @@ def test_a_right_answer_scores_one_directly_with_a_drawing_and_in_words(
 
 
 @pytest.mark.parametrize("scoring", ["strict", "official"])
-@pytest.mark.parametrize("task", published.OWN)
-def test_a_wrong_answer_scores_nothing(task: str, scoring: str, data: Path, tmp_path: Path) -> None:
-    folder = sketchmark.run(
-        Says("D"),
-        task,
-        data=data,
-        scoring=scoring,
-        judge=Judge('False {"answer_correct": 0, "text_ok": 0}'),
-        output_path=tmp_path / "run",
-    ).folder
-    cell = folder.results().tasks[f"{task}.direct"]
-    assert (cell.metrics[cell.headline].mean, cell.n) == (0.0, 2)
+def test_a_wrong_answer_scores_nothing(scoring: str, data: Path, tmp_path: Path) -> None:
+    judge = Judge('False {"answer_correct": 0, "text_ok": 0}')
+    tasks = ",".join(published.OWN)
+    run = sketchmark.run(Says("D"), tasks, data=data, scoring=scoring, judge=judge, output_path=tmp_path / "run")
+    cells = run.folder.results().tasks
+    assert {name: (cell.metrics[cell.headline].mean, cell.n) for name, cell in cells.items()} == {
+        f"{task}.direct": (0.0, 2) for task in published.OWN
+    }
 
 
 @pytest.mark.parametrize(
@@ -202,7 +198,7 @@ def test_a_row_that_cannot_be_used_is_counted_and_named(tmp_path: Path) -> None:
     cell = run.results().tasks["unig2u_illusionbench_arshia_icon_shape_test.direct"]
     assert (cell.n, cell.failures) == (1, {"broken_row": 1})
     [broken] = [line.failure for line in run.episodes(f"{cell.task}.direct") if line.failure]
-    assert "the name 'animal.png' does not tell shape, scene and difficulty" in broken.message
+    assert "the name 'animal.png' does not give shape, scene and difficulty" in broken.message
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_make_jigsaw_uses_the_difficulty_and_the_pictures_given(say: Say, tmp_pa
         red, green, blue = ref.image().split()
         assert red.tobytes() == green.tobytes() == blue.tobytes(), "cut from the grey picture that was given"
     nowhere = say("make", "jigsaw", "--count", 2, "--out", tmp_path / "none", "--pictures", tmp_path / "nowhere")
-    assert nowhere[0] == 2 and "nowhere is no folder of pictures" in nowhere[2]
+    assert nowhere[0] == 2 and "nowhere is not a folder of images" in nowhere[2]
 
 
 @pytest.mark.parametrize("world", ["maze", "sliding", "jigsaw"])

@@ -42,7 +42,7 @@ def _on_a_page(picture: Picture, wide: int = 1, tall: int = 1) -> Picture:
 
 
 def test_the_choice_may_be_true_or_one_point_nought() -> None:
-    from tests.uni_mmmu.test_scoring_jigsaw import _sample
+    from tests.worlds.test_jigsaw_scores import _sample
 
     for choice in (True, 1.0):
         said = episode(choice_answer(choice))

@@ -11,8 +11,8 @@ import pytest
 from sketchmark.catalog import Catalog
 from sketchmark.episode.sample import Sample
 from sketchmark.errors import BadInput, DataMissing
-from tests.uni_mmmu import published, published_rest
-from tests.uni_mmmu.published_rest import ACID, DIAGRAM, ICE, INCOMPLETE, OVERLAY, PROBLEMS, SCENES, SQUARE
+from tests.benchmarks.uni_mmmu import published, published_rest
+from tests.benchmarks.uni_mmmu.published_rest import ACID, DIAGRAM, ICE, INCOMPLETE, OVERLAY, PROBLEMS, SCENES, SQUARE
 
 
 def samples(task: str, data: Path | None) -> list[Sample]:

@@ -15,8 +15,8 @@ from sketchmark.episode.sample import Sample
 from sketchmark.errors import JudgeFailed
 from sketchmark.media import Picture
 from sketchmark.media.svg import render
+from tests.benchmarks.uni_mmmu.published_rest import BLUE, GREEN, RED, SQUARE, SVG_NAMES, squares
 from tests.episodes import Judge, episode, flat
-from tests.uni_mmmu.published_rest import BLUE, GREEN, RED, SQUARE, SVG_NAMES, squares
 
 SAID = "<RENDER_SUMMARY>A red square.</RENDER_SUMMARY>"
 SAMPLE = Sample("case_01_a", pictures={"reference": SQUARE}, fields={"svg": "<svg/>"})

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from sketchmark.benchmarks.uni_mmmu import label_of, moves_of
+from sketchmark.benchmarks.uni_mmmu.puzzles import label_of, moves_of
 from sketchmark.catalog import Catalog
 from sketchmark.cli import root
 from sketchmark.episode.sample import Sample
@@ -21,8 +21,8 @@ from sketchmark.media import Picture
 from sketchmark.worlds.jigsaw import panels as jigsaw
 from sketchmark.worlds.maze import board as maze
 from sketchmark.worlds.sliding import board as sliding
-from tests.uni_mmmu import published
-from tests.uni_mmmu.published import MAZES, SLIDES
+from tests.benchmarks.uni_mmmu import published
+from tests.benchmarks.uni_mmmu.published import MAZES, SLIDES
 
 
 def samples(task: str, data: Path | None, **arguments: Any) -> list[Sample]:

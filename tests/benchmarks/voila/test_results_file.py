@@ -8,7 +8,7 @@ import pytest
 
 from sketchmark.benchmarks.voila.results_file import pair
 from sketchmark.errors import BadInput
-from tests.voila_judge.making import element, questions, right_answers, write_answers
+from tests.benchmarks.voila.making import element, questions, right_answers, write_answers
 
 
 def written(folder: Path, elements: Any) -> Path:
@@ -81,5 +81,5 @@ def test_a_picture_outside_the_folder_of_the_results_is_refused(tmp_path: Path) 
 def test_a_broken_row_of_the_csv_is_named(tmp_path: Path) -> None:
     table = questions(tmp_path)
     table.write_text(table.read_text().replace("walking", "wandering"))
-    with pytest.raises(BadInput, match=r"row \d+: '.*wandering.*' is no scene"):
+    with pytest.raises(BadInput, match=r"row \d+: '.*wandering.*' is not a scene"):
         pair(write_answers(tmp_path / "results.json", []), table)

@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.serve import serving
 from sketchmark.worlds.voila.make import SetOrder, make
-from tests.voila_judge.making import Judge
+from tests.benchmarks.voila.making import Judge
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_a_failed_question_is_left_out_and_named_and_played_again_by_the_same_co
     ("change", "words"),
     [
         ({"csv": None}, "--images goes with --csv"),
-        ({"csv": None, "images": None, "dataset_name": "someone/else"}, "no data set 'someone/else'"),
+        ({"csv": None, "images": None, "dataset_name": "someone/else"}, "no dataset 'someone/else'"),
     ],
 )
 def test_questions_that_cannot_be_found_are_an_error(asked: Inference, change: dict[str, Any], words: str) -> None:

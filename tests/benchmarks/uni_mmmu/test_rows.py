@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sketchmark.benchmarks.uni_mmmu import jigsaws, label_of
+from sketchmark.benchmarks.uni_mmmu.puzzles import jigsaws, label_of
 from sketchmark.errors import BadInput, DataMissing
 from sketchmark.files.tables import as_picture, inside, rows
 from sketchmark.worlds.maze import board as maze
-from tests.uni_mmmu import published
+from tests.benchmarks.uni_mmmu import published
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_a_text_nested_deeper_than_python_reads_is_an_error_that_names_its_row(t
         label_of("[" * 10_000, "row 7")
     (tmp_path / "metadata.json").write_text("[" * 10_000)
     with pytest.raises(BadInput, match=r"metadata\.json cannot be read"):
-        list(jigsaws(tmp_path) or ())
+        list(jigsaws(seed=0, data=tmp_path, origin={}))

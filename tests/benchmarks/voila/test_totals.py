@@ -13,7 +13,7 @@ from sketchmark.episode.model import Options, Reply
 from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
 from sketchmark.models.cache import with_cache
-from tests.voila_judge.making import Judge, items, questions, right_answers
+from tests.benchmarks.voila.making import Judge, items, questions, right_answers
 
 
 async def test_right_answers_are_right_by_rule_and_by_judge(tmp_path: Path) -> None:

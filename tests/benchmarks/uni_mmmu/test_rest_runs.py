@@ -21,9 +21,9 @@ from sketchmark.folder.results_format import CellResult
 from sketchmark.media.svg import render
 from sketchmark.serve import serving
 from sketchmark.serve.faults import Faults
+from tests.benchmarks.uni_mmmu import published, published_rest
+from tests.benchmarks.uni_mmmu.published_rest import OVERLAY
 from tests.golden.recording import Recorder
-from tests.uni_mmmu import published, published_rest
-from tests.uni_mmmu.published_rest import OVERLAY
 
 
 class Speaker(Model):
