@@ -2,76 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import metadata
+from importlib import import_module, metadata
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.code_drawing import DrawsByCode, taken_from
+from sketchmark.models.providers import Factory, Provider
 from sketchmark.secrets import to_write_down
 
-Factory = Callable[..., Model]
-"""A model's class or a function that makes it, called with (name, **model_args)."""
-
-
-@dataclass(frozen=True)
-class Provider:
-    """A built-in provider. Its module is imported when a model of it is made."""
-
-    factory: str
-    """`module:attribute` of its Factory."""
-
-    about: str
-    """Its line in `sketchmark list models`."""
-
-    by_address: bool = False
-    """The user may give its address, and therefore several (`base_url=a|b`)."""
-
-    batches: bool = False
-    """It takes `batch_size`."""
-
-
+_PROVIDERS = "sketchmark.models.providers"
 MODELS = {
-    "player": Provider("sketchmark.models.players:make", "player/NAME: random, solver, sketcher, flawed, patient"),
-    "openai": Provider(
-        "sketchmark.models.providers.openai:OpenAI",
-        "openai/NAME: OpenAI or a compatible server (base_url=…)",
-        by_address=True,
-    ),
-    "azure": Provider("sketchmark.models.providers.azure:Azure", "azure/DEPLOYMENT: Azure OpenAI", by_address=True),
-    "gemini": Provider(
-        "sketchmark.models.providers.gemini:Gemini",
-        "gemini/NAME: Google Gemini, native text and image output",
-        by_address=True,
-    ),
-    "anthropic": Provider(
-        "sketchmark.models.providers.anthropic:Anthropic",
-        "anthropic/NAME: reads pictures, does not draw",
-        by_address=True,
-    ),
-    "bagel": Provider(
-        "sketchmark.models.providers.bagel:make",
-        "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…",
-        by_address=True,
-    ),
-    "hf": Provider(
-        "sketchmark.models.providers.hf:TransformersChat",
-        "hf/PATH_OR_ID: any transformers image-text-to-text model",
-        batches=True,
-    ),
-    "janus": Provider(
-        "sketchmark.models.providers.janus:Janus",
-        "janus/PATH_OR_ID: transformers' Janus, says and draws",
-        batches=True,
-    ),
-    "emu3": Provider("sketchmark.models.providers.emu3:Emu3", "emu3/PATH_OR_ID: transformers' Emu3, says and draws"),
+    "player": "sketchmark.models.players",
+    "openai": f"{_PROVIDERS}.openai",
+    "azure": f"{_PROVIDERS}.azure",
+    "gemini": f"{_PROVIDERS}.gemini",
+    "anthropic": f"{_PROVIDERS}.anthropic",
+    "bagel": f"{_PROVIDERS}.bagel",
+    "hf": f"{_PROVIDERS}.hf",
+    "janus": f"{_PROVIDERS}.janus",
+    "emu3": f"{_PROVIDERS}.emu3",
 }
+"""The modules of the built-in providers. Each declares itself as `PROVIDER`, and is imported when it is needed."""
 
 
 class Alias(NamedTuple):
@@ -98,14 +54,14 @@ class Registry:
     """The models in reach: the built-in ones, those of installed plug-ins, and those that are added."""
 
     def __init__(self) -> None:
-        self._added: dict[str, Factory] = {
-            point.name: point.load() for point in metadata.entry_points(group="sketchmark.models")
+        self._added: dict[str, Provider] = {
+            point.name: _declared(point.load()) for point in metadata.entry_points(group="sketchmark.models")
         }
 
     def add(self, module: ModuleType) -> None:
         """Add the model classes that the module defines itself, by their names in lower case."""
         self._added |= {
-            name.lower(): value
+            name.lower(): Provider(value)
             for name, value in vars(module).items()
             if isinstance(value, type)
             and issubclass(value, Model)
@@ -119,6 +75,13 @@ class Registry:
     def knows(self, provider: str) -> bool:
         return provider in MODELS or provider in self._added
 
+    def provider(self, name: str) -> Provider | None:
+        """The provider of a model's name or of an alias; None if it is not known."""
+        provider = meant_by(name).provider
+        if provider in self._added:
+            return self._added[provider]
+        return _declared(import_module(MODELS[provider]).PROVIDER) if provider in MODELS else None
+
     def model(
         self, name: str, arguments: Mapping[str, Any] | None = None, hint: Callable[[str], str] | None = None
     ) -> Model:
@@ -126,31 +89,35 @@ class Registry:
         is said of a provider that is not known."""
         _, _, rest = name.partition("/")
         alias = meant_by(name)
-        provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
+        settings = {**alias.arguments, **(arguments or {})}
         settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
         by_code = taken_from(settings, name)
-        if not self.knows(provider):
-            told = hint(provider) if hint else suggestion(provider, sorted(self.names()))
+        provider = self.provider(name)
+        if provider is None:
+            told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", told)
-        factory = self._added.get(provider) or _imported(MODELS[provider])
+        make = provider.make
         named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
         rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
         try:
-            inspect.signature(factory).bind(rest, **settings)
+            inspect.signature(make).bind(rest, **settings)
         except TypeError as error:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
         written_down = to_write_down(settings)
-        if _has_addresses(provider) and any(
-            "|" in str(settings.get(key, "")) for key in ("base_url", "azure_endpoint")
-        ):
+        where = next((key for key in provider.addresses if "|" in str(settings.get(key, ""))), None)
+        if where:
             from sketchmark.models.replicas import make_several
 
-            model: Model = make_several(name, settings, lambda own: factory(rest, **own))
+            model: Model = make_several(name, where, settings, lambda own: make(rest, **own))
         else:
-            model = factory(rest, **settings)
+            model = make(rest, **settings)
         model.name = model.name or name
         model.arguments = written_down
         return DrawsByCode(model, by_code) if by_code else model
+
+
+def _declared(found: Provider | Factory) -> Provider:
+    return found if isinstance(found, Provider) else Provider(found)
 
 
 def meant_by(name: str) -> Alias:
@@ -160,15 +127,28 @@ def meant_by(name: str) -> Alias:
 
 
 def takes_batches(name: str) -> bool:
-    provider = MODELS.get(meant_by(name).provider)
+    provider = Registry().provider(name)
     return provider is not None and provider.batches
 
 
-def about(provider: str) -> str:
+def address_arguments(name: str) -> tuple[str, ...]:
+    """The arguments that name the server of a model; of one that is not in reach here, `base_url`."""
+    provider = Registry().provider(name)
+    return provider.addresses if provider else ("base_url",)
+
+
+def hearing() -> list[str]:
+    """The built-in providers that send sounds."""
+    registry = Registry()
+    return [name for name in MODELS if (provider := registry.provider(name)) and provider.hears]
+
+
+def about(name: str) -> str:
     """A provider's line in a listing."""
-    if provider in ALIASES:
-        return f"the same as {ALIASES[provider].provider}"
-    return MODELS[provider].about if provider in MODELS else "a plug-in"
+    if name in ALIASES:
+        return f"the same as {ALIASES[name].provider}"
+    provider = Registry().provider(name)
+    return provider.about if provider else Provider.about
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
@@ -180,13 +160,3 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     """The names most like one that is not known."""
     close = get_close_matches(name.lower(), known, n=3)
     return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
-
-
-def _imported(provider: Provider) -> Factory:
-    module, _, attribute = provider.factory.partition(":")
-    found: Factory = getattr(importlib.import_module(module), attribute)
-    return found
-
-
-def _has_addresses(provider: str) -> bool:
-    return provider in MODELS and MODELS[provider].by_address

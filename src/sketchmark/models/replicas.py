@@ -162,7 +162,6 @@ def _say(words: str) -> None:
 
 
 BETWEEN = "|"
-ADDRESSES = ("azure_endpoint", "base_url")
 _WORTH_ANOTHER_SERVER = ("connection", "timeout", "server_error", "bad_reply", "rate_limited", "conflict")
 """Kinds of failures that another server may not have. A request that is wrong in itself (`bad_request`) is wrong
 everywhere."""
@@ -171,9 +170,8 @@ _NO_LIMIT = 1_000_000
 Make = Callable[[Mapping[str, Any]], Model]
 
 
-def make_several(name: str, settings: Mapping[str, Any], make: Make) -> Several:
-    """The model of these settings at each of the addresses in them."""
-    where = next(key for key in ADDRESSES if BETWEEN in str(settings.get(key, "")))
+def make_several(name: str, where: str, settings: Mapping[str, Any], make: Make) -> Several:
+    """The model of these settings at each of the addresses that the setting `where` holds."""
     addresses = [address.strip() for address in str(settings[where]).split(BETWEEN)]
     for number, address in enumerate(addresses, start=1):  # not shown: there may be a password in it
         if not _is_address(address):

@@ -49,6 +49,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import UnknownName
 from sketchmark.media import Picture
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.providers import Provider
 from sketchmark.worlds import Play, every_world
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
@@ -311,3 +312,6 @@ class Solver(Model):
 
     async def draw(self, context: Context, options: Options) -> Reply:
         return drawn(play_of(context).draw(context) or scribble(context, dice(context, 0)))
+
+
+PROVIDER = Provider(make, "player/NAME: random, solver, sketcher, flawed, patient")

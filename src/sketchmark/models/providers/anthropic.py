@@ -13,6 +13,7 @@ from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Call, Endpoint
 from sketchmark.models.http_bounds import SdkCalls
 from sketchmark.models.layout import as_a_reply, body_of, counted, finish_of_text, for_looking
+from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
 DEFAULT_MAX_TOKENS = 4096
@@ -89,3 +90,6 @@ class Anthropic(Endpoint):
             return {"type": "text", "text": part.text}
         media_type, data = await self._encoder.base64(part.picture)
         return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+PROVIDER = Provider(Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai import OpenAI, is_image_model
 from sketchmark.models.providers.openai_wire import OpenAIWire, to_azure
 from sketchmark.secrets import find_key, remember
@@ -72,3 +73,6 @@ def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
         return remember(await asyncio.to_thread(fetch))
 
     return token
+
+
+PROVIDER = Provider(Azure, "azure/DEPLOYMENT: Azure OpenAI", addresses=("azure_endpoint", "base_url"), hears=True)

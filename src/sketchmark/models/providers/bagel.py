@@ -32,6 +32,7 @@ from sketchmark.media import Picture
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import ChatEndpoint
 
 NUMBERS = (
@@ -340,3 +341,6 @@ class BagelServer(ChatEndpoint):
         return await self._drawing_in_chat(
             request, len(context.pictures), (*empty, *dropped, *unsaid, *places), options.notes
         )
+
+
+PROVIDER = Provider(make, "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…", addresses=("base_url",))

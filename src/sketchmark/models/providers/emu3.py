@@ -16,6 +16,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
 
@@ -129,3 +130,6 @@ class _LineByLine:
         if after >= 0:
             return [self._ends[min(after, len(self._ends) - 1)]]
         return self._end_of_line if (place + 1) % (self._width + 1) == 0 else self._codes
+
+
+PROVIDER = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws")

@@ -32,6 +32,7 @@ from sketchmark.models.layout import (
     wants_native,
     written,
 )
+from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
 if TYPE_CHECKING:
@@ -248,3 +249,8 @@ async def _read(
     raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
     record = record_of(came, drawn[-1] if draw and drawn else None) if native else ""
     return Reply(text, picture, finish, usage, left_out, raw, native=record)
+
+
+PROVIDER = Provider(
+    Gemini, "gemini/NAME: Google Gemini, native text and image output", addresses=("base_url",), hears=True
+)

@@ -20,6 +20,7 @@ from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.weights import Source, Weights, load, out_of_memory, release_memory
 
 if TYPE_CHECKING:
@@ -320,3 +321,6 @@ def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, .
             return ("where the pictures stood among the texts: the chat template moves them",)
         place = found + len(wanted)
     return ()
+
+
+PROVIDER = Provider(TransformersChat, "hf/PATH_OR_ID: any transformers image-text-to-text model", batches=True)

@@ -15,6 +15,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat, render, tokens
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
 
@@ -67,3 +68,6 @@ class Janus(TransformersChat):
             )
             for image, count in zip(pixels.float().cpu(), counts, strict=True)
         ]
+
+
+PROVIDER = Provider(Janus, "janus/PATH_OR_ID: transformers' Janus, says and draws", batches=True)

@@ -46,6 +46,7 @@ from sketchmark.models.layout import (
     wants_native,
     written,
 )
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import (
     ChatEndpoint,
     known_settings,
@@ -363,3 +364,8 @@ class OpenAI(ChatEndpoint):
             chosen |= known_settings(options.extra, SERVER_SETTINGS)
             chosen |= {"seed": options.seed} if options.seed is not None else {}
         return chosen | {key: value for key, value in self._image_settings.items() if value is not None}
+
+
+PROVIDER = Provider(
+    OpenAI, "openai/NAME: OpenAI or a compatible server (base_url=…)", addresses=("base_url",), hears=True
+)
