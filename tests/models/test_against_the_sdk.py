@@ -345,7 +345,7 @@ async def test_azures_native_history_is_the_same_items(far: Recorder) -> None:
 
 
 async def test_azure_with_the_token_of_whoever_is_signed_in(far: Recorder) -> None:
-    from sketchmark.models.providers.openai_wire import to_azure
+    from sketchmark.models.providers.azure import to_azure
 
     async def token() -> str:
         return "entra-token"

@@ -140,12 +140,10 @@ def serve_command(
     key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
-    from sketchmark.catalog import Catalog
     from sketchmark.secrets import remember
     from sketchmark.serve import serve
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults, Silent, parse_silent
-    from sketchmark.settings import parse_arguments
 
     unheard = parse_silent(silent)
     faults = Faults.parse(fail, latency, seed)

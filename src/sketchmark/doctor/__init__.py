@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sketchmark.doctor import checks as drawing
-from sketchmark.doctor import checks as saying
+from sketchmark.doctor import checks
 from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
 from sketchmark.episode.model import Model
 from sketchmark.errors import CallFailed
@@ -28,19 +27,19 @@ class CheckFunction:
 
 
 CHECKS = (
-    CheckFunction("says something", "say", saying.says),
-    CheckFunction("reads a picture", "say", saying.reads),
-    CheckFunction("sees four pictures, in order", "say", saying.sees_all),
-    CheckFunction("text between pictures", "say", saying.follows_places),
-    CheckFunction("keeps to max_new_tokens", "say", saying.is_cut),
-    CheckFunction("same request, same reply", "say", saying.repeats),
-    CheckFunction("draws a picture", "draw", drawing.draws),
-    CheckFunction("the drawing follows the prompt", "draw", drawing.follows_the_prompt),
-    CheckFunction("the drawing follows the plan", "draw", drawing.hears_what_was_said),
-    CheckFunction("an edit keeps the rest", "draw", drawing.edits),
-    CheckFunction("several pictures shape a drawing", "draw", drawing.sees_several),
-    CheckFunction("keeps to the size", "draw", drawing.has_the_size),
-    CheckFunction("keeps to the seed", "draw", drawing.has_a_seed),
+    CheckFunction("says something", "say", checks.says),
+    CheckFunction("reads a picture", "say", checks.reads),
+    CheckFunction("sees four pictures, in order", "say", checks.sees_all),
+    CheckFunction("text between pictures", "say", checks.follows_places),
+    CheckFunction("keeps to max_new_tokens", "say", checks.is_cut),
+    CheckFunction("same request, same reply", "say", checks.repeats),
+    CheckFunction("draws a picture", "draw", checks.draws),
+    CheckFunction("the drawing follows the prompt", "draw", checks.follows_the_prompt),
+    CheckFunction("the drawing follows the plan", "draw", checks.hears_what_was_said),
+    CheckFunction("an edit keeps the rest", "draw", checks.edits),
+    CheckFunction("several pictures shape a drawing", "draw", checks.sees_several),
+    CheckFunction("keeps to the size", "draw", checks.has_the_size),
+    CheckFunction("keeps to the seed", "draw", checks.has_a_seed),
 )
 _DIRECT = ("says something", "reads a picture", "sees four pictures, in order")
 _VISUAL = (

@@ -101,6 +101,8 @@ class DrawsByCode(Wrapped):
         require_renderer("drawing by SVG")
         self.arguments = {**model.arguments, **how.written_down()}
         self._how = how
+        self._renderers: ThreadPoolExecutor | None = None
+        """Threads that wait for renderer processes: one per core, whatever the number of episodes."""
 
     @property
     def abilities(self) -> Abilities:
@@ -114,6 +116,12 @@ class DrawsByCode(Wrapped):
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
         return {**inside, **self._how.written_down(), "svg_prompts": _digest()}
+
+    async def close(self) -> None:
+        renderers, self._renderers = self._renderers, None
+        if renderers is not None:
+            renderers.shutdown(wait=False, cancel_futures=True)
+        await super().close()
 
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._model.say(context, options)
@@ -131,7 +139,7 @@ class DrawsByCode(Wrapped):
                 return reply
             try:
                 code = svg_in(reply.text)
-                picture = await _rendered(code, context.pictures)
+                picture = await self._rendered(code, context.pictures)
             except BadPicture as error:
                 why = _cut(reply, self._how.tokens) + " ".join(str(error).split())
                 said = reply.text[:_LONGEST_SAID]
@@ -144,19 +152,13 @@ class DrawsByCode(Wrapped):
                 continue
             return replace(reply, text=code, picture=picture, finish="stop")
 
-
-async def _rendered(code: str, pictures: Sequence[Picture]) -> Picture:
-    """On white paper, and known by its pixels like all that is made here."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(
-        _renderers(), lambda: Picture.from_image(render(code, pictures=pictures).image())
-    )
-
-
-@lru_cache(maxsize=1)
-def _renderers() -> ThreadPoolExecutor:
-    """Who waits for renderers, beside the event loop: one for each core, whatever the number of episodes."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
+    async def _rendered(self, code: str, pictures: Sequence[Picture]) -> Picture:
+        """On white paper, and known by its pixels like all that is made here."""
+        if self._renderers is None:
+            self._renderers = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
+        return await asyncio.get_running_loop().run_in_executor(
+            self._renderers, lambda: Picture.from_image(render(code, pictures=pictures).image())
+        )
 
 
 @lru_cache(maxsize=1)

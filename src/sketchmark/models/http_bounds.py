@@ -89,17 +89,12 @@ async def read_bounded(response: httpx2.Response) -> None:
     """The library decodes in pieces of bounded size; here they are counted before the next is asked for."""
     import httpx2
 
-    most = _call_of(response.request).most
     encoded = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
-    pieces: list[bytes] = []
-    size = 0
+    read = ByteCount(_call_of(response.request).most)
     async with aclosing(encoded.aiter_bytes()) as decoded:
         async for piece in decoded:
-            size += len(piece)
-            if size > most:
-                raise BadReply(f"the server's reply is over the limit of {most} bytes", retry=False)
-            pieces.append(piece)
-    data = b"".join(pieces)
+            read.add(piece)
+    data = read.whole()
     if response.is_success:
         refuse_page(data)
     response.headers.pop("content-encoding", None)

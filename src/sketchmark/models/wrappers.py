@@ -181,10 +181,10 @@ class CallCount(Struct):
         return {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "pictures_out": self.pictures_out}
 
 
-def together(tallies: Iterable[CallCount]) -> CallCount:
+def together(counts: Iterable[CallCount]) -> CallCount:
     """As if one model had answered for all; the error is that of whoever waits longest for an answer."""
     total = CallCount()
-    for one in tallies:
+    for one in counts:
         for name in ("under_way", "answered", "from_cache", "tokens_in", "tokens_out", "pictures_out", "retries"):
             setattr(total, name, getattr(total, name) + getattr(one, name))
         if one.error and (one.silent > total.silent or not total.error):
@@ -195,9 +195,9 @@ def together(tallies: Iterable[CallCount]) -> CallCount:
 class CountedModel(Wrapped):
     """A model whose calls are counted. It goes outside the cache, and says of every call how it went."""
 
-    def __init__(self, model: Model, tally: CallCount) -> None:
+    def __init__(self, model: Model, count: CallCount) -> None:
         super().__init__(model)
-        self._tally = tally
+        self._count = count
 
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._counted(self._model.say, context, options)
@@ -211,14 +211,14 @@ class CountedModel(Wrapped):
         context: Context,
         options: Options,
     ) -> Reply:
-        tally = self._tally
-        tally.under_way += 1
+        count = self._count
+        count.under_way += 1
         try:
-            reply = await ask(context, replace(options, notes=tally))
+            reply = await ask(context, replace(options, notes=count))
         except Exception as error:
-            tally.failed(str(error) or type(error).__name__)
+            count.failed(str(error) or type(error).__name__)
             raise
         finally:
-            tally.under_way -= 1
-        tally.came(reply.usage)
+            count.under_way -= 1
+        count.came(reply.usage)
         return reply

@@ -15,8 +15,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import Context
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Author, Context
 from sketchmark.errors import BadInput, BadPicture, CallFailed, SketchmarkError
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
@@ -70,6 +70,7 @@ def as_wire_error(error: Exception) -> WireError:
     return WireError(f"the model failed with {type(error).__name__}", status=500)
 
 
+AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 MAX_PICTURE_BYTES = 20 * 2**20
 
 
@@ -179,6 +180,11 @@ def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:
         seed=whole_number(body, "seed", -(2**63), 2**63 - 1),
         extra={name: value for name, value in body.items() if name not in handled | common and value is not None},
     )
+
+
+def own(reply: Reply) -> dict[str, Any]:
+    """What OpenAI's form has no place for, so that a Sketchmark at the other end need not lose it."""
+    return {"finish": reply.finish, "left_out": list(reply.left_out)}
 
 
 def check_taken(model: Model, context: Context) -> None:

@@ -19,11 +19,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from sketchmark.episode.model import Finish, Model, Options, Reply
-from sketchmark.episode.sample import Author, Content, Context, Part
+from sketchmark.episode.sample import Content, Context, Part
 from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError
 
-_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 _OF_TOOLS = ("tool_calls", "function_call")
 _HANDLED = frozenset({"messages", "modalities", "stream", "stream_options"})
 
@@ -76,14 +75,14 @@ def _parts(message: object, param: str) -> Iterator[Part]:
     if not isinstance(message, dict):
         raise WireError("a message must be an object", param=param)
     role = message.get("role")
-    if not isinstance(role, str) or role not in _AUTHORS:
-        raise WireError(f"unknown role {role!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    if not isinstance(role, str) or role not in bodies.AUTHORS:
+        raise WireError(f"unknown role {role!r}: {', '.join(bodies.AUTHORS)} are known", param=f"{param}.role")
     for name in _OF_TOOLS:
         if message.get(name):
             raise WireError("the models of this server call no tools", param=f"{param}.{name}")
     for name, parts in _lists(message, role, param).items():
         for i, part in enumerate(parts):
-            yield Part(_content(part, f"{param}.{name}[{i}]"), _AUTHORS[role])
+            yield Part(_content(part, f"{param}.{name}[{i}]"), bodies.AUTHORS[role])
 
 
 def _lists(message: Mapping[str, Any], role: str, param: str) -> dict[str, list[object]]:
@@ -175,11 +174,6 @@ def _usage(reply: Reply) -> dict[str, int]:
     }
 
 
-def _own(reply: Reply) -> dict[str, Any]:
-    """What OpenAI's form has no place for, so that a Sketchmark at the other end need not lose it."""
-    return {"finish": reply.finish, "left_out": list(reply.left_out)}
-
-
 def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
     message = {"role": "assistant", **_message(reply, beside), "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _FINISH.get(reply.finish, "stop")}
@@ -187,7 +181,7 @@ def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
         **_head(model, "chat.completion"),
         "choices": [choice],
         "usage": _usage(reply),
-        "sketchmark": _own(reply),
+        "sketchmark": bodies.own(reply),
     }
 
 
@@ -207,7 +201,7 @@ def _events(model: Model, reply: Reply, request: ChatRequest) -> Iterator[str]:
         finish = _FINISH.get(reply.finish, "stop") if i == len(deltas) - 1 else None
         chunk = {**head, "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
         if finish:
-            chunk["sketchmark"] = _own(reply)
+            chunk["sketchmark"] = bodies.own(reply)
         yield f"data: {json.dumps(chunk)}\n\n"
     if request.stream_usage:
         yield f"data: {json.dumps({**head, 'choices': [], 'usage': _usage(reply)})}\n\n"

@@ -151,5 +151,5 @@ def _result(reply: Reply, url: str | None) -> dict[str, Any]:
             "output_tokens": used.tokens_out,
             "total_tokens": used.tokens_in + used.tokens_out,
         },
-        "sketchmark": {"finish": reply.finish, "left_out": list(reply.left_out)},
+        "sketchmark": bodies.own(reply),
     }

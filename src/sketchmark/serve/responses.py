@@ -19,11 +19,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Author, Content, Context, Part
+from sketchmark.episode.sample import Content, Context, Part
 from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError
 
-_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 _STATE = ("previous_response_id", "conversation")
 TOOL = "image_generation"
 _HANDLED = frozenset(
@@ -126,9 +125,11 @@ def _item(item: object, param: str) -> Iterator[Part]:
         return
     if kind != "message":
         raise WireError(f"unknown item type {kind!r}: message and image_generation_call are known", param=param)
-    author = _AUTHORS.get(str(item.get("role")))
+    author = bodies.AUTHORS.get(str(item.get("role")))
     if author is None:
-        raise WireError(f"unknown role {item.get('role')!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+        raise WireError(
+            f"unknown role {item.get('role')!r}: {', '.join(bodies.AUTHORS)} are known", param=f"{param}.role"
+        )
     content = item.get("content")
     if isinstance(content, str):
         content = [{"type": "input_text", "text": content}]
@@ -167,8 +168,6 @@ def routes(model: Model) -> list[Route]:
 def _response(model: Model, reply: Reply, request: ResponsesRequest) -> dict[str, Any]:
     why = {"length": "max_output_tokens", "refused": "content_filter"}.get(reply.finish)
     used = reply.usage
-    tokens = {"input_tokens": used.tokens_in, "output_tokens": used.tokens_out}
-    total = used.tokens_in + used.tokens_out
     return {
         "id": f"resp_{uuid.uuid4().hex}",
         "object": "response",
@@ -187,12 +186,13 @@ def _response(model: Model, reply: Reply, request: ResponsesRequest) -> dict[str
         "top_p": 1.0,
         "store": False,
         "usage": {
-            **tokens,
+            "input_tokens": used.tokens_in,
+            "output_tokens": used.tokens_out,
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": total,
+            "total_tokens": used.tokens_in + used.tokens_out,
         },
-        "sketchmark": {"finish": reply.finish, "left_out": list(reply.left_out)},
+        "sketchmark": bodies.own(reply),
     }
 
 

@@ -85,7 +85,7 @@ _Pixels = NDArray[np.uint8]
 _Mask = NDArray[np.bool_]
 
 
-def without_asking_for_code(context: Context) -> Context | None:
+def _without_asking_for_code(context: Context) -> Context | None:
     """What stands before the words that ask for SVG; None where nothing does."""
     for place, part in enumerate(context.parts):
         if part.by == "task" and _ASKS in (part.text or ""):
@@ -163,7 +163,25 @@ def play_of(context: Context) -> Play:
 _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 
 
-class Chance(Model):
+class Player(Model):
+    """Says or draws what a subclass has in mind, and writes a drawing as SVG where that is asked for."""
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := _without_asking_for_code(context)) is not None:
+            return _said(as_svg(self._drawing(before), before.pictures))
+        return _said(self._answer(context))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply(picture=self._drawing(context), usage=Usage(pictures_out=1))
+
+    def _answer(self, context: Context) -> str:
+        raise NotImplementedError
+
+    def _drawing(self, context: Context) -> Picture:
+        raise NotImplementedError
+
+
+class Chance(Player):
     hears = True
 
     def __init__(self, seed: int = 0) -> None:
@@ -173,13 +191,11 @@ class Chance(Model):
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed}
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        return said(guess(context, dice(context, self._seed)))
+    def _answer(self, context: Context) -> str:
+        return guess(context, dice(context, self._seed))
 
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(scribble(context, dice(context, self._seed)))
+    def _drawing(self, context: Context) -> Picture:
+        return scribble(context, dice(context, self._seed))
 
 
 def dice(context: Context, seed: int) -> Random:
@@ -222,18 +238,8 @@ def scribble(context: Context, rng: Random) -> Picture:
     return Picture.from_image(image)
 
 
-def said(text: str) -> Reply:
+def _said(text: str) -> Reply:
     return Reply(text=text, usage=Usage(tokens_out=len(text.split())))
-
-
-def coded(drawing: Reply, context: Context) -> Reply:
-    """A drawing as a player writes it that was asked for code."""
-    assert drawing.picture is not None
-    return said(as_svg(drawing.picture, context.pictures))
-
-
-def drawn(picture: Picture) -> Reply:
-    return Reply(picture=picture, usage=Usage(pictures_out=1))
 
 
 @dataclass(frozen=True)
@@ -246,7 +252,7 @@ class Faults:
     knows: float = 0.2
 
 
-class Flawed(Model):
+class Flawed(Player):
     def __init__(self, faults: Faults, seed: int = 0) -> None:
         super().__init__("player/flawed")
         self._faults, self._seed = faults, seed
@@ -254,21 +260,19 @@ class Flawed(Model):
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
+    def _answer(self, context: Context) -> str:
         play = play_of(context)
         answer = play.answer(context) if wanted(context) != "final" else None
         if answer is None and not self._happens("ignores", context):
             answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
         if answer is None:
             answer = play.conclude(context, by_drawings=False, wrong=not self._happens("knows", context))
-        return said(answer or guess(context, dice(context, self._seed)))
+        return answer or guess(context, dice(context, self._seed))
 
-    async def draw(self, context: Context, options: Options) -> Reply:
+    def _drawing(self, context: Context) -> Picture:
         play = play_of(context)
         picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
-        return drawn(picture or scribble(context, dice(context, self._seed)))
+        return picture or scribble(context, dice(context, self._seed))
 
     def _happens(self, fault: str, context: Context) -> bool:
         shown = puzzle_in(context)
@@ -277,7 +281,7 @@ class Flawed(Model):
         return Random(f"{self._seed}:{fault}:{puzzle}").random() < chance
 
 
-class Sketcher(Model):
+class Sketcher(Player):
     hears = True
 
     def __init__(self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02) -> None:
@@ -289,29 +293,25 @@ class Sketcher(Model):
             "name": self.name, "seed": self._seed, "lookahead": self._lookahead, "hand_error": self._hand_error
         }  # fmt: skip
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
+    def _answer(self, context: Context) -> str:
         answer = play_of(context).glance(context, self._lookahead, self._seed)
-        return said(answer or guess(context, dice(context, self._seed)))
+        return answer or guess(context, dice(context, self._seed))
 
-    async def draw(self, context: Context, options: Options) -> Reply:
+    def _drawing(self, context: Context) -> Picture:
         rng = dice(context, self._seed)
         shaky = rng.random() < self._hand_error
-        return drawn(play_of(context).sketch(context, shaky, rng) or scribble(context, rng))
+        return play_of(context).sketch(context, shaky, rng) or scribble(context, rng)
 
 
-class Solver(Model):
+class Solver(Player):
     def __init__(self) -> None:
         super().__init__("player/solver")
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        return said(play_of(context).answer(context) or guess(context, dice(context, 0)))
+    def _answer(self, context: Context) -> str:
+        return play_of(context).answer(context) or guess(context, dice(context, 0))
 
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(play_of(context).draw(context) or scribble(context, dice(context, 0)))
+    def _drawing(self, context: Context) -> Picture:
+        return play_of(context).draw(context) or scribble(context, dice(context, 0))
 
 
 PROVIDER = Provider(make, "player/NAME: random, solver, sketcher, flawed, patient")

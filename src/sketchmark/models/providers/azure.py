@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.call import LARGEST_DRAWING, Call
+from sketchmark.models.http import Headers, HttpClient, read_object
+from sketchmark.models.http_bodies import json_body
 from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai import OpenAI, is_image_model
-from sketchmark.models.providers.openai_wire import OpenAIWire, to_azure
+from sketchmark.models.providers.openai_wire import Json, OpenAIWire, account, quoted
 from sketchmark.secrets import find_key, remember
 
 DEFAULT_API_VERSION = "2025-04-01-preview"
@@ -56,6 +59,35 @@ class Azure(OpenAI):
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "api_version": self._api_version}
+
+
+class AzureWire(OpenAIWire):
+    """The same under the paths of deployments."""
+
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
+        """Under no deployment's path; the one that draws is named in a header."""
+        if drawer is None:
+            return await super().respond(request, call)
+        headers = {"x-ms-oai-image-generation-deployment": drawer}
+        call.up_to(LARGEST_DRAWING)
+        return read_object(await self._client.post("/responses", json_body(request), call, headers))
+
+    def _path(self, what: str, model: str) -> str:
+        return f"/deployments/{quoted(model)}{what}"
+
+
+def to_azure(
+    endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
+) -> AzureWire:
+    """With a key, or with the tokens of whoever is signed in."""
+
+    async def authorise() -> Headers:
+        if token is not None:
+            return {"Authorization": f"Bearer {await token()}", **account()}
+        return {"api-key": key or "", **account()}
+
+    address = endpoint.rstrip("/") + "/openai"
+    return AzureWire(HttpClient(address, authorise, {"api-version": api_version}))
 
 
 def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:

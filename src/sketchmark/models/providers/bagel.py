@@ -36,17 +36,17 @@ from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import ChatEndpoint
 
 NUMBERS = (
-    "cfg_text_scale",
-    "cfg_img_scale",
-    "cfg_interval",
-    "cfg_renorm_min",
-    "timestep_shift",
-    "text_temperature",
+    *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
 )
 WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
 WORDS = ("cfg_renorm_type", "negative_prompt")
 FLAGS = ("think", "do_sample")
 SETTINGS = (*NUMBERS, *WHOLES, *WORDS, *FLAGS)
+_DRAWING = (
+    *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
+    "num_timesteps",
+)
+_FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
 OTHER_SPELLINGS = {"num_inference_steps": "num_timesteps", "max_think_token_n": "max_think_tokens"}
 
 
@@ -274,17 +274,6 @@ class BagelCode(Model):
         return len(self._inferencer.tokenizer.encode(text)) if self._inferencer else 0
 
 
-_DRAWING = (
-    "cfg_text_scale",
-    "cfg_img_scale",
-    "cfg_interval",
-    "cfg_renorm_min",
-    "cfg_renorm_type",
-    "timestep_shift",
-    "num_timesteps",
-)
-
-
 def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
     """How the text part is sampled: as the settings say, else as the call's temperature does (0: greedily)."""
     sampled = {"do_sample": True, "text_temperature": options.temperature} if options.temperature > 0 else {}
@@ -296,7 +285,6 @@ def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
 
 
 DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
-_FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
 
 
 class BagelServer(ChatEndpoint):

@@ -20,7 +20,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -38,10 +37,11 @@ from sketchmark.models.providers.batch_files import (
     encode,
     write_bytes,
 )
-from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, to_openai
+from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, is_openai, to_openai
 from sketchmark.secrets import find_key, redact, require_key, without_credentials
 
 T = TypeVar("T")
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,13 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     retries = args.whole("max_retries", 6)
     args.refuse_unknown()
     names = (key_name or "OPENAI_API_KEY",)
-    at_openai = base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
-    key = require_key(name, names) if at_openai or key_name else find_key(names) or "none"
+    key = require_key(name, names) if is_openai(base_url) or key_name else find_key(names) or "none"
     return Connection(
         wire=to_openai(base_url, key),
         model=model,
         server=without_credentials(base_url) if base_url else OPENAI,
         call=Caller(name, Pace(), timeout=timeout, max_retries=retries, keys=names),
     )
-
-
-Kind = TypeVar("Kind")
 
 
 class Uploaded(msgspec.Struct):
@@ -294,6 +290,3 @@ def _end(job: Job, files: JobFiles, wanted: int) -> str:
         f"batch job {job.id} ({files.sent.name}) {end}{f': {why}' if why else ''}{held}; "
         "the same command sends what is missing as a new job"
     )
-
-
-__all__ = ["BatchRequest", "Connection", "JobFiles", "Result", "connect", "run_job"]

@@ -26,7 +26,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Part
@@ -53,10 +52,11 @@ from sketchmark.models.providers.openai_chat import (
     refused_or_raise,
     with_inline_picture,
 )
-from sketchmark.models.providers.openai_wire import SERVER_SETTINGS, ChatReply, is_refusal_code, read_image
+from sketchmark.models.providers.openai_wire import SERVER_SETTINGS, ChatReply, is_openai, is_refusal_code, read_image
 
 TOOL = "image_generation"
 CALL = f"{TOOL}_call"
+_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 
 
 def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
@@ -108,9 +108,6 @@ def _own_items(part: Part) -> Iterator[Piece]:
         yield item | drawing
 
 
-_TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
-
-
 def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dict[str, Any]:
     """`store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin. What the
     model thought comes back encrypted where it is to be sent again."""
@@ -122,7 +119,7 @@ def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, A
     """What makes it a request for a drawing. `drawer`: the image model behind the tool, where a request may name
     it."""
     tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
-    tool |= {name: settings[name] for name in _TOOL_SETTINGS if name in settings}
+    tool |= {name: settings[name] for name in _IMAGE_SETTINGS if name in settings}
     return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
 
 
@@ -184,7 +181,6 @@ _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
 _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
 """OpenAI's reasoning models answer 400 to any temperature but their own."""
 
-_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 _DRAWN_SIZE = ("size", "width", "height")
 """What servers that draw in a chat (vLLM-Omni) know of it."""
 
@@ -226,7 +222,7 @@ class OpenAI(ChatEndpoint):
 
     @property
     def _on_openai(self) -> bool:
-        return self.base_url is None or f".{urlsplit(self.base_url).hostname}".endswith(".openai.com")
+        return is_openai(self.base_url)
 
     def _default_draw_with(self) -> str:
         """Image models have endpoints of their own; OpenAI's others call them as a tool."""
@@ -343,12 +339,7 @@ class OpenAI(ChatEndpoint):
                 return refused_or_raise(error, left_out), ""
             address = read_image(body)
             tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
-            usage = Usage(
-                tokens_in,
-                tokens_out,
-                pictures_in=len(pictures),
-                pictures_out=1 if address else 0,
-            )
+            usage = Usage(tokens_in, tokens_out, pictures_in=len(pictures), pictures_out=1 if address else 0)
             return await with_inline_picture(Reply("", None, "stop", usage, left_out, for_looking(body)), address)
 
         return await self._fetch(*await self._call(attempt, options.notes), options.notes)

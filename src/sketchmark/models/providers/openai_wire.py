@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from sketchmark.episode.model import Finish
 from sketchmark.media import Picture
@@ -149,14 +149,14 @@ class OpenAIWire:
         return read_object(await self._client.post(path, form_body(fields, files), call.up_to(LARGEST_DRAWING)))
 
     async def model(self, name: str, call: Call) -> Json:
-        return read_object(await self._client.get(f"/models/{_quoted(name)}", call))
+        return read_object(await self._client.get(f"/models/{quoted(name)}", call))
 
     async def upload(self, name: str, data: bytes, purpose: str, call: Call) -> Json:
         body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
         return read_object(await self._client.post("/files", body, call))
 
     async def content(self, file_id: str, call: Call) -> bytes:
-        path = f"/files/{_quoted(file_id)}/content"
+        path = f"/files/{quoted(file_id)}/content"
         return (await self._client.get(path, call.up_to(LARGEST_FILE), accept="application/binary")).data
 
     async def create_batch(self, file_id: str, endpoint: str, call: Call) -> Json:
@@ -164,7 +164,7 @@ class OpenAIWire:
         return read_object(await self._client.post("/batches", json_body(request), call))
 
     async def batch(self, batch_id: str, call: Call) -> Json:
-        return read_object(await self._client.get(f"/batches/{_quoted(batch_id)}", call))
+        return read_object(await self._client.get(f"/batches/{quoted(batch_id)}", call))
 
     async def batches(self, most: int, call: Call) -> Json:
         return read_object(await self._client.get("/batches", call, {"limit": str(most)}))
@@ -176,23 +176,13 @@ class OpenAIWire:
         return what
 
 
-class AzureWire(OpenAIWire):
-    """The same under the paths of deployments."""
-
-    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
-        """Under no deployment's path; the one that draws is named in a header."""
-        if drawer is None:
-            return await super().respond(request, call)
-        headers = {"x-ms-oai-image-generation-deployment": drawer}
-        call.up_to(LARGEST_DRAWING)
-        return read_object(await self._client.post("/responses", json_body(request), call, headers))
-
-    def _path(self, what: str, model: str) -> str:
-        return f"/deployments/{_quoted(model)}{what}"
+def is_openai(base_url: str | None) -> bool:
+    """Whether this is OpenAI's own server."""
+    return base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
 
 
 def to_openai(base_url: str | None, key: str) -> OpenAIWire:
-    headers = {"Authorization": f"Bearer {key}", **_account()}
+    headers = {"Authorization": f"Bearer {key}", **account()}
 
     async def authorise() -> Headers:
         return headers
@@ -200,25 +190,11 @@ def to_openai(base_url: str | None, key: str) -> OpenAIWire:
     return OpenAIWire(HttpClient(base_url or OPENAI, authorise))
 
 
-def to_azure(
-    endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
-) -> AzureWire:
-    """With a key, or with the tokens of whoever is signed in."""
-
-    async def authorise() -> Headers:
-        if token is not None:
-            return {"Authorization": f"Bearer {await token()}", **_account()}
-        return {"api-key": key or "", **_account()}
-
-    address = endpoint.rstrip("/") + "/openai"
-    return AzureWire(HttpClient(address, authorise, {"api-version": api_version}))
-
-
-def _account() -> Mapping[str, str]:
+def account() -> Mapping[str, str]:
     """Whom OpenAI is to bill, where a key belongs to several."""
     named = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
     return {header: value for header, name in named.items() if (value := os.environ.get(name, "").strip())}
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return quote(name, safe="")
