@@ -63,7 +63,7 @@ def test_a_files_name_cannot_end_its_field() -> None:
 
 @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "/v1"])
 def test_what_is_no_address_of_a_server_is_refused_before_the_first_call(far: FarEnd, address: str) -> None:
-    with pytest.raises(BadInput, match="is no address"):
+    with pytest.raises(BadInput, match="is not an address"):
         openai(address)
 
 

@@ -240,8 +240,8 @@ def test_no_password_in_an_address_is_written_down() -> None:
 @pytest.mark.parametrize(
     ("model", "arguments", "words"),
     [
-        ("openai/x", {"base_url": "http://a/v1|"}, "address 2 of base_url is no http"),
-        ("openai/x", {"base_url": "http://a/v1|ftp://b"}, "address 2 of base_url is no http"),
+        ("openai/x", {"base_url": "http://a/v1|"}, "address 2 of base_url is not an http"),
+        ("openai/x", {"base_url": "http://a/v1|ftp://b"}, "address 2 of base_url is not an http"),
         ("openai/x", {"base_url": "http://a/v1|http://a/v1/"}, "names a server twice"),
         ("openai/x", {"base_url": "http://a/v1|https://api.openai.com/v1"}, "draw_model, draw_with differ"),
         ("openai/x", {"base_url": "http://a/v1|http://b/v1", "colour": "red"}, "takes no argument colour"),

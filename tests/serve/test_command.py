@@ -97,7 +97,7 @@ def test_another_address_than_loopback_needs_a_token(parrot: Path) -> None:
         command(parrot, "--port", "0", "--host", "0.0.0.0"), capture_output=True, text=True, timeout=60
     )
     assert refused.returncode == 2
-    assert "--host 0.0.0.0 would serve whoever can reach it" in refused.stderr and "--key-env" in refused.stderr
+    assert "--host 0.0.0.0 would serve anyone who can reach it" in refused.stderr and "--key-env" in refused.stderr
 
 
 def test_with_a_token_it_serves_under_any_name(parrot: Path) -> None:

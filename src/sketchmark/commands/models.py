@@ -1,9 +1,4 @@
-"""What `sketchmark doctor` prints, and its exit code.
-
-`sketchmark doctor`: what a model and its server really do, before money is spent.
-
-`sketchmark serve`: any model behind an OpenAI-compatible server on loopback.
-"""
+"""`sketchmark doctor` and `sketchmark serve`."""
 
 from __future__ import annotations
 
@@ -82,8 +77,7 @@ def in_lines(found: Examination, width: int) -> Iterator[str]:
 
 def _took(calls: Calls) -> str:
     return (
-        f"{calls.calls} calls, {calls.seconds:.2f} s the one in the middle, "
-        f"{calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
+        f"{calls.calls} calls, {calls.seconds:.2f} s median, {calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
     )
 
 
@@ -99,7 +93,7 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     \b
     Does it see all pictures, in order? Does its drawing follow the prompt, and
     what it said before? Does an edit keep the rest? Are size, seed and limits
-    kept to, or dropped without a word? What that means for the modes stands
+    kept to, or dropped without a word? What that means for the modes is
     below each finding.
       sketchmark doctor --model openai/NAME --model-args base_url=http://127.0.0.1:8000/v1
       sketchmark doctor --model player/patient
@@ -121,11 +115,11 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
 @click.option(
     "--silent",
     default="",
-    help="Faults that nobody is told of: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
+    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
 )
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
-@click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
+@click.option("--key-env", default=None, help="Require the bearer token in this environment variable.")
 def serve_command(
     model: str,
     model_args: str,

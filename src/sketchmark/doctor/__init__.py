@@ -1,7 +1,4 @@
-"""All checks, in order, and what they mean for the modes.
-
-What a model and its server really do, seen by a dozen small calls before money is spent on a run.
-"""
+"""Checks of what a model and its server really do, by some twenty small calls before a run costs money."""
 
 from __future__ import annotations
 
@@ -54,8 +51,7 @@ _VISUAL = (
 async def examine(
     model: Model, price: Price | None = None, told: Callable[[Check], None] = lambda finding: None
 ) -> Examination:
-    """Ask everything once; `told` hears of each finding as it is made. An address or key that does not work ends it
-    at the first call, since all others would end alike."""
+    """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
     bed = Bedside(model)
     able = {"say": model.abilities.say, "draw": model.abilities.draw}
     found: dict[str, Check] = {}

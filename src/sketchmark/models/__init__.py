@@ -1,4 +1,4 @@
-"""Models by name: the built-in providers, other names for them, and the models of plug-ins and users' files."""
+"""Models by name: built-in providers, aliases, models of plug-ins and of users' files."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MODELS = {
     "janus": f"{_PROVIDERS}.janus",
     "emu3": f"{_PROVIDERS}.emu3",
 }
-"""The modules of the built-in providers. Each declares itself as `PROVIDER`, and is imported when it is needed."""
+"""Modules of the built-in providers. Each declares itself as `PROVIDER` and is imported when it is needed."""
 
 
 class Alias(NamedTuple):
-    """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
+    """A name used by other tools: our provider, with the model and arguments that the name implies there."""
 
     provider: str
     name: str = ""
@@ -51,7 +51,7 @@ ALIASES = {
 
 
 class Registry:
-    """The models in reach: the built-in ones, those of installed plug-ins, and those that are added."""
+    """All known models: built in, of installed plug-ins, and added ones."""
 
     def __init__(self) -> None:
         self._added: dict[str, Provider] = {
@@ -59,7 +59,7 @@ class Registry:
         }
 
     def add(self, module: ModuleType) -> None:
-        """Add the model classes that the module defines itself, by their names in lower case."""
+        """Add the model classes that the module itself defines, by their lower-case names."""
         self._added |= {
             name.lower(): Provider(value)
             for name, value in vars(module).items()
@@ -76,7 +76,7 @@ class Registry:
         return provider in MODELS or provider in self._added
 
     def provider(self, name: str) -> Provider | None:
-        """The provider of a model's name or of an alias; None if it is not known."""
+        """Return the provider of a model's name or alias, None if it is unknown."""
         provider = meant_by(name).provider
         if provider in self._added:
             return self._added[provider]
@@ -85,12 +85,16 @@ class Registry:
     def model(
         self, name: str, arguments: Mapping[str, Any] | None = None, hint: Callable[[str], str] | None = None
     ) -> Model:
-        """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments. `hint` words what
-        is said of a provider that is not known."""
+        """Make a model from `provider/name`, or from an alias with `pretrained=`, `model=` or the like.
+
+        `hint` writes the advice for an unknown provider.
+        """
         _, _, rest = name.partition("/")
         alias = meant_by(name)
         settings = {**alias.arguments, **(arguments or {})}
-        settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
+        settings.pop(
+            "save_intermediate", None
+        )  # an option of other tools; Sketchmark always keeps every image and text
         by_code = taken_from(settings, name)
         provider = self.provider(name)
         if provider is None:
@@ -121,7 +125,7 @@ def _declared(found: Provider | Factory) -> Provider:
 
 
 def meant_by(name: str) -> Alias:
-    """The provider in a model's name, with what an alias stands for."""
+    """Return the provider in a model's name, with what an alias implies."""
     provider = name.partition("/")[0]
     return ALIASES.get(provider, Alias(provider))
 
@@ -132,19 +136,19 @@ def takes_batches(name: str) -> bool:
 
 
 def address_arguments(name: str) -> tuple[str, ...]:
-    """The arguments that name the server of a model; of one that is not in reach here, `base_url`."""
+    """Return the arguments that name a model's server, `base_url` for an unknown model."""
     provider = Registry().provider(name)
     return provider.addresses if provider else ("base_url",)
 
 
 def hearing() -> list[str]:
-    """The built-in providers that send sounds."""
+    """Return the built-in providers that send sounds."""
     registry = Registry()
     return [name for name in MODELS if (provider := registry.provider(name)) and provider.hears]
 
 
 def about(name: str) -> str:
-    """A provider's line in a listing."""
+    """Return a provider's line for `list models`."""
     if name in ALIASES:
         return f"the same as {ALIASES[name].provider}"
     provider = Registry().provider(name)
@@ -152,11 +156,11 @@ def about(name: str) -> str:
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
-    """A model by name, from the built-in and installed ones."""
+    """Make a built-in or installed model by name."""
     return Registry().model(name, arguments)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """The names most like one that is not known."""
+    """Suggest the known names closest to an unknown one."""
     close = get_close_matches(name.lower(), known, n=3)
     return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"

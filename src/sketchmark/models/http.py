@@ -1,11 +1,7 @@
-"""The HTTP client of our own adapters: one connection pool, ready-made bodies, replies of bounded length.
+"""HTTP client of our own adapters: one connection pool, prepared bodies, responses of limited size.
 
-aiohttp is underneath (docs/dependencies.md, "Decisions"), and nothing else here imports it. What it must not decide
-by itself is decided here: how far a reply is read, whether a key follows a redirect, whose certificates are trusted.
-
-Fetching a picture that an image API returned as a URL.
-
-A body as aiohttp takes it. A module of its own, because aiohttp is loaded when the first request is made.
+It is built on aiohttp (docs/dependencies.md, "Decisions"), which no other module imports. It decides itself how much
+of a response is read, whether a key follows a redirect, and whose certificates are trusted.
 """
 
 from __future__ import annotations
@@ -45,8 +41,8 @@ Headers = Mapping[str, str]
 Authorise = Callable[[], Awaitable[Headers]]
 
 KEPT_ALIVE = 4.0
-"""Seconds that an idle connection is kept: less than the 5 after which many servers close theirs, or a request would
-often meet the closing."""
+"""Seconds that an idle connection is kept. Many servers close theirs after 5, and a request could meet the
+closing."""
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -54,7 +50,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. `headers` are found by their names in any case."""
+    """One response. Names of `headers` are case-insensitive."""
 
     status: int
     headers: Headers
@@ -63,13 +59,13 @@ class Answer:
 
 
 class HttpClient:
-    """To one server. `authorise` gives the headers of every request; nothing of them is kept."""
+    """Client of one server. `authorise` returns the headers for each request; they are not stored."""
 
     def __init__(self, base_url: str, authorise: Authorise, query: Mapping[str, str] | None = None) -> None:
-        shown = without_credentials(base_url)  # its secrets are known from here on
+        shown = without_credentials(base_url)  # this also remembers its secrets
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname or _port(parts) is None:
-            raise BadInput(f"{shown!r} is no address of a server", "http://HOST:PORT/v1 or https://…")
+            raise BadInput(f"{shown!r} is not an address of a server", "http://HOST:PORT/v1 or https://…")
         self._base = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/"), fragment="")
         self._basic = _basic(parts)
         self._query = "&".join(filter(None, (parts.query, urlencode(query or {}))))
@@ -123,8 +119,8 @@ class HttpClient:
         raise NoConnection(f"the server redirects more than {_MOST_REDIRECTS} times")
 
     def _opened(self) -> aiohttp.ClientSession:
-        """The pool of the running loop: whoever runs twice with one model has two loops, and connections belong to
-        the one that made them."""
+        """Return the pool of the running loop. Two runs with one model have two loops, and each has its
+        connections."""
         loop = asyncio.get_running_loop()
         if self._session is None or self._loop is not loop:
             self._session, self._loop = open_session(self._base.scheme == "https"), loop
@@ -135,7 +131,7 @@ class HttpClient:
 def open_session(secure: bool) -> aiohttp.ClientSession:
     import aiohttp
 
-    # Calls are limited by the model's pace, and timed by whoever makes them; keys in ~/.netrc are not ours to send.
+    # The caller limits the rate and the time of calls. Keys in ~/.netrc must not be sent.
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE, ssl=trusted() if secure else True)
     return aiohttp.ClientSession(
         connector=connector,
@@ -158,8 +154,10 @@ async def exchange(
     proxy: str | None = None,
     server_hostname: str | None = None,
 ) -> Answer:
-    """One request and its answer, whatever its status; redirects are not followed. `server_hostname` is whose
-    certificate is asked for, where the address of the URL is not its name."""
+    """Send one request and return the response, whatever its status. Redirects are not followed.
+
+    `server_hostname` is the name for the certificate if the URL holds an IP address.
+    """
     import aiohttp
     from yarl import URL
 
@@ -191,7 +189,7 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _accepted(answer: Answer) -> Answer:
-    """The answer, if it is one; what an error says in its body is told in the words of OpenAI's SDK."""
+    """Return a successful response, else raise ErrorStatus with the server's error."""
     if 200 <= answer.status < 300:
         refuse_page(answer.data)
         return answer
@@ -206,7 +204,7 @@ def _accepted(answer: Answer) -> Answer:
 
 
 def read_json(data: bytes) -> Any:
-    """Raises ValueError. Python's own reader also knows NaN, which some servers send."""
+    """Decode JSON, or raise ValueError. Python's decoder also accepts NaN, which some servers send."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -223,18 +221,18 @@ def _read_slowly(data: bytes) -> Any:
 
 
 def read_object(answer: Answer) -> dict[str, Any]:
-    """A success may be half a JSON all the same."""
+    """Decode a JSON object. A response with status 200 may still be truncated."""
     try:
         body = read_json(answer.data)
     except ValueError:
         body = answer.data[:10_000].decode("utf-8", "replace")
-    if not isinstance(body, dict):  # a key that is cut in two would not be found any more
+    if not isinstance(body, dict):  # redacted first: a truncated key would not be found
         raise BadReply(f"the server sent no JSON object but {redact(str(body))[:80]!r}")
     return body
 
 
 def trusted() -> ssl.SSLContext:
-    """Whose certificates are believed: those of SSL_CERT_FILE or SSL_CERT_DIR where one is set, else the system's."""
+    """Trust the certificates of SSL_CERT_FILE or SSL_CERT_DIR if one is set, else the system's."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not file and not folder and platform.system() in ("Windows", "Darwin"):
         import truststore
@@ -247,7 +245,7 @@ def trusted() -> ssl.SSLContext:
 
 
 def proxy_for(url: str) -> str | None:
-    """As https_proxy and its like say, unless no_proxy names the host."""
+    """Return the proxy that https_proxy and similar variables name, unless no_proxy names the host."""
     proxies = getproxies()
     if not proxies:
         return None
@@ -273,7 +271,7 @@ def _port(parts: SplitResult) -> int | None:
 
 
 def _basic(parts: SplitResult) -> dict[str, str]:
-    """A user and password in the address go before a key, as in every HTTP client."""
+    """Return the header for a user and password in the address. They precede a key, as in every HTTP client."""
     if parts.username is None and parts.password is None:
         return {}
     from urllib.parse import unquote
@@ -290,9 +288,11 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 async def download(
     url: str, server: str | None, call: Call, *, timeout: float, most: int = LARGEST_DRAWING
 ) -> Picture:
-    """The URL is the word of `server` (the endpoint's address), which could name whatever this machine can reach. So
-    at every hop it must be http(s), on that server itself or at a public address; no key is sent; and no more than
-    `most` bytes are read."""
+    """Fetch an image that an image API returned as a URL.
+
+    `server` (the endpoint's address) chose the URL, and could name anything that this machine can reach. So every
+    hop must be http(s), on that server or at a public address. No key is sent. At most `most` bytes are read.
+    """
     from yarl import URL
 
     own = await _places(URL(server)) if server else []
@@ -314,8 +314,10 @@ async def download(
 
 
 async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
-    """From the place that was looked at, not from where the name points a moment later. Only through a proxy the name
-    is sent, since a machine behind one may know no others: where it points then is the proxy's to look after."""
+    """Fetch from the addresses that were checked: the name may point elsewhere a moment later.
+
+    Through a proxy the name is sent, because a machine behind a proxy may resolve no names. The proxy must check it.
+    """
     if url.scheme not in ("http", "https") or not url.raw_host:
         raise BadReply(f"a picture at a {url.scheme or 'relative'} address is not fetched", retry=False)
     places = await _places(url)
@@ -344,8 +346,10 @@ async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
 
 
 async def _places(url: URL) -> list[tuple[str, int]]:
-    """Where the URL's host is: (address, port); none if it cannot be found. Whatever else may stand for an address
-    (`127.1`, `0x7f000001`, `localhost.`) is one here."""
+    """Resolve the URL's host to (address, port), none if it cannot be found.
+
+    This also resolves other notations of an address (`127.1`, `0x7f000001`, `localhost.`).
+    """
     port = url.port or 0
     try:
         found = await asyncio.get_running_loop().getaddrinfo(url.raw_host, port, type=socket.SOCK_STREAM)
@@ -355,7 +359,7 @@ async def _places(url: URL) -> list[tuple[str, int]]:
 
 
 def is_public(address: str) -> bool:
-    """Not this machine, its network, or anything that stands for them in another notation."""
+    """Return False for this machine and its network, in any notation."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
@@ -368,7 +372,7 @@ def is_public(address: str) -> bool:
 
 
 class Payload(payload.Payload):
-    """Writes piece after piece and waits in between until the connection has taken them."""
+    """A body for aiohttp, written piece by piece as the connection takes it."""
 
     _autoclose = True
 

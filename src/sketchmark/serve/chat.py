@@ -1,7 +1,4 @@
-"""Chat completions, the way in: messages of any roles and parts become a context.
-
-Chat completions, the way out: a reply as one completion or as a stream of chunks.
-"""
+"""Chat completions: messages of any role to a context, and a reply as one completion or a stream of chunks."""
 
 from __future__ import annotations
 
@@ -33,8 +30,8 @@ class ChatRequest:
     options: Options
     draws: bool
     beside: bool
-    """Drawings go beside the content, as `images`, where OpenRouter and litellm have them. Who asks for a picture
-    alone gets it in the content, where vLLM-Omni has it."""
+    """Drawings go to `images` next to the content, as with OpenRouter and litellm. A client that asks only for an
+    image gets it in the content, as with vLLM-Omni."""
     stream: bool
     stream_usage: bool
 
@@ -86,8 +83,8 @@ def _parts(message: object, param: str) -> Iterator[Part]:
 
 
 def _lists(message: Mapping[str, Any], role: str, param: str) -> dict[str, list[object]]:
-    """The parts of a message by the field that holds them. What this server gave is understood when it comes back: a
-    drawing beside the text, as `images`, and no text where the model said none."""
+    """Return the parts of a message by field. This server's own replies are accepted: a drawing as `images` next to
+    the text, and no text if the model generated none."""
     content, images, refusal = message.get("content"), message.get("images"), message.get("refusal")
     if images is not None and not isinstance(images, list):
         raise WireError("images must be a list of parts", param=f"{param}.images")
@@ -125,7 +122,7 @@ async def _reply(model: Model, request: ChatRequest) -> Reply:
 
 
 async def answer(model: Model, body: Mapping[str, Any]) -> dict[str, Any]:
-    """One chat request of a batch."""
+    """Answer one chat request of a batch."""
     request = await asyncio.to_thread(read_chat, body)
     if request.stream:
         raise WireError("a batch cannot stream", param="stream")
@@ -156,7 +153,7 @@ def _head(model: Model, kind: str) -> dict[str, Any]:
 
 
 def _message(reply: Reply, beside: bool) -> dict[str, Any]:
-    """What a message says and shows. A picture makes the content a list, or stands beside it as `images`."""
+    """Return the content of a message. An image makes it a list, or goes to `images` next to it."""
     if reply.picture is None:
         return {"content": reply.text}
     image = {"type": "image_url", "image_url": {"url": reply.picture.data_url}}
@@ -186,7 +183,7 @@ def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
 
 
 def _events(model: Model, reply: Reply, request: ChatRequest) -> Iterator[str]:
-    """Server-sent events. Models reply whole, so the stream only has the form of one: word after word."""
+    """Yield server-sent events, word by word. Models reply whole, so this has only the form of a stream."""
     head = _head(model, "chat.completion.chunk")
     message = _message(reply, request.beside)
     content = message.pop("content")

@@ -1,6 +1,6 @@
-"""The Responses API, the way in: items become a context. Nothing is kept between requests.
+"""The Responses API: items to a context, and a reply as a message or a call of the `image_generation` tool.
 
-The Responses API, the way out: text as a message, a drawing as a call of the `image_generation` tool.
+The server keeps nothing between requests.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
 
 
 def _text_settings(text: object) -> dict[str, Any]:
-    """How the text is to be. A format goes by chat's name and in chat's form: a model need know only one of them."""
+    """Read the text settings. A format gets chat's name and form, so that a model needs to know only one."""
     if text is None:
         return {}
     form = text.get("format") if isinstance(text, dict) else text
@@ -85,8 +85,8 @@ def _drawing_tool(tools: object) -> Mapping[str, Any] | None:
 
 
 def _is_to_draw(tool: Mapping[str, Any] | None, choice: object) -> bool:
-    """A model here says or draws, as it is told; it does not choose by itself. With the tool at hand it draws, unless
-    the choice is `none`: `auto` would otherwise mean that no client ever sees a picture."""
+    """Return whether to draw. A model here does not choose by itself. With the tool it draws, unless the choice is
+    `none`: otherwise `auto` would mean that no client ever gets an image."""
     forced = isinstance(choice, dict) and choice.get("type") == TOOL
     if forced and tool is None:
         raise WireError(f"tool_choice names {TOOL}, which is not among the tools", param="tool_choice")
@@ -117,7 +117,7 @@ def _item(item: object, param: str) -> Iterator[Part]:
         raise WireError("an item must be an object", param=param)
     kind = item.get("type", "message")
     if kind == "reasoning":
-        return  # what a model thought is its provider's to keep; ours have no such state
+        return  # reasoning is a provider's state, which models here do not have
     if kind == "image_generation_call":
         if not isinstance(item.get("result"), str):
             raise WireError("no such item: this server keeps no responses", status=404, param=param)

@@ -1,35 +1,23 @@
-"""Scripted players: honest stand-ins that read pixels and draw pixels, never called models.
+"""Scripted players: stand-ins for models that read and draw pixels, and know only their context.
 
-They see a context and nothing else. They make the first run work with no key, no weights and no network, and they
-calibrate the harness: `random` sits at chance, `solver` must score 1.0 everywhere, `sketcher` is helped by drawing,
-`flawed` has faults of known size. `patient` is for `sketchmark doctor`.
+With them the first run needs no key, no weights and no network. They also calibrate the harness:
 
-How scripted players draw by code: the drawing that they have in mind as SVG, pixel by pixel the same.
+random    answers in the right form without knowledge, at chance level.
+solver    reads the images, plans and draws perfectly. It must score 1.0 on every score of every generated world. In
+          other tasks it guesses like `random`.
+sketcher  sees only a few moves ahead and draws with a shaky hand. Drawing helps it: each drawing is a new starting
+          point, and at the end it reads its moves off the drawings. A blank canvas, or another puzzle's, removes that
+          help. Then it answers exactly as without drawing. It is the positive control: a gain that must vanish with
+          the canvas.
+flawed    has faults of known size, to calibrate `sketchmark audit`. With the chance `draw_error` one thing in an
+          episode's drawings is wrong. With the chance `read_error` the answer is not what the drawings show. With the
+          chance `ignores` it does not use them. If it has seen nothing (no drawings, white paper, another puzzle,
+          text) it knows the answer with the chance `knows`. Each fault is decided once per puzzle, whatever the mode
+          and the canvas.
+patient   is for `sketchmark doctor`.
 
-They draw on the picture that is most like it, as a person would: another picture where it fits, and rectangles for
-the rest.
-
-Which world a player is in, told from the texts of a context. A player has no other source.
-
-`player/random`: answers in the right form and knows nothing. It sits at chance level, which calibrates.
-
-`player/flawed`: a player whose faults are known, to calibrate what `sketchmark audit` finds.
-
-With the chance `draw_error` one thing in an episode's drawings is wrong; with the chance `read_error` the answer is
-not what the drawings show; with the chance `ignores` it does not look at them at all. Where it has seen nothing (no
-drawings, white paper, another puzzle, words) it knows the answer with the chance `knows`, and is wrong otherwise.
-Each fault is decided once for a puzzle, whatever the mode and the canvas: the same samples fail in the same way.
-
-`player/sketcher`: sees only a few moves ahead, and draws with a shaky hand.
-
-Drawing helps it: each drawing is a new starting point, and at the end it reads its moves off the drawings. A canvas
-that shows nothing of its own puzzle (blank, or another's) takes that help away, and then it answers exactly as it
-would have without drawing. It is the harness's control: a positive drawing gain that must vanish with the canvas.
-
-`player/solver`: reads the pictures, plans perfectly, draws perfectly.
-
-It must score 1.0 on every channel of every generated world; where it does not, the harness is wrong. Outside the
-worlds it guesses like `player/random`.
+When asked for code, players write their drawing as SVG with the same pixels, on the most similar image they were
+shown.
 """
 
 from __future__ import annotations
@@ -56,8 +44,7 @@ from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
 
 def make(name: str, **model_args: Value) -> Model:
-    """`player/random`, `player/solver`, `player/patient`, `player/sketcher` (takes `lookahead`, `hand_error`)
-    or `player/flawed` (`draw_error`, `read_error`, `ignores`, `knows`)."""
+    """Make a player. `sketcher` takes `lookahead` and `hand_error`, `flawed` the chances of `Faults`."""
     args = Arguments(f"player/{name}", model_args)
     seed = args.whole("seed", 0)
     if name == "sketcher":
@@ -86,7 +73,7 @@ _Mask = NDArray[np.bool_]
 
 
 def _without_asking_for_code(context: Context) -> Context | None:
-    """What stands before the words that ask for SVG; None where nothing does."""
+    """Return the context before the prompt for SVG, None if there is no such prompt."""
     for place, part in enumerate(context.parts):
         if part.by == "task" and _ASKS in (part.text or ""):
             return Context(context.parts[:place])
@@ -94,7 +81,7 @@ def _without_asking_for_code(context: Context) -> Context | None:
 
 
 def as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
-    """`pictures` are those that the player was shown, in their order."""
+    """Write a drawing as SVG. `pictures` are the images that the player was shown, in their order."""
     width, height = drawing.size
     wanted, page, inner = drawing.values, np.full_like(drawing.values, 255), []
     for number, picture in enumerate(pictures, start=1):
@@ -121,7 +108,7 @@ def _image(number: int, x: int, y: int, picture: Picture) -> str:
 
 
 def _fits(patch: _Pixels, wanted: _Pixels, left: _Mask) -> tuple[int, int] | None:
-    """Where a picture covers all that is left to draw, in its lower right corner, and shows just that."""
+    """Return the position at which an image, with its lower right corner, shows all that is left to draw."""
     rows, columns = np.flatnonzero(left.any(axis=1)), np.flatnonzero(left.any(axis=0))
     height, width = patch.shape[:2]
     x, y = int(columns[-1]) + 1 - width, int(rows[-1]) + 1 - height
@@ -130,7 +117,7 @@ def _fits(patch: _Pixels, wanted: _Pixels, left: _Mask) -> tuple[int, int] | Non
 
 
 def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
-    """Runs of one colour, line by line; lines alike share a rectangle."""
+    """Yield runs of one colour. Equal lines share a rectangle."""
     colours = wanted.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
     colours[~left] = -1
     open_: dict[tuple[int, int, int], int] = {}
@@ -147,11 +134,11 @@ def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
 
 
 _ELSEWHERE = Play()
-"""Outside the worlds nothing is known: players guess and scribble."""
+"""Other tasks than the worlds: players guess and scribble."""
 
 
 def play_of(context: Context) -> Play:
-    """How the world is played whose phrases come first in the context."""
+    """Return the player's part of the world whose phrases come first in the context. A player has no other source."""
     worlds = list(every_world())
     for text in context.texts:
         for world in worlds:
@@ -164,7 +151,7 @@ _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 
 
 class Player(Model):
-    """Says or draws what a subclass has in mind, and writes a drawing as SVG where that is asked for."""
+    """Replies with a subclass's answer or drawing, and writes the drawing as SVG if asked for code."""
 
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := _without_asking_for_code(context)) is not None:
@@ -199,13 +186,13 @@ class Chance(Player):
 
 
 def dice(context: Context, seed: int) -> Random:
-    """Chance that depends on the context alone: the order in which episodes finish changes nothing."""
+    """Return random numbers that depend only on the context, not on the order of episodes."""
     digest = hashlib.sha256(f"{seed}:{context.key()}".encode()).digest()
     return Random(int.from_bytes(digest[:8], "big"))
 
 
 def guess(context: Context, rng: Random) -> str:
-    """An answer of the form that is asked for, chosen at random."""
+    """Choose a random answer of the requested form."""
     want = wanted(context)
     if want == "plan":
         if may_stop(context) and rng.random() < 0.15:
@@ -217,7 +204,7 @@ def guess(context: Context, rng: Random) -> str:
 
 
 def _guess_choice(context: Context, rng: Random) -> str:
-    """A letter of the options shown, yes or no where that is asked, or an admission."""
+    """Choose one of the options shown, or yes or no, or admit not to know."""
     text = "\n".join(part.text or "" for part in context if part.by == "task")
     letters = sorted(set(_LETTER.findall(text)))
     if len(letters) > 1:
@@ -228,7 +215,7 @@ def _guess_choice(context: Context, rng: Random) -> str:
 
 
 def scribble(context: Context, rng: Random) -> Picture:
-    """The newest picture with a mark on it, wherever."""
+    """Return the newest image with a mark at a random place."""
     from PIL import Image, ImageDraw
 
     image = context.pictures[-1].image() if context.pictures else Image.new("RGB", (256, 256), "white")
@@ -244,7 +231,7 @@ def _said(text: str) -> Reply:
 
 @dataclass(frozen=True)
 class Faults:
-    """Each is a chance from 0 to 1."""
+    """Chances of faults, from 0 to 1."""
 
     draw_error: float = 0.0
     read_error: float = 0.0

@@ -1,4 +1,4 @@
-"""The declaration of a provider: what general code needs to know of it."""
+"""Declaration of a provider: what general code needs to know about it."""
 
 from __future__ import annotations
 

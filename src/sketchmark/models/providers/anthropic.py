@@ -1,4 +1,4 @@
-"""`anthropic/NAME`: reads texts and pictures, says texts. It does not draw."""
+"""`anthropic/NAME`: reads texts and images, and generates text. It does not draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
 DEFAULT_MAX_TOKENS = 4096
-"""The Messages API insists on a limit; this is sent where the task names none."""
+"""The Messages API requires a limit. This one is sent if the task has none."""
 
 _FINISHES: dict[str, Finish] = {
     "max_tokens": "length",
@@ -38,7 +38,7 @@ class Anthropic(Endpoint):
         super().__init__(name, args)
         self._model = name
         self.base_url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
-        # Newer models have no temperature (the SDK dropped the argument); older ones take it on request.
+        # Newer models have no temperature (the SDK dropped the argument). Older ones accept it.
         self._send_temperature = args.flag("send_temperature", False)
         args.refuse_unknown()
         try:

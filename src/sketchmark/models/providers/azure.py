@@ -1,4 +1,4 @@
-"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment that says and another that draws (`image_deployment=`)."""
+"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment for text and another for drawings (`image_deployment=`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 class Azure(OpenAI):
-    """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
+    """OpenAI's requests under Azure's paths, with a key, or with Entra ID tokens if no key is set."""
 
     provider: ClassVar[str] = "azure"
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
@@ -45,11 +45,11 @@ class Azure(OpenAI):
         return True
 
     def _default_draw_with(self) -> str:
-        """A deployment of a chat model may be older than the tool: `responses` where it is asked for."""
+        """Return `edit`: a deployment of a chat model may be older than the tool of `responses`."""
         return "edit"
 
     def _tool_model(self, drawer: str) -> str | None:
-        """The deployment is named in a header."""
+        """Return None: a header names the deployment."""
         return None
 
     def _connect(self) -> OpenAIWire:
@@ -62,10 +62,10 @@ class Azure(OpenAI):
 
 
 class AzureWire(OpenAIWire):
-    """The same under the paths of deployments."""
+    """OpenAI's API under the paths of deployments."""
 
     async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
-        """Under no deployment's path; the one that draws is named in a header."""
+        """Call the Responses API, which is not under a deployment's path. A header names the one that draws."""
         if drawer is None:
             return await super().respond(request, call)
         headers = {"x-ms-oai-image-generation-deployment": drawer}
@@ -79,7 +79,7 @@ class AzureWire(OpenAIWire):
 def to_azure(
     endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
 ) -> AzureWire:
-    """With a key, or with the tokens of whoever is signed in."""
+    """Connect with a key, or with tokens of the signed-in user."""
 
     async def authorise() -> Headers:
         if token is not None:
@@ -91,9 +91,10 @@ def to_azure(
 
 
 def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
-    """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
+    """Get tokens of the signed-in user (environment, managed identity, `az login`…), renewed by azure-identity.
 
-    Its synchronous client in a thread: the asynchronous one needs connections of its own for one request per hour.
+    This uses its synchronous client in a thread: the asynchronous one needs separate connections for one request per
+    hour.
     """
     try:
         from azure.identity import DefaultAzureCredential, get_bearer_token_provider

@@ -1,22 +1,15 @@
-"""A conversation as items of OpenAI's Responses API.
+"""`openai/NAME`: OpenAI, and any server with its protocol (`base_url=`).
 
-In the plain form it is texts and pictures in their order, and nothing else: no id, no reasoning, no item of an
-earlier drawing. With `history=native` the model's own turns are the items that it returned.
-
-OpenAI's Responses API: a mainline model draws by calling the `image_generation` tool; with `history=native` it
-also says through it.
-
-The whole conversation goes along as items (`openai_items.py`), and no id of an earlier response: what a canvas took
-away does not come back by the server's memory.
-
-`openai/NAME`: OpenAI, and any server that speaks its protocol (`base_url=`).
-
-Says through chat completions. Draws in one of four ways (`draw_with=`):
-  edit      images.edit with the context's pictures, and its texts as the prompt (images.generate without pictures)
-  generate  images.generate with the texts alone; every picture is left out, and the reply says so
-  chat      chat completions with modalities image and text: the whole context, the picture in the reply's message
+Text comes from chat completions. Drawings are made in one of four ways (`draw_with=`):
+  edit      images.edit with the context's images, and its texts as the prompt (images.generate without images)
+  generate  images.generate with only the texts; every image is left out, and the reply reports it
+  chat      chat completions with modalities image and text: the whole context, the image in the reply's message
   responses the Responses API: the model itself calls the tool `image_generation`, with the whole context before it
-With `history=native` it says and draws through the Responses API, and is sent its own turns back as they came.
+With `history=native` text and drawings use the Responses API, and the model's turns go back as they were returned.
+
+The Responses API is sent the whole conversation as items, and no id of an earlier response: what a canvas removed
+does not return through the server's memory. In the plain form the items are texts and images in their order: no id,
+no reasoning, no item of an earlier drawing. With `history=native` the model's turns are the items that it returned.
 """
 
 from __future__ import annotations
@@ -60,7 +53,7 @@ _IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_fo
 
 
 def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
-    """The items, and what of earlier turns is not among them."""
+    """Return the items, and what they lack of earlier turns."""
     found: list[Piece] = []
     drafts = 0
     for message in layout.messages(context, native=native):
@@ -76,7 +69,7 @@ def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece
                     found.append(item)
                     continue
                 drafts += 1
-                while found and found[-1].get("type") == "reasoning":  # it is refused without what it led to
+                while found and found[-1].get("type") == "reasoning":  # the API refuses it without its result
                     found.pop()
     return found, drafts_left_out(drafts)
 
@@ -88,9 +81,11 @@ def _block(part: Part, detail: str) -> Piece:
 
 
 def record_of(output: list[Piece]) -> str:
-    """A response's output as it goes back. The drawing, which is the last call with bytes, keeps an empty `result`,
-    where the picture is put in again; other calls keep none. Fields without a value are for reading only. Of thoughts
-    that led to nothing there is no record."""
+    """Return a response's output as it goes back, empty for reasoning without a result.
+
+    The drawing, which is the last call with bytes, keeps an empty `result`, where the image is put in again. Other
+    calls keep none. Fields without a value are dropped: they are read-only.
+    """
     drawing = next((item for item in reversed(output) if item.get("type") == CALL and item.get("result")), None)
     if drawing is None and not any(item.get("type") == "message" for item in output):
         return ""
@@ -102,38 +97,39 @@ def record_of(output: list[Piece]) -> str:
 
 
 def _own_items(part: Part) -> Iterator[Piece]:
-    """As the model returned them, with the bytes of the drawing as they came."""
+    """Return the items as the model returned them, with the original bytes of the drawing."""
     for item in read(part.native):
         drawing = {"result": Base64(part.picture)} if item.pop("result", None) is not None and part.picture else {}
         yield item | drawing
 
 
 def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dict[str, Any]:
-    """`store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin. What the
-    model thought comes back encrypted where it is to be sent again."""
+    """Make a request. `store` is off, and so is image compression, because a maze's walls are thin.
+
+    Reasoning that is to be sent back is requested in encrypted form.
+    """
     request = {"model": model, "store": False, "input": items, "image": {"context_compression": "disabled"}}
     return request | ({"include": ["reasoning.encrypted_content"]} if native else {})
 
 
 def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes it a request for a drawing. `drawer`: the image model behind the tool, where a request may name
-    it."""
+    """Return the fields of a request for a drawing. `drawer` is the tool's image model, if a request may name it."""
     tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
     tool |= {name: settings[name] for name in _IMAGE_SETTINGS if name in settings}
     return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
 
 
 def read_with_record(body: dict[str, Any]) -> ChatReply:
-    """With what goes back of it (`history=native`)."""
+    """Read a response and the record that goes back (`history=native`)."""
     reply = read_response(body)
     return replace(reply, native=record_of([item for item in body["output"] if isinstance(item, dict)]))
 
 
 def read_response(body: dict[str, Any]) -> ChatReply:
-    """A drawing counts when its bytes are there, whatever `status` says: finished ones were seen as `generating`.
+    """Read a response. A drawing with bytes counts, whatever its `status`: finished ones were seen as `generating`.
 
-    A refusal comes in several shapes: a failed call with a code, a response that is incomplete for its content, an
-    error of the response, a block of a message. (The fifth, status 400, is the caller's.)
+    A refusal has several forms: a failed call with a code, a response that is incomplete because of its content, an
+    error of the response, a block of a message. The caller handles the fifth, status 400.
     """
     if not isinstance(body.get("output"), list):
         raise BadReply("the server sent a response without a list of output")
@@ -155,7 +151,7 @@ def read_response(body: dict[str, Any]) -> ChatReply:
 
 
 def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[str, Any]]) -> tuple[Finish, str]:
-    """How a response without a drawing ended, and its words for it."""
+    """Return the end of a response without a drawing, and its message."""
     errors = [
         error for error in (body.get("error"), *(item.get("error") for item in items)) if isinstance(error, dict)
     ]
@@ -175,17 +171,17 @@ def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[
 
 DRAW_WITH = ("edit", "generate", "chat", "responses")
 DRAWS_FOR_OPENAI = "gpt-image-2"
-"""Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
+"""Image model for a chat model on OpenAI's own server, where chat completions return no images."""
 
 _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
 _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
-"""OpenAI's reasoning models answer 400 to any temperature but their own."""
+"""OpenAI's reasoning models answer 400 to any temperature but the default."""
 
 _DRAWN_SIZE = ("size", "width", "height")
-"""What servers that draw in a chat (vLLM-Omni) know of it."""
+"""Size settings of servers that draw in a chat (vLLM-Omni)."""
 
 _MOST_EDIT_PICTURES = 16
-"""What the Images API documents for the GPT image models."""
+"""Documented limit of the Images API for the GPT image models."""
 
 
 def is_image_model(name: str) -> bool:
@@ -225,7 +221,8 @@ class OpenAI(ChatEndpoint):
         return is_openai(self.base_url)
 
     def _default_draw_with(self) -> str:
-        """Image models have endpoints of their own; OpenAI's others call them as a tool."""
+        """Return the usual way to draw. Image models have separate endpoints; OpenAI's other models call them as a
+        tool."""
         if self._speaker is None:
             return "edit"
         if self._on_openai:
@@ -289,7 +286,7 @@ class OpenAI(ChatEndpoint):
     async def _conversation(
         self, speaker: str, context: Context, options: Options
     ) -> tuple[dict[str, Any], layout.LeftOut]:
-        """A request to the Responses API, and what is not in it."""
+        """Return a request to the Responses API, and what it lacks."""
         context, empty = layout.without_empty_texts(context)
         context, unheard = layout.without_sounds(context, "the Responses API")
         shown = Context(tuple([await self._sendable(part) for part in context]))
@@ -302,7 +299,7 @@ class OpenAI(ChatEndpoint):
         return request, (*empty, *unheard, *lost)
 
     def _tool_model(self, drawer: str) -> str | None:
-        """The image model that the tool is told to use."""
+        """Return the image model that the request names for the tool."""
         return drawer if drawer != self._speaker else None
 
     async def _sendable(self, part: Part) -> Part:
@@ -345,12 +342,12 @@ class OpenAI(ChatEndpoint):
         return await self._fetch(*await self._call(attempt, options.notes), options.notes)
 
     def _image_options(self, options: Options) -> dict[str, Any]:
-        """The task's settings, then the user's, which win."""
+        """Return the task's settings with the user's, which take precedence."""
         chosen = known_settings(options.extra, _IMAGE_SETTINGS)
         if "width" in options.extra and "height" in options.extra:
             chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
         if not self._on_openai and not is_image_model(self._drawer or ""):
-            # vLLM-Omni and SGLang: left alone, the latter gives addresses, and JPEG, which blurs a board's edges.
+            # vLLM-Omni and SGLang. By default the latter returns URLs, and JPEG, which blurs a board's edges.
             chosen = {"response_format": "b64_json", "output_format": "png"} | chosen
             chosen |= known_settings(options.extra, SERVER_SETTINGS)
             chosen |= {"seed": options.seed} if options.seed is not None else {}
