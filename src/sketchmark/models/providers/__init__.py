@@ -20,7 +20,7 @@ class Provider:
     """Its line in `sketchmark list models`."""
 
     addresses: tuple[str, ...] = ()
-    """The arguments that name its server. Each may name several (`base_url=a|b`)."""
+    """Arguments that name its server. Each may name several (`base_url=a|b`); then it also takes `max_retries`."""
 
     batches: bool = False
     """It takes `batch_size`."""
