@@ -18,7 +18,7 @@ from sketchmark.models.players import make
 from tests.golden.recording import Recorder, transcript
 from tests.mmsi import published as mmsi
 from tests.mmsi.combined_prompt_model import OnePrompt
-from tests.svg.players import Careless
+from tests.media.players import Careless
 from tests.uni_mmmu import published as uni_mmmu
 from tests.uni_mmmu import published_rest as uni_mmmu_rest
 

@@ -12,7 +12,7 @@ from sketchmark.folder import RunFolder
 from sketchmark.models import load_model
 from sketchmark.serve import serving
 from sketchmark.serve.faults import Faults
-from tests.svg.players import Careless
+from tests.media.players import Careless
 
 SAMPLES = 2
 
