@@ -142,7 +142,7 @@ def require_key(owner: str, names: Sequence[str]) -> str:
     return key
 
 
-def remember_environment() -> None:
+def _remember_environment() -> None:
     """Remember the values of all variables with secret names: a user's own model reads its key itself."""
     for name, value in {**_read_env_file(Path(".env")), **os.environ}.items():
         if _is_secret_name(name) and _MADE_UP.fullmatch(value.strip()) and not Path(value.strip()).exists():
@@ -167,7 +167,7 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     A setting is a key by its name or by its value. Keys belong in the environment.
     """
-    remember_environment()
+    _remember_environment()
     written = {
         name: _addresses(value) if isinstance(value, str) and "://" in value else value
         for name, value in settings.items()

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 
 import click
@@ -24,36 +25,6 @@ from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
-
-
-def examine_and_print(
-    name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
-) -> int:
-    price = price_of(prices, name) if prices else None
-    model = Catalog(include, notify=notice).model(name, parse_arguments(model_args))
-    done = 0
-
-    def told(finding: Check) -> None:
-        nonlocal done
-        done += 1
-        if sys.stderr.isatty():
-            tell(f"{done}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
-
-    async def look() -> Examination:
-        try:
-            return await examine(model, price, told)
-        finally:
-            await model.close()
-
-    found = run_async(look())
-    if as_json:
-        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
-    else:
-        from sketchmark.terminal.console import columns
-
-        for line in in_lines(found, columns()):
-            tell(line)
-    return 0 if found.is_healthy else 1
 
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
@@ -101,7 +72,30 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     does not, 2 when the model cannot be reached.
     """
 
-    return examine_and_print(model, model_args, include, prices, as_json=as_json)
+    price = price_of(prices, model) if prices else None
+    patient = Catalog(include, notify=notice).model(model, parse_arguments(model_args))
+    done = count(1)
+
+    def told(finding: Check) -> None:
+        number = next(done)
+        if sys.stderr.isatty():
+            tell(f"{number}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+
+    async def look() -> Examination:
+        try:
+            return await examine(patient, price, told)
+        finally:
+            await patient.close()
+
+    found = run_async(look())
+    if as_json:
+        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
+    else:
+        from sketchmark.terminal.console import columns
+
+        for line in in_lines(found, columns()):
+            tell(line)
+    return 0 if found.is_healthy else 1
 
 
 @click.command("serve")

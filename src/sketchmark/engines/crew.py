@@ -17,7 +17,7 @@ TRIES = 3
 """Attempts at a job whose worker died. The last attempt has a worker to itself, so that the job that kills workers is
 found and the others are not blamed."""
 
-HIRING_TRIES = 3
+_HIRING_TRIES = 3
 """Consecutive workers that die before they are ready, after which the run stops."""
 
 
@@ -118,7 +118,7 @@ class Crew:
             except WorkerLost as error:
                 failed += 1
                 self.lost += 1
-                if failed == HIRING_TRIES:
+                if failed == _HIRING_TRIES:
                     await self._give_up(SketchmarkError(f"workers die while they start: {error}"))
                     return
                 continue

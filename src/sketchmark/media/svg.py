@@ -27,7 +27,7 @@ from sketchmark.errors import BadPicture, MissingExtra
 from sketchmark.media import Picture
 
 MOST_CHARACTERS = 1_000_000
-MOST_ELEMENTS = 10_000
+_MOST_ELEMENTS = 10_000
 """Also after every reference (`<use>`, patterns, masks, …) is replaced by its target."""
 
 DEEPEST = 100
@@ -104,8 +104,8 @@ class _Document:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
-        if self._count > MOST_ELEMENTS:
-            raise BadPicture(f"an SVG of more than {MOST_ELEMENTS} elements")
+        if self._count > _MOST_ELEMENTS:
+            raise BadPicture(f"an SVG of more than {_MOST_ELEMENTS} elements")
         if len(self._open) >= DEEPEST:
             raise BadPicture(f"an SVG whose elements lie more than {DEEPEST} deep in each other")
         element = _Element()
@@ -182,8 +182,8 @@ def _drawn(element: _Element, named: dict[str, _Element], depth: int, inside: se
     total = 1
     for one in (*element.children, *meant):
         total += _drawn(one, named, depth + 1, inside)
-        if total > MOST_ELEMENTS:
-            raise BadPicture(f"an SVG that stands for more than {MOST_ELEMENTS} elements")
+        if total > _MOST_ELEMENTS:
+            raise BadPicture(f"an SVG that stands for more than {_MOST_ELEMENTS} elements")
     inside.discard(id(element))
     element.drawn = total
     return total

@@ -50,7 +50,7 @@ def svg_in(text: str) -> str:
 
 
 SVG = "svg"
-TOKENS = 4096
+_TOKENS = 4096
 _MOST_RETRIES = 5
 _LONGEST_SAID = 200_000
 """Characters of a reply that are kept with its code, and shown to the model again if it was unusable."""
@@ -66,7 +66,7 @@ class ByCode:
     retries: int = 0
     """Retries after unusable SVG, each with the reason."""
 
-    tokens: int = TOKENS
+    tokens: int = _TOKENS
     """Token limit of a reply with a drawing."""
 
     def written_down(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def taken_from(settings: dict[str, Any], owner: str) -> ByCode | None:
         raise BadInput(f"{owner}: draw_with=svg lets the model draw itself", "leave out draw_model")
     names = ("draw_with", "svg_retries", "svg_tokens")
     args = Arguments(owner, {name: settings.pop(name) for name in names if name in settings})
-    retries, tokens = args.whole("svg_retries", 0), args.whole("svg_tokens", TOKENS, least=1)
+    retries, tokens = args.whole("svg_retries", 0), args.whole("svg_tokens", _TOKENS, least=1)
     if retries > _MOST_RETRIES:
         raise BadInput(f"{owner}: svg_retries={retries} is not a whole number from 0 to {_MOST_RETRIES}")
     return ByCode(retries, tokens)

@@ -27,7 +27,7 @@ from sketchmark.models.diagnosis import (
 )
 from sketchmark.secrets import redacted
 
-LONGEST_ASKED_WAIT = 300.0
+_LONGEST_ASKED_WAIT = 300.0
 """Seconds. A longer Retry-After (a daily quota, for example) stops the run: waiting for hours is the user's
 decision."""
 
@@ -189,7 +189,7 @@ def _failure_of_status(error: Exception, status: int, message: str, asked: str) 
     kind = _PASSING.get(status) or ("server_error" if status >= 500 else "")
     if not kind:
         return FailedTry("bad_request" if status >= 400 else "bad_reply", message)
-    if wait is not None and wait > LONGEST_ASKED_WAIT:
+    if wait is not None and wait > _LONGEST_ASKED_WAIT:
         kind = "quota" if kind == "rate_limited" else kind
         return FailedTry(kind, f"{message}, the server asks to wait {wait:.0f} s", remedy=_COME_BACK)
     return FailedTry(kind, message, retry=True, slow_down=status in (429, 503, 529), retry_after=wait)

@@ -29,7 +29,7 @@ from sketchmark.media import Picture
 from sketchmark.models.call import LARGEST_DRAWING, Call
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body, picture_from_bytes
-from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere
+from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere, server_of
 from sketchmark.secrets import redact, remember, without_credentials
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Headers = Mapping[str, str]
 Authorise = Callable[[], Awaitable[Headers]]
 
-KEPT_ALIVE = 4.0
+_KEPT_ALIVE = 4.0
 """Seconds that an idle connection is kept. Many servers close theirs after 5, and a request could meet the
 closing."""
 
@@ -64,7 +64,7 @@ class HttpClient:
     def __init__(self, base_url: str, authorise: Authorise, query: Mapping[str, str] | None = None) -> None:
         shown = without_credentials(base_url)  # this also remembers its secrets
         parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or _port(parts) is None:
+        if parts.scheme not in ("http", "https") or None in server_of(parts):
             raise BadInput(f"{shown!r} is not an address of a server", "http://HOST:PORT/v1 or https://…")
         self._base = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/"), fragment="")
         self._basic = _basic(parts)
@@ -107,7 +107,7 @@ class HttpClient:
         headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
         session = self._opened()
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await exchange(session, method, url, headers, body, call, proxy=self._proxy)
+            answer = await _exchange(session, method, url, headers, body, call, proxy=self._proxy)
             there = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not there:
                 return _accepted(answer)
@@ -123,16 +123,16 @@ class HttpClient:
         connections."""
         loop = asyncio.get_running_loop()
         if self._session is None or self._loop is not loop:
-            self._session, self._loop = open_session(self._base.scheme == "https"), loop
-            self._proxy = proxy_for(urlunsplit(self._base))
+            self._session, self._loop = _open_session(self._base.scheme == "https"), loop
+            self._proxy = _proxy_for(urlunsplit(self._base))
         return self._session
 
 
-def open_session(secure: bool) -> aiohttp.ClientSession:
+def _open_session(secure: bool) -> aiohttp.ClientSession:
     import aiohttp
 
     # The caller limits the rate and the time of calls. Keys in ~/.netrc must not be sent.
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE, ssl=trusted() if secure else True)
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, ssl=trusted() if secure else True)
     return aiohttp.ClientSession(
         connector=connector,
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
@@ -143,7 +143,7 @@ def open_session(secure: bool) -> aiohttp.ClientSession:
     )
 
 
-async def exchange(
+async def _exchange(
     session: aiohttp.ClientSession,
     method: str,
     url: str,
@@ -244,7 +244,7 @@ def trusted() -> ssl.SSLContext:
         raise BadInput(f"SSL_CERT_FILE={file} cannot be read: {error.strerror or error}") from error
 
 
-def proxy_for(url: str) -> str | None:
+def _proxy_for(url: str) -> str | None:
     """Return the proxy that https_proxy and similar variables name, unless no_proxy names the host."""
     proxies = getproxies()
     if not proxies:
@@ -261,13 +261,6 @@ def _joined(here: str, there: str) -> str:
         return urljoin(here, quote(there, safe="%/:=&?~#+!$,;'@()*[]"))
     except ValueError:
         raise BadReply("the server redirects to an address that is none", retry=False) from None
-
-
-def _port(parts: SplitResult) -> int | None:
-    try:
-        return parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return None
 
 
 def _basic(parts: SplitResult) -> dict[str, str]:
@@ -329,15 +322,15 @@ async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
             )
     url = url.with_user(None).with_fragment(None)
     secure = url.scheme == "https"
-    async with open_session(secure) as session:
-        if proxy := proxy_for(str(url)):
-            return await exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
+    async with _open_session(secure) as session:
+        if proxy := _proxy_for(str(url)):
+            return await _exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
         failure: Exception = BadReply(f"the returned picture's host {url.host} cannot be found")
         named = {"Host": url.host_port_subcomponent or ""}
         for address, _ in places:
             there = str(url.with_host(address))
             try:
-                return await exchange(
+                return await _exchange(
                     session, "GET", there, named, None, call, server_hostname=url.raw_host if secure else None
                 )
             except NoConnection as error:

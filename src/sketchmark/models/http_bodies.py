@@ -22,7 +22,7 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.failures import BadReply
 
-CACHE_BYTES = 16_000_000
+_CACHE_BYTES = 16_000_000
 _MOST_KNOWN = 10_000
 
 
@@ -33,7 +33,7 @@ class Encoder:
     needs no conversion only the digest is held. Base64 is not kept: pybase64 makes several gigabytes per second.
     """
 
-    def __init__(self, formats: frozenset[str], cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, formats: frozenset[str], cache_bytes: int = _CACHE_BYTES) -> None:
         self._formats = formats
         self._room = cache_bytes
         self._cache: OrderedDict[str, Picture | None] = OrderedDict()

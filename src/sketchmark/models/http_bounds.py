@@ -36,7 +36,7 @@ class SdkCalls:
     def __init__(self) -> None:
         self._numbers = count(1)
         self._calls: dict[str, Call] = {}
-        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, read_bounded]}
+        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, _read_bounded]}
         """`event_hooks` of the client."""
 
     @contextmanager
@@ -68,21 +68,22 @@ async def _stay_there(response: httpx2.Response) -> None:
 
 def refuse_elsewhere(here: str, there: str) -> None:
     """Refuse a redirect to another server: the key would go with it."""
-    if _place(urlsplit(here)) != _place(urlsplit(there)):
+    if server_of(urlsplit(here)) != server_of(urlsplit(there)):
         parts = urlsplit(there)
         where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         remedy = "if you trust it with the key, name it in base_url= instead"
         raise BadReply(f"the server redirects to {where}", retry=False, remedy=remedy)
 
 
-def _place(url: SplitResult) -> tuple[str, str | None, int | None]:
+def server_of(url: SplitResult) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of an address."""
     try:
         return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
     except ValueError:
         return "", None, None  # an invalid port matches no server
 
 
-async def read_bounded(response: httpx2.Response) -> None:
+async def _read_bounded(response: httpx2.Response) -> None:
     """Read a response piece by piece, and count each before the next is decoded."""
     import httpx2
 

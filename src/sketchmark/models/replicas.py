@@ -24,7 +24,7 @@ from sketchmark.models.arguments import Arguments
 from sketchmark.models.call import Endpoint, Pace
 from sketchmark.secrets import without_credentials
 
-IN_A_ROW = 3
+_IN_A_ROW = 3
 """Consecutive failures after which a server is set aside. One is enough if no call can work (a refused key, an
 unknown model)."""
 
@@ -137,7 +137,7 @@ class Servers:
             server.not_before = max(server.not_before, now + (error.retry_after or 0.0))
             return
         server.failures += 1
-        if server.why is None and not error.stops_run and server.failures < IN_A_ROW:
+        if server.why is None and not error.stops_run and server.failures < _IN_A_ROW:
             return
         if server.why is None:
             server.times_aside, server.aside_since = server.times_aside + 1, now

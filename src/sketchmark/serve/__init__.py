@@ -40,7 +40,7 @@ from sketchmark.serve.faults import RESET, Dice, Faults
 from sketchmark.serve.files import FileStore
 
 MAX_BODY = 64 * 2**20
-MAX_UPLOAD = 256 * 2**20
+_MAX_UPLOAD = 256 * 2**20
 """Batch files are larger than other bodies: OpenAI accepts 200 MB."""
 
 
@@ -73,7 +73,7 @@ class Gate:
             self._check_host(headers)
             _check_origin(headers)
             self._check_key(headers)
-            body = await _read(receive, headers, MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
+            body = await _read(receive, headers, _MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
             if body is None:
                 return None
             _check_kind(scope["path"], headers, body)

@@ -24,7 +24,7 @@ from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError, as_wire_error
 from sketchmark.serve.files import FileStore, page
 
-MAX_LINES = 50_000
+_MAX_LINES = 50_000
 """OpenAI's own limit."""
 
 
@@ -42,8 +42,8 @@ def read_lines(data: bytes, endpoint: str) -> tuple[list[Line], list[dict[str, A
     rows = [(number, row) for number, row in enumerate(data.split(b"\n"), 1) if row.strip()]
     if not rows:
         problems.append(problem("empty_file", "The batch file has no requests."))
-    if len(rows) > MAX_LINES:
-        return [], [problem("too_many_tasks", f"The batch file has over {MAX_LINES} requests.")]
+    if len(rows) > _MAX_LINES:
+        return [], [problem("too_many_tasks", f"The batch file has over {_MAX_LINES} requests.")]
     for number, row in rows:
         try:
             line = _line(row, endpoint)
@@ -99,8 +99,8 @@ Status = Literal[
 ]
 Answer = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
-PACE = 0.05
-SLOW_PACE = 2.0
+_PACE = 0.05
+_SLOW_PACE = 2.0
 """Minimum seconds in each state, so that a polling client sees them."""
 AT_ONCE = 8
 WINDOW = 24 * 3600
@@ -142,7 +142,7 @@ class Job:
 
     async def linger(self) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.cancel.wait(), SLOW_PACE if self.fate == "slow" else PACE)
+            await asyncio.wait_for(self.cancel.wait(), _SLOW_PACE if self.fate == "slow" else _PACE)
 
     def form(self) -> dict[str, Any]:
         created = self.stamps["validating_at"]

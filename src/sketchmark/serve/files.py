@@ -39,7 +39,7 @@ def page(items: Iterable[dict[str, Any]], query: Mapping[str, str]) -> dict[str,
     }
 
 
-MAX_KEPT = 2**30
+_MAX_KEPT = 2**30
 
 Purpose = Literal["batch", "batch_output"]
 
@@ -73,8 +73,8 @@ class FileStore:
         """Add a file. Its id follows from its order and content, so that injected faults are repeatable and an id of
         an earlier server never names another file. A job's output is identified by its name, which holds the job's
         id, because its content holds times and random ids."""
-        if sum(len(file.data) for file in self._files.values()) + len(data) > MAX_KEPT:
-            raise WireError(f"the files would exceed {MAX_KEPT} bytes: delete some", status=413, code="storage_full")
+        if sum(len(file.data) for file in self._files.values()) + len(data) > _MAX_KEPT:
+            raise WireError(f"the files would exceed {_MAX_KEPT} bytes: delete some", status=413, code="storage_full")
         self._made += 1
         known_by = data if purpose == "batch" else filename.encode()
         digest = hashlib.sha256(f"{self._made}:{purpose}:".encode() + known_by).hexdigest()

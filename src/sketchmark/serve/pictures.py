@@ -24,7 +24,7 @@ from sketchmark.serve.bodies import WireError
 _HANDLED = frozenset({"prompt", "response_format", "stream"})
 _FILES = ("image", "image[]")
 _NO_TEXTS = ("seed", "temperature", "stream")
-MAX_PICTURES = 64
+_MAX_PICTURES = 64
 
 
 class PictureShelf:
@@ -67,7 +67,7 @@ def routes(model: Model) -> list[Route]:
         return await respond(http, *await _generate(model, bodies.json_object(await http.body())))
 
     async def edits(http: Request) -> Response:
-        async with http.form(max_files=MAX_PICTURES + 1, max_part_size=2**20) as form:
+        async with http.form(max_files=_MAX_PICTURES + 1, max_part_size=2**20) as form:
             shown: list[Picture] = []
             settings: dict[str, Any] = {}
             for name, value in form.multi_items():

@@ -38,7 +38,7 @@ class ResponsesRequest:
     draws: bool
 
 
-def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
+def _read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise WireError("you must provide a model parameter", param="model")
     if bodies.streams(body):
@@ -156,7 +156,7 @@ def _content(part: object, param: str) -> Content:
 def routes(model: Model) -> list[Route]:
     async def respond(http: Request) -> Response:
         raw = await http.body()
-        request = await asyncio.to_thread(lambda: read_responses(bodies.json_object(raw)))
+        request = await asyncio.to_thread(lambda: _read_responses(bodies.json_object(raw)))
         bodies.check_taken(model, request.context)
         reply = await (model.draw if request.draws else model.say)(request.context, request.options)
         encoded = await asyncio.to_thread(lambda: json.dumps(_response(model, reply, request)))

@@ -80,7 +80,7 @@ def _without_asking_for_code(context: Context) -> Context | None:
     return None
 
 
-def as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
+def _as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
     """Write a drawing as SVG. `pictures` are the images that the player was shown, in their order."""
     width, height = drawing.size
     wanted, page, inner = drawing.values, np.full_like(drawing.values, 255), []
@@ -134,10 +134,10 @@ def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
 
 
 _ELSEWHERE = Play()
-"""Other tasks than the worlds: players guess and scribble."""
+"""Other tasks than the worlds: players guess and _scribble."""
 
 
-def play_of(context: Context) -> Play:
+def _play_of(context: Context) -> Play:
     """Return the player's part of the world whose phrases come first in the context. A player has no other source."""
     worlds = list(every_world())
     for text in context.texts:
@@ -155,7 +155,7 @@ class Player(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         if (before := _without_asking_for_code(context)) is not None:
-            return _said(as_svg(self._drawing(before), before.pictures))
+            return _said(_as_svg(self._drawing(before), before.pictures))
         return _said(self._answer(context))
 
     async def draw(self, context: Context, options: Options) -> Reply:
@@ -182,7 +182,7 @@ class Chance(Player):
         return guess(context, dice(context, self._seed))
 
     def _drawing(self, context: Context) -> Picture:
-        return scribble(context, dice(context, self._seed))
+        return _scribble(context, dice(context, self._seed))
 
 
 def dice(context: Context, seed: int) -> Random:
@@ -200,7 +200,7 @@ def guess(context: Context, rng: Random) -> str:
         return next_move_words(rng.choice(list(MOVES)))
     if want == "describe":
         return "I cannot picture it."
-    return play_of(context).guess(context, rng) or _guess_choice(context, rng)
+    return _play_of(context).guess(context, rng) or _guess_choice(context, rng)
 
 
 def _guess_choice(context: Context, rng: Random) -> str:
@@ -214,7 +214,7 @@ def _guess_choice(context: Context, rng: Random) -> str:
     return "I do not know."
 
 
-def scribble(context: Context, rng: Random) -> Picture:
+def _scribble(context: Context, rng: Random) -> Picture:
     """Return the newest image with a mark at a random place."""
     from PIL import Image, ImageDraw
 
@@ -248,7 +248,7 @@ class Flawed(Player):
         return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
 
     def _answer(self, context: Context) -> str:
-        play = play_of(context)
+        play = _play_of(context)
         answer = play.answer(context) if wanted(context) != "final" else None
         if answer is None and not self._happens("ignores", context):
             answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
@@ -257,9 +257,9 @@ class Flawed(Player):
         return answer or guess(context, dice(context, self._seed))
 
     def _drawing(self, context: Context) -> Picture:
-        play = play_of(context)
+        play = _play_of(context)
         picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
-        return picture or scribble(context, dice(context, self._seed))
+        return picture or _scribble(context, dice(context, self._seed))
 
     def _happens(self, fault: str, context: Context) -> bool:
         shown = puzzle_in(context)
@@ -281,13 +281,13 @@ class Sketcher(Player):
         }  # fmt: skip
 
     def _answer(self, context: Context) -> str:
-        answer = play_of(context).glance(context, self._lookahead, self._seed)
+        answer = _play_of(context).glance(context, self._lookahead, self._seed)
         return answer or guess(context, dice(context, self._seed))
 
     def _drawing(self, context: Context) -> Picture:
         rng = dice(context, self._seed)
         shaky = rng.random() < self._hand_error
-        return play_of(context).sketch(context, shaky, rng) or scribble(context, rng)
+        return _play_of(context).sketch(context, shaky, rng) or _scribble(context, rng)
 
 
 class Solver(Player):
@@ -295,10 +295,10 @@ class Solver(Player):
         super().__init__("player/solver")
 
     def _answer(self, context: Context) -> str:
-        return play_of(context).answer(context) or guess(context, dice(context, 0))
+        return _play_of(context).answer(context) or guess(context, dice(context, 0))
 
     def _drawing(self, context: Context) -> Picture:
-        return play_of(context).draw(context) or scribble(context, dice(context, 0))
+        return _play_of(context).draw(context) or _scribble(context, dice(context, 0))
 
 
 PROVIDER = Provider(make, "player/NAME: random, solver, sketcher, flawed, patient")

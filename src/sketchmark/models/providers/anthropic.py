@@ -16,7 +16,7 @@ from sketchmark.models.layout import as_a_reply, body_of, counted, finish_of_tex
 from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
-DEFAULT_MAX_TOKENS = 4096
+_DEFAULT_MAX_TOKENS = 4096
 """The Messages API requires a limit. This one is sent if the task has none."""
 
 _FINISHES: dict[str, Finish] = {
@@ -64,7 +64,7 @@ class Anthropic(Endpoint):
         context, left_out = layout.without_empty_texts(context)
         request: dict[str, Any] = {
             "model": self._model,
-            "max_tokens": options.max_new_tokens or DEFAULT_MAX_TOKENS,
+            "max_tokens": options.max_new_tokens or _DEFAULT_MAX_TOKENS,
             "messages": [
                 {"role": message.role, "content": [await self._block(part) for part in message.parts]}
                 for message in layout.messages(context)

@@ -17,9 +17,9 @@ from sketchmark.models.providers.openai import OpenAI, is_image_model
 from sketchmark.models.providers.openai_wire import Json, OpenAIWire, account, quoted
 from sketchmark.secrets import find_key, remember
 
-DEFAULT_API_VERSION = "2025-04-01-preview"
+_DEFAULT_API_VERSION = "2025-04-01-preview"
 """The first version that has images/edits."""
-DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
+_DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 class Azure(OpenAI):
@@ -36,8 +36,8 @@ class Azure(OpenAI):
         self.base_url = args.text("azure_endpoint") or self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
         if not self.base_url:
             raise BadInput(f"{self.name} needs azure_endpoint=", "https://RESOURCE.openai.azure.com")
-        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or DEFAULT_API_VERSION
-        self._scope = args.text("token_scope") or DEFAULT_SCOPE
+        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or _DEFAULT_API_VERSION
+        self._scope = args.text("token_scope") or _DEFAULT_SCOPE
         self._drawer = args.text("image_deployment") or (name if is_image_model(name) else None)
 
     @property

@@ -34,10 +34,10 @@ from sketchmark.models.providers.openai_chat import ChatEndpoint
 NUMBERS = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
 )
-WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
+_WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
 WORDS = ("cfg_renorm_type", "negative_prompt")
-FLAGS = ("think", "do_sample")
-SETTINGS = (*NUMBERS, *WHOLES, *WORDS, *FLAGS)
+_FLAGS = ("think", "do_sample")
+SETTINGS = (*NUMBERS, *_WHOLES, *WORDS, *_FLAGS)
 _DRAWING = (
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
     "num_timesteps",
@@ -63,9 +63,9 @@ class Settings:
 
     def __init__(self, args: Arguments) -> None:
         found: dict[str, Any] = {name: args.number(name) for name in NUMBERS}
-        found |= {name: args.whole(name, 0) or None for name in WHOLES}
+        found |= {name: args.whole(name, 0) or None for name in _WHOLES}
         found |= {name: args.text(name) for name in WORDS}
-        found |= {name: args.flag(name, False) if args.text(name) else None for name in FLAGS}
+        found |= {name: args.flag(name, False) if args.text(name) else None for name in _FLAGS}
         self.given = {name: value for name, value in found.items() if value is not None}
 
     def with_task(self, extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Settings:
 
 
 WEIGHTS = ("llm_config.json", "vit_config.json", "ae.safetensors", "ema.safetensors")
-TOGETHER = (
+_TOGETHER = (
     "language_model.model.embed_tokens",
     "time_embedder",
     "latent_pos_embed",
@@ -173,8 +173,8 @@ def _model(accelerate: Any, bagel: Any, weights: Path, vae_config: Any) -> Any:
 
 
 def _keep_together(placed: dict[str, Any]) -> dict[str, Any]:
-    home = _device_of(TOGETHER[0], placed)
-    return placed | {name: home for name in TOGETHER if _device_of(name, placed) != home}
+    home = _device_of(_TOGETHER[0], placed)
+    return placed | {name: home for name in _TOGETHER if _device_of(name, placed) != home}
 
 
 def _device_of(module: str, placed: dict[str, Any]) -> Any:
@@ -184,7 +184,7 @@ def _device_of(module: str, placed: dict[str, Any]) -> Any:
     return placed.get(module)
 
 
-DEFAULT_MAX_NEW_TOKENS = 1000
+_DEFAULT_MAX_NEW_TOKENS = 1000
 """The checkout's own limit, used if the task has none."""
 
 
@@ -221,7 +221,7 @@ class BagelCode(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
-        limit = options.max_new_tokens or DEFAULT_MAX_NEW_TOKENS
+        limit = options.max_new_tokens or _DEFAULT_MAX_NEW_TOKENS
         chosen = _for_text(self._settings.with_task(options.extra), options) | {"max_think_token_n": limit}
         outputs = await self._run(context, options.seed, {**chosen, "understanding_output": True})
         text = "".join(output for output in outputs if isinstance(output, str))
@@ -282,7 +282,7 @@ def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
     return out
 
 
-DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
+_DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
 
 
 class BagelServer(ChatEndpoint):
@@ -297,7 +297,7 @@ class BagelServer(ChatEndpoint):
     provider: ClassVar[str] = "bagel"
 
     def __init__(self, name: str, **model_args: Value) -> None:
-        super().__init__(name or DEFAULT_NAME, Arguments("bagel", model_args))
+        super().__init__(name or _DEFAULT_NAME, Arguments("bagel", model_args))
 
     def _read_arguments(self, name: str, args: Arguments) -> None:
         self._drawer = None if args.choice("mode", ("understanding", "generation")) == "understanding" else name

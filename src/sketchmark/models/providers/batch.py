@@ -127,7 +127,7 @@ def read(body: dict[str, Any], kind: type[Kind], called: str) -> Kind:
 
 
 FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+_LONGEST_WAIT = 60.0
 _ENDS = ("completed", "failed", "expired", "cancelled")
 Tell = Callable[[str], None]
 Usable = Callable[[str, Result], bool]
@@ -248,7 +248,7 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
         if job.status in _ENDS:
             return job
         await asyncio.sleep(wait)
-        wait = min(LONGEST_WAIT, wait * 1.5)
+        wait = min(_LONGEST_WAIT, wait * 1.5)
 
 
 def _counts(job: Job) -> str:

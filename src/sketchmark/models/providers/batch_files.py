@@ -18,7 +18,7 @@ from sketchmark.models.providers.openai_wire import read_chat
 from sketchmark.secrets import redact
 
 ENDPOINT: Final = "/v1/chat/completions"
-MAX_REQUESTS = 50_000
+_MAX_REQUESTS = 50_000
 MAX_BYTES = 200 * 2**20
 """OpenAI's limits on one batch file."""
 
@@ -51,8 +51,8 @@ def digest(requests: Iterable[BatchRequest]) -> str:
 def encode(requests: Sequence[BatchRequest]) -> bytes:
     if len({request.custom_id for request in requests}) < len(requests):
         raise BadInput("two requests of a batch have the same custom id")
-    if len(requests) > MAX_REQUESTS:
-        raise BadInput(f"{len(requests)} requests are over the limit of {MAX_REQUESTS} in one batch")
+    if len(requests) > _MAX_REQUESTS:
+        raise BadInput(f"{len(requests)} requests are over the limit of {_MAX_REQUESTS} in one batch")
     data = b"".join(request.line() for request in requests)
     if len(data) > MAX_BYTES:
         raise BadInput(f"a batch file of {len(data)} bytes is over the limit of {MAX_BYTES}")
@@ -70,7 +70,7 @@ def rows(data: bytes) -> Iterator[tuple[str, dict[str, Any], bytes]]:
             yield row["custom_id"], row, line
 
 
-def read_result(row: Mapping[str, Any]) -> Result:
+def _read_result(row: Mapping[str, Any]) -> Result:
     """Read a reply, or the reason why there is none."""
     error, response = row.get("error"), row.get("response")
     if isinstance(error, dict):
@@ -96,7 +96,7 @@ def lasting_failure(row: Mapping[str, Any]) -> FailedTry | None:
     status = response.get("status_code") if isinstance(response, dict) else None
     if not isinstance(response, dict) or not isinstance(status, int) or status == 200:
         return None
-    return failures.lasting_failure(status, str(response.get("body")), read_result(row).problem)
+    return failures.lasting_failure(status, str(response.get("body")), _read_result(row).problem)
 
 
 def _words(message: object) -> str:
@@ -173,10 +173,10 @@ class JobFiles:
 
     def results(self, wanted: Iterable[str]) -> dict[str, Result]:
         """Return the results by custom id. A request without a result gets a separate problem."""
-        found = {custom_id: read_result(row) for custom_id, row, _ in rows(_bytes(self.errors))}
+        found = {custom_id: _read_result(row) for custom_id, row, _ in rows(_bytes(self.errors))}
         answers: dict[str, Result] = {}
         for custom_id, row, _ in rows(_bytes(self.output)):
-            answers[custom_id] = Result(problem="answered twice") if custom_id in answers else read_result(row)
+            answers[custom_id] = Result(problem="answered twice") if custom_id in answers else _read_result(row)
         found |= answers
         return {custom_id: found.get(custom_id, Result(problem="missing from the results")) for custom_id in wanted}
 

@@ -61,7 +61,7 @@ def record_of(parts: Sequence[types.Part], drawing: types.Part | None) -> str:
     return written(kept)
 
 
-def own_parts(part: Part) -> tuple[list[types.Part], int]:
+def _own_parts(part: Part) -> tuple[list[types.Part], int]:
     """Return the parts with the original bytes of the drawing, and the number of missing images."""
     from google.genai import types
 
@@ -183,7 +183,7 @@ class Gemini(Endpoint):
         for message in layout.messages(context, native=self._native):
             parts: list[types.Part] = []
             for part in message.parts:
-                own, missing = own_parts(part) if self._native and part.native else ([await self._part(part)], 0)
+                own, missing = _own_parts(part) if self._native and part.native else ([await self._part(part)], 0)
                 parts += own
                 drafts += missing
             contents.append(types.Content(role="model" if message.role == "assistant" else "user", parts=parts))

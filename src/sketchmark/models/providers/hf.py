@@ -131,9 +131,9 @@ def _failure(error: Exception, *, memory: bool) -> SketchmarkError:
     return CallFailed("local_model", words[:_LONGEST_MESSAGE])
 
 
-AUTO_BATCH = 16
+_AUTO_BATCH = 16
 """First size with `batch_size=auto`. Running out of memory halves it."""
-MAX_NEW_TOKENS = 1024
+_MAX_NEW_TOKENS = 1024
 """Limit if the task has none. The default of transformers is 20, which would truncate most answers."""
 
 _SAMPLING = ("top_p", "top_k", "min_p")
@@ -159,7 +159,7 @@ class TransformersChat(Model):
         args = Arguments(self.name, model_args)
         self._source = Source.read(self.provider, name, args)
         self._limit = (
-            AUTO_BATCH if args.text("batch_size") == "auto" else args.whole("batch_size", AUTO_BATCH, least=1)
+            _AUTO_BATCH if args.text("batch_size") == "auto" else args.whole("batch_size", _AUTO_BATCH, least=1)
         )
         # One thread: a second generation would only compete for the same memory.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.provider)
@@ -279,7 +279,7 @@ def _settings(options: Options) -> dict[str, Any]:
     sampled = options.temperature > 0
     known = (*_SAMPLING, *_DECODING) if sampled else _DECODING
     return {
-        "max_new_tokens": options.max_new_tokens or MAX_NEW_TOKENS,
+        "max_new_tokens": options.max_new_tokens or _MAX_NEW_TOKENS,
         "do_sample": sampled,
         "num_beams": 1,
         # Unset when greedy: a checkpoint's sampling settings would only raise warnings.

@@ -52,7 +52,7 @@ CALL = f"{TOOL}_call"
 _IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 
 
-def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
+def _items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
     """Return the items, and what they lack of earlier turns."""
     found: list[Piece] = []
     drafts = 0
@@ -112,20 +112,20 @@ def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dic
     return request | ({"include": ["reasoning.encrypted_content"]} if native else {})
 
 
-def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a request for a drawing. `drawer` is the tool's image model, if a request may name it."""
     tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
     tool |= {name: settings[name] for name in _IMAGE_SETTINGS if name in settings}
     return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
 
 
-def read_with_record(body: dict[str, Any]) -> ChatReply:
+def _read_with_record(body: dict[str, Any]) -> ChatReply:
     """Read a response and the record that goes back (`history=native`)."""
-    reply = read_response(body)
+    reply = _read_response(body)
     return replace(reply, native=record_of([item for item in body["output"] if isinstance(item, dict)]))
 
 
-def read_response(body: dict[str, Any]) -> ChatReply:
+def _read_response(body: dict[str, Any]) -> ChatReply:
     """Read a response. A drawing with bytes counts, whatever its `status`: finished ones were seen as `generating`.
 
     A refusal has several forms: a failed call with a code, a response that is incomplete because of its content, an
@@ -169,8 +169,8 @@ def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[
     return "stop", ""
 
 
-DRAW_WITH = ("edit", "generate", "chat", "responses")
-DRAWS_FOR_OPENAI = "gpt-image-2"
+_DRAW_WITH = ("edit", "generate", "chat", "responses")
+_DRAWS_FOR_OPENAI = "gpt-image-2"
 """Image model for a chat model on OpenAI's own server, where chat completions return no images."""
 
 _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
@@ -199,7 +199,7 @@ class OpenAI(ChatEndpoint):
         self._choose_server_and_drawer(name, args)
         self._native = wants_native(args)
         default = "responses" if self._native else self._default_draw_with()
-        self._draw_with = args.choice("draw_with", DRAW_WITH) or default
+        self._draw_with = args.choice("draw_with", _DRAW_WITH) or default
         if self._native and (self._speaker is None or self._draw_with != "responses"):
             raise BadInput(
                 f"{self.name}: history=native needs a model that says and draws through the Responses API",
@@ -214,7 +214,7 @@ class OpenAI(ChatEndpoint):
         self.base_url = self.base_url or os.environ.get("OPENAI_BASE_URL") or None
         self._drawer = args.text("draw_model")
         if self._drawer is None:
-            self._drawer = DRAWS_FOR_OPENAI if self._on_openai and not is_image_model(name) else name
+            self._drawer = _DRAWS_FOR_OPENAI if self._on_openai and not is_image_model(name) else name
 
     @property
     def _on_openai(self) -> bool:
@@ -254,7 +254,7 @@ class OpenAI(ChatEndpoint):
             request["reasoning"] = {"effort": options.extra["reasoning_effort"]}
         return await self._saying(
             lambda call: self._wire.respond(request, call),
-            read_with_record,
+            _read_with_record,
             len(context.pictures),
             left_out,
             options.notes,
@@ -273,8 +273,8 @@ class OpenAI(ChatEndpoint):
         if self._speaker is None:
             raise CannotPlay(f"{self.name} is an image model", "draw_with=edit, or a model that calls it as a tool")
         request, left_out = await self._conversation(self._speaker, context, options)
-        request |= drawing_tool(self._tool_model(drawer), self._image_options(options))
-        read = read_with_record if self._native else read_response
+        request |= _drawing_tool(self._tool_model(drawer), self._image_options(options))
+        read = _read_with_record if self._native else _read_response
         return await self._drawing(
             lambda call: self._wire.respond(request, call, drawer),
             read,
@@ -290,7 +290,7 @@ class OpenAI(ChatEndpoint):
         context, empty = layout.without_empty_texts(context)
         context, unheard = layout.without_sounds(context, "the Responses API")
         shown = Context(tuple([await self._sendable(part) for part in context]))
-        items, lost = items_of(shown, self._detail or "auto", native=self._native)
+        items, lost = _items_of(shown, self._detail or "auto", native=self._native)
         request = request_for(speaker, items, native=self._native)
         if self._send_temperature:
             request["temperature"] = options.temperature

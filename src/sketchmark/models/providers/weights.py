@@ -59,7 +59,7 @@ class Brush:
         return mixed / self._temperature + noise.to(mixed.device)
 
 
-DTYPES = ("auto", "float32", "bfloat16", "float16")
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
 _NO_MEMORY = "DefaultCPUAllocator|MPS backend out of memory"
 _BLOCK = 2**16
 _BLOCKS = 64
@@ -93,7 +93,7 @@ class Source:
         return cls(
             pretrained=pretrained,
             device=args.text("device") or "auto",
-            dtype=args.choice("dtype", DTYPES) or "auto",
+            dtype=args.choice("dtype", _DTYPES) or "auto",
             device_map=args.text("device_map"),
             attn_implementation=args.text("attn_implementation"),
             revision=args.text("revision"),
