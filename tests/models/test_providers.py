@@ -47,7 +47,12 @@ def test_a_provider_of_an_installed_package_is_declared_as_a_built_in_one(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: far\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[sketchmark.models]\nfar = far_package:PROVIDER\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert about("far") == "far/NAME: a server far away" and "far" in Registry().names()
+    assert about(["far", "qwen2_vl", "mine"]) == {
+        "far": "far/NAME: a server far away",
+        "qwen2_vl": "the same as hf",
+        "mine": "a plug-in",
+    }
+    assert "far" in Registry().names()
     assert takes_batches("far/x") and address_arguments("far/x") == ("where",)
     assert isinstance(load_model("far/x", {"where": "http://a"}), Model)
     several = load_model("far/x", {"where": "http://a|http://b"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module, metadata
 from types import MappingProxyType, ModuleType
@@ -147,12 +147,14 @@ def hearing() -> list[str]:
     return [name for name in MODELS if (provider := registry.provider(name)) and provider.hears]
 
 
-def about(name: str) -> str:
-    """Return a provider's line for `list models`."""
-    if name in ALIASES:
-        return f"the same as {ALIASES[name].provider}"
-    provider = Registry().provider(name)
-    return provider.about if provider else Provider.about
+def about(names: Iterable[str]) -> dict[str, str]:
+    """Return the lines of providers and aliases for `list models`."""
+    registry = Registry()
+    declared = {name: registry.provider(name) or Provider for name in names}
+    return {
+        name: f"the same as {ALIASES[name].provider}" if name in ALIASES else found.about
+        for name, found in declared.items()
+    }
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
