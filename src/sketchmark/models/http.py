@@ -14,14 +14,13 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 import pybase64
-from aiohttp import payload
-from aiohttp.abc import AbstractStreamWriter
 
 from sketchmark import __version__
 from sketchmark.errors import BadInput
@@ -34,6 +33,8 @@ from sketchmark.secrets import redact, remember, without_credentials
 
 if TYPE_CHECKING:
     import aiohttp
+    from aiohttp import payload
+    from aiohttp.abc import AbstractStreamWriter
     from yarl import URL
 
 
@@ -166,7 +167,7 @@ async def _exchange(
         async with session.request(
             method,
             URL(url, encoded=True),
-            data=Payload(body) if body else None,
+            data=_payload_type()(body) if body else None,
             headers=headers,
             allow_redirects=False,
             proxy=proxy,
@@ -364,19 +365,26 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast
 
 
-class Payload(payload.Payload):
-    """A body for aiohttp, written piece by piece as the connection takes it."""
+@cache
+def _payload_type() -> type[payload.Payload]:
+    """Return the type of bodies for aiohttp, which is imported only when the first request is made."""
+    from aiohttp import payload
 
-    _autoclose = True
+    class Payload(payload.Payload):
+        """A body, written piece by piece as the connection takes it."""
 
-    def __init__(self, body: Body) -> None:
-        super().__init__(None, content_type=body.content_type)
-        self._body = body
-        self._size = body.size
+        _autoclose = True
 
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return b"".join(self._body.chunks()).decode(encoding, errors)
+        def __init__(self, body: Body) -> None:
+            super().__init__(None, content_type=body.content_type)
+            self._body = body
+            self._size = body.size
 
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        for chunk in self._body.chunks():
-            await writer.write(chunk)
+        def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+            return b"".join(self._body.chunks()).decode(encoding, errors)
+
+        async def write(self, writer: AbstractStreamWriter) -> None:
+            for chunk in self._body.chunks():
+                await writer.write(chunk)
+
+    return Payload
