@@ -1,9 +1,8 @@
-"""Keys: found in the environment or a .env file, handed to an SDK, and kept out of everything else.
+"""Keys: read from the environment or a .env file, passed to an SDK, and kept out of everything else.
 
-Every key that is read is remembered here for as long as the process lives, so that `redact` can take it out of any
-text a far server sends back (some echo the key they refuse), and the process's log records are redacted likewise:
-HTTP libraries log response headers. The environment's other secrets are remembered too, for the models of one's own
-that read their keys themselves.
+Every key that is read is remembered while the process lives, so that `redact` can remove it from any text that a
+server sends back (some echo the key they refuse). Log records are redacted too: HTTP libraries log response headers.
+The environment's other secrets are also remembered, for users' own models that read their keys themselves.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from sketchmark.errors import BadInput
 
 HIDDEN = "[key]"
 _SHORTEST = 8
-"""Shorter values are stand-ins ("EMPTY", "none") that would turn ordinary words into [key]."""
+"""Shorter values are placeholders ("EMPTY", "none") that would turn ordinary words into [key]."""
 _MADE_UP = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{12,1000}")
-"""For variables that nobody said are keys: one like DB_PASSWORD may hold an ordinary word."""
+"""Values of other variables that may be keys: DB_PASSWORD may hold an ordinary word."""
 
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:key|pass|pwd|pat|auth|authorization|bearer|cookie|jwt)$"
@@ -46,7 +45,7 @@ _spellings: tuple[str, ...] = ()
 
 
 def remember(secret: str) -> str:
-    """Make `redact` hide this text, however it is spelt, from now on. Gives it without the white space around it."""
+    """Make `redact` hide this text in any spelling. Returns it without surrounding white space."""
     global _spellings
     secret = secret.strip()
     if len(secret) >= _SHORTEST and secret not in _known:
@@ -58,31 +57,31 @@ def remember(secret: str) -> str:
 
 
 def _spelt(secret: str) -> Iterator[str]:
-    """As it is, and as URLs, Python, JSON, HTML and base64 (behind `user:` or `Bearer ` too) write it."""
+    """Yield its spellings: plain, and in URLs, Python, JSON, HTML and base64 (also after `user:` or `Bearer `)."""
     yield from (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret))
     yield from (repr(secret)[1:-1], repr(secret.encode())[2:-1], json.dumps(secret)[1:-1])
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
     for before in range(3):
-        # Three bytes are four letters: what stands before the key shifts it, and the letters at its ends are shared.
+        # Three bytes are four letters: text before the key shifts it, and it shares the letters at its ends.
         letters = base64.b64encode(bytes(before) + secret.encode()).decode()
         inner = letters[(0, 2, 3)[before] : 4 * ((before + len(secret.encode())) // 3)]
         yield from (inner, inner.replace("+", "-").replace("/", "_"))
 
 
 def redact(text: str) -> str:
-    """The text with every key read so far taken out; longest first, so that no tail of a longer key remains."""
+    """Remove every known key from a text, longest first, so that no tail of a longer key remains."""
     for spelling in _spellings:
         text = text.replace(spelling, HIDDEN)
     return text
 
 
 def redact_all(value: Any) -> Any:
-    """A JSON-able value with the keys taken out of every text in it."""
+    """Remove the keys from every text in a JSON value."""
     if isinstance(value, str):
         return redact(value)
     if not isinstance(value, dict | list | tuple):
         return value
-    # Hardly any reply holds a key, and one long text is looked through faster than many short ones.
+    # Hardly any reply holds a key, and one long text is searched faster than many short ones.
     everything = "\0".join(_texts(value))
     if not any(spelling in everything for spelling in _spellings):
         return list(value) if isinstance(value, tuple) else value
@@ -111,7 +110,7 @@ def _redact_log_records() -> None:
         try:
             message = record.getMessage()
         except (TypeError, ValueError):
-            return record  # a badly formatted record is for the logging module to complain about
+            return record  # the logging module reports a badly formatted record
         if redact(message) != message:
             record.msg, record.args = redact(message), ()
         return record
@@ -120,10 +119,10 @@ def _redact_log_records() -> None:
 
 
 def find_key(names: Sequence[str], env_file: Path | None = None) -> str | None:
-    """The first of these variables that is set, in the environment or else in `.env` of the working folder.
+    """Return the first of these variables that is set, in the environment or else in `.env` of the working folder.
 
     The file's values are not put into the environment: child processes and crash reports would inherit them. White
-    space around a key (a line end from a file, mostly) is no part of it: no server would take it.
+    space around a key (usually a line end from a file) is removed: no server would accept it.
     """
     kept = _read_env_file(env_file or Path(".env"))
     for source in (os.environ, kept):
@@ -143,19 +142,19 @@ def require_key(owner: str, names: Sequence[str]) -> str:
     return key
 
 
-def remember_environment() -> None:
-    """The values of all variables that are secret by name: a model of one's own reads its key itself."""
+def _remember_environment() -> None:
+    """Remember the values of all variables with secret names: a user's own model reads its key itself."""
     for name, value in {**_read_env_file(Path(".env")), **os.environ}.items():
         if _is_secret_name(name) and _MADE_UP.fullmatch(value.strip()) and not Path(value.strip()).exists():
             remember(value)
 
 
 def without_credentials(url: str) -> str:
-    """A URL as it may be written down: no user, password, query or fragment. What is cut is remembered as secret."""
+    """Return a URL without user, password, query and fragment. The removed parts are remembered as secrets."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise BadInput(f"{url!r} is no address: {error}") from error
+        raise BadInput(f"{url!r} is not an address: {error}") from error
     for secret in (parts.password or "", *(value for name, value in parse_qsl(parts.query) if name != "api-version")):
         remember(secret)
     host = parts.netloc.rpartition("@")[2]
@@ -164,9 +163,11 @@ def without_credentials(url: str) -> str:
 
 
 def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's arguments, or its identity, as they may stand in a run folder: addresses without what may be in them,
-    and a refusal where a setting is a key, by its name or by its value. Keys belong in the environment."""
-    remember_environment()
+    """Return a model's arguments or identity for a run folder: addresses have no secrets, and keys are refused.
+
+    A setting is a key by its name or by its value. Keys belong in the environment.
+    """
+    _remember_environment()
     written = {
         name: _addresses(value) if isinstance(value, str) and "://" in value else value
         for name, value in settings.items()
@@ -174,24 +175,24 @@ def to_write_down(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name in keys_in(written):
         raise BadInput(
             f"{name}=… is a key or looks like one, and would be written down for others to see",
-            "put it in the environment, where the model reads it; if it is no key, give the setting another name",
+            "put it in the environment, where the model reads it; if it is not a key, give the setting another name",
         )
     return written
 
 
 def _addresses(value: str) -> str:
-    """An address, or several with bars between them."""
+    """Clean an address, or several with bars between them."""
     several = value.split("|")
     return "|".join(map(without_credentials, several if all("://" in one for one in several) else [value]))
 
 
 def redacted(value: object) -> str:
-    """A setting's value as an error may show it: a key may have been given in the wrong place."""
+    """Return a setting's value for an error message: a key may have been given in the wrong place."""
     return redact(_KEY_FORM.sub(HIDDEN, str(value)))
 
 
 def keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
-    """Where a setting is a key, by its name or by its value: `model_args.api_key`."""
+    """Yield the settings that are keys, by name or by value: `model_args.api_key`."""
     for name, value in settings.items():
         where = f"{inside}{name}"
         if isinstance(value, Mapping):
@@ -203,20 +204,20 @@ def keys_in(settings: Mapping[str, Any], inside: str = "") -> Iterator[str]:
 
 
 def _is_secret_name(name: str) -> bool:
-    """`hf_token`, `apiKey`, `DB_PASSWORD2`; but not `max_tokens`, `tokenizer`, `key_frames`, `api_key_env`."""
+    """Match `my_token`, `apiKey`, `DB_PASSWORD2`, but not `max_tokens`, `tokenizer`, `key_frames`, `api_key_env`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|-", "_", name).lower()
     return _SECRET_NAME.search(words.rstrip("0123456789_")) is not None
 
 
 def _may_be_key(value: object) -> bool:
-    """Not a switch, a small number, or a tokenizer's mark: `eos_token=</s>`, `image_token=<image>`."""
+    """Exclude switches, small numbers and a tokenizer's marks: `eos_token=</s>`, `image_token=<image>`."""
     if isinstance(value, str):
         return bool(value) and re.fullmatch(r"<.*>|\[.*\]", value) is None
     return not isinstance(value, bool) and value is not None and len(str(value)) >= _SHORTEST
 
 
 def _read_env_file(path: Path) -> dict[str, str]:
-    """As python-dotenv reads it, but `$` stays `$`: a key may hold one, and it must not be filled from elsewhere."""
+    """Read a .env file. `$` stays `$`: a key may hold one, and it must not be expanded."""
     from dotenv import dotenv_values
 
     try:

@@ -58,7 +58,6 @@ from sketchmark.benchmarks import mmsi as mmsi_published
 from sketchmark.benchmarks import questions as cells
 from sketchmark.benchmarks import questions as columns
 from sketchmark.benchmarks import questions as questions_files
-from sketchmark.benchmarks.uni_mmmu import puzzles as values
 from sketchmark.benchmarks import uni_mmmu as verdicts
 from sketchmark.benchmarks import unig2u as g2u_published
 from sketchmark.benchmarks.medical import medevalkit as judges
@@ -82,6 +81,7 @@ from sketchmark.benchmarks.uni_mmmu import (
 from sketchmark.benchmarks.uni_mmmu import (
     geometry as quantities,
 )
+from sketchmark.benchmarks.uni_mmmu import puzzles as values
 from sketchmark.benchmarks.unig2u import scores as g2u_choices
 from sketchmark.benchmarks.unig2u import scores as g2u_planning
 from sketchmark.benchmarks.voila import judge, rules
@@ -189,7 +189,9 @@ PARSERS: Mapping[str, Read] = {
     "answers.phrases: open_answers": open_answers.read_answer,
     "answers.yes_no: yesno": yesno.read_yes_no,
     "answers.yes_no: findings": lambda text: yesno.read_yes_no(text, "Is there a heart in the left lung?"),
-    "answers.yes_no: findings, question": lambda text: findings.read_finding("There is no heart. The heart is large.", text),
+    "answers.yes_no: findings, question": lambda text: findings.read_finding(
+        "There is no heart. The heart is large.", text
+    ),
     "worlds.moves: tagged, moves": lambda text: tagged.tagged_moves(text, "official"),
     "worlds.moves: tagged, moves, lenient": lambda text: tagged.tagged_moves(text, "lenient"),
     "worlds.moves: tagged, choice": lambda text: tagged.tagged_choice(text, "official"),
@@ -229,7 +231,10 @@ PARSERS: Mapping[str, Read] = {
     "benchmarks.uni_mmmu.geometry: geometry_data": geometry_data._safe,
     "benchmarks.uni_mmmu.geometry: quantities": quantities.quantity,
     "benchmarks.uni_mmmu.science": lambda text: science.form(Sample("1"), episode(text), Grading()),
-    "benchmarks.uni_mmmu.code: code_scores": lambda text: (code_scores._summary(text), code_scores._strict_marks(text)),
+    "benchmarks.uni_mmmu.code: code_scores": lambda text: (
+        code_scores._summary(text),
+        code_scores._strict_marks(text),
+    ),
     "benchmarks.uni_mmmu: verdicts": verdicts.object_from_the_first_brace,
     "benchmarks.uni_mmmu: values, moves": lambda text: values.moves_of(text, "row"),
     "benchmarks.uni_mmmu: values, label": lambda text: values.label_of(text, "row"),
@@ -240,7 +245,9 @@ PARSERS: Mapping[str, Read] = {
         [text], ["x"], ignore_punctuation=True
     ),
     "lmms_eval.stand_ins: metrics, anls": lambda text: provided_metrics.anls(["x"], [text]),
-    "lmms_eval.scores: playing, cut": lambda text: lmms_playing._cut({"generation_kwargs": {"until": ["\n\n"]}}, text),
+    "lmms_eval.scores: playing, cut": lambda text: lmms_playing._cut(
+        {"generation_kwargs": {"until": ["\n\n"]}}, text
+    ),
     "lmms_eval.filters": lambda text: [
         list(lmms_filters.MultiChoiceRegexFilter(r"(\([A-Z]\))", ignore_case=True).apply([[text]], [_CHOICES])),
         list(lmms_filters.SimpleMultiChoiceRegexFilter().apply([[text]], [_CHOICES])),
@@ -261,7 +268,9 @@ PARSERS: Mapping[str, Read] = {
     "files.yaml: checking, key": lambda text: checked({text: 1}, TaskFile, "file"),
     "files.yaml: yaml_text": _yaml,
     "episode.protocol: combined_prompt": combined_prompt.split,
-    "models.providers.openai_wire: openai_replies": lambda text: openai_replies.read_chat({"choices": [{"message": {"content": text}}]}),
+    "models.providers.openai_wire: openai_replies": lambda text: openai_replies.read_chat(
+        {"choices": [{"message": {"content": text}}]}
+    ),
     "models.failures": lambda text: (failures.retry_after({"retry-after": text}), failures._retry_info(text)),
     "models.providers.batch_files: lines": lambda text: list(batch_lines.rows(text.encode(errors="surrogatepass"))),
     "models.players: chance": lambda text: chance.guess(of(text), random.Random(1)),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,7 @@ def test_the_reading_of_a_choice_on_the_page_on_lmms_eval_works_as_printed() -> 
 
 
 def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
-    (code,) = _blocks("add-a-model.md")
+    code, _ = _blocks("add-a-model.md")
     (tmp_path / "my_model.py").write_text(code)
     done = sketchmark(*_command("add-a-model.md"), "--limit", "3", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -77,6 +79,24 @@ def test_the_page_on_models_works_as_printed(tmp_path: Path) -> None:
     cell = json.loads((tmp_path / "drawn/results.json").read_text())["tasks"]["jigsaw.visual_cot"]
     assert (cell["left_out"], cell["calls_left_out"]) == (2, 4), "each episode draws twice, without its pictures"
     assert "context left out 2 (4 calls)" in drawn.stdout
+
+
+def test_the_page_on_models_makes_a_package_whose_model_needs_no_include(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, project = _blocks("add-a-model.md")
+    package, info = tmp_path / "site", tmp_path / "site/mine-1.0.dist-info"
+    info.mkdir(parents=True)
+    (package / "my_model.py").write_text(code)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    for group, entries in tomllib.loads(project)["project"]["entry-points"].items():
+        lines = [f"{name} = {value}" for name, value in entries.items()]
+        (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]))
+    monkeypatch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
+    words = [word for word in _command("add-a-model.md") if word not in ("--include", "my_model.py")]
+    done = sketchmark(*words, "--limit", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a plug-in" in sketchmark("list", "models", "mymodel", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

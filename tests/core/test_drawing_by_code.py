@@ -19,7 +19,7 @@ from sketchmark.report.card import card
 from sketchmark.runs import prepare
 from sketchmark.runs.estimate import estimate
 from tests.core.playing import Talker
-from tests.svg.players import Careless, Says
+from tests.media.players import Careless, Says
 
 
 def played(model: Any, folder: Path, tasks: str = "sliding", **more: Any) -> RunFolder:

@@ -28,6 +28,7 @@ INNER = {
     "sketchmark.serve": "a server of its own (docs/serve.md)",
     "sketchmark.worlds": "puzzles without a model (docs/voila.md)",
     "sketchmark.benchmarks": "the rest of the image-index sentence (docs/medical.md)",
+    "sketchmark.models.providers": "what an entry point may declare (docs/add-a-model.md)",
     "sketchmark.models.call": "what an adapter may build on (docs/add-a-model.md, docs/models.md)",
     "sketchmark.tasks.schema": "prints the schema of task files (docs/add-a-task.md)",
     "sketchmark.episode.protocol": "for models that stage drawing and answering themselves (docs/mmsi.md)",

@@ -1,4 +1,4 @@
-"""The doctor's cards are read back whatever a server does to a file."""
+"""The doctor's cards are read from resized and recompressed images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sketchmark.worlds.cards import COLOURS, KINDS, Shape
 
 
 def treated(picture: Picture, side: int, quality: int) -> Picture:
-    """Another size, and JPEG's marks."""
+    """Resize an image and compress it as JPEG."""
     buffer = io.BytesIO()
     picture.image().convert("RGB").resize((side, side), Image.Resampling.BICUBIC).save(
         buffer, "JPEG", quality=quality
@@ -31,20 +31,20 @@ def test_numbers_are_read_at_any_size_and_from_jpeg(side: int, quality: int) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("colour", COLOURS)
-def test_shapes_are_known_by_colour_and_form(colour: str, kind: str) -> None:
+def test_shapes_are_recognised_by_colour_and_form(colour: str, kind: str) -> None:
     card = cards.shape_card(Shape(colour, kind))
     for side, quality in ((384, 95), (200, 75), (1000, 60)):
         assert cards.read_shape(treated(card, side, quality)) == Shape(colour, kind)
 
 
-def test_paper_has_neither_number_nor_shape() -> None:
+def test_blank_paper_has_neither_number_nor_shape() -> None:
     paper = Picture.from_image(Image.new("RGB", (300, 200), "white"))
     assert cards.read_number(paper) == ""
     assert cards.read_shape(paper) is None
     assert cards.main_colour(paper) == ""
 
 
-def test_what_is_kept_of_a_picture_is_told_from_what_is_drawn_anew() -> None:
+def test_an_edited_image_is_distinguished_from_a_redrawn_one() -> None:
     before = cards.number_card("2749")
     image = before.image().convert("RGB")
     cards.paint(image, Shape("blue", "square"), (240, 270, 330, 360))

@@ -1,4 +1,4 @@
-"""The doctor finds a healthy server healthy, and each silent fault by its own sign."""
+"""The doctor finds a healthy server healthy, and each silent fault by its checks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SIGNS = {
 
 
 def examined(served: Model, **arguments: str) -> Examination:
-    """Over the wire, by the adapter that is used for any server."""
+    """Examine a served model through the adapter for any server."""
 
     async def look(url: str) -> Examination:
         model = OpenAI("served", base_url=url, **arguments)
@@ -67,23 +67,23 @@ def test_a_healthy_server_is_found_healthy_and_ready_for_every_mode() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_silent_fault_is_found_by_its_own_sign_and_nothing_else_is_blamed(fault: str) -> None:
+def test_each_silent_fault_fails_exactly_its_checks(fault: str) -> None:
     found = examined(Silent(Patient(), frozenset({fault})))
     assert amiss(found) == SIGNS[fault]
     assert all(finding.means for finding in found.findings if finding.check in SIGNS[fault])
     assert not found.is_healthy
 
 
-def test_the_image_endpoints_are_examined_as_well() -> None:
+def test_the_image_endpoints_are_checked_too() -> None:
     assert amiss(examined(Patient(), draw_with="edit", draw_model="served")) == set()
     openais = examined(Patient(), draw_with="edit", draw_model="gpt-image-2")
-    assert amiss(openais) == {"keeps to the seed"}, "which OpenAI's image models do not have"
+    assert amiss(openais) == {"keeps to the seed"}, "OpenAI's image models have no seed"
     first = examined(Silent(Patient(), frozenset({"first_picture"})), draw_with="edit", draw_model="served")
     assert "several pictures shape a drawing" in amiss(first)
 
 
 class Talker(Model):
-    """Sees nothing, does not draw, answers with a sentence, and another one each time."""
+    """A model that sees nothing, does not draw, and replies with another sentence each time."""
 
     def __init__(self) -> None:
         super().__init__("talker")
@@ -94,7 +94,7 @@ class Talker(Model):
         return Reply(f"Well, as I said {self.said} times, I am ready")
 
 
-def test_a_model_that_does_not_draw_is_not_asked_to() -> None:
+def test_a_model_that_does_not_draw_gets_no_drawing_calls() -> None:
     found = asyncio.run(examine(Talker()))
     verdicts = {finding.check: finding.verdict for finding in found.findings}
     assert {verdicts[check.name] for check in CHECKS if check.act == "draw"} == {"not asked"}
@@ -107,7 +107,7 @@ def test_a_model_that_does_not_draw_is_not_asked_to() -> None:
 
 
 class Moody(Patient):
-    """Draws nothing, and its server breaks down over four pictures."""
+    """A model that draws nothing, on a server that fails with four images."""
 
     async def say(self, context: Context, options: Options) -> Reply:
         if len(context.pictures) == 4:
@@ -118,7 +118,7 @@ class Moody(Patient):
         return Reply("I would rather not.", finish="no_picture")
 
 
-def test_a_failed_call_is_told_as_one_and_the_rest_goes_on() -> None:
+def test_a_failed_call_is_reported_and_the_other_checks_continue() -> None:
     found = {finding.check: finding for finding in asyncio.run(examine(Moody())).findings}
     assert found["sees four pictures, in order"].verdict == "failed"
     assert "too many pictures" in found["sees four pictures, in order"].seen
@@ -130,7 +130,7 @@ def _doctor(*arguments: str) -> Result:
     return CliRunner().invoke(root, ["doctor", *arguments], standalone_mode=False)
 
 
-def test_the_command_prints_what_fits_a_terminal_and_ends_with_its_finding() -> None:
+def test_the_command_prints_the_findings_and_returns_their_exit_code() -> None:
     healthy = _doctor("--model", "player/patient")
     assert healthy.return_value == 0 and "all well" in healthy.stdout
     ill = _doctor("--model", "player/random")
@@ -146,7 +146,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         assert all(word in text for finding in found.findings for word in finding.seen.split())
 
 
-def test_json_holds_all_of_it(tmp_path: Path) -> None:
+def test_json_contains_all_findings_and_the_cost(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("player/patient: {output: 2, picture: 0.01}")
     found = json.loads(_doctor("--model", "player/patient", "--prices", str(prices), "--json").stdout)
@@ -154,7 +154,7 @@ def test_json_holds_all_of_it(tmp_path: Path) -> None:
     assert found["cost"] == pytest.approx(0.1 + found["says"]["tokens_out"] * 2e-6)
 
 
-def test_a_server_that_refuses_the_key_ends_it_with_its_words() -> None:
+def test_a_refused_key_ends_the_examination_with_exit_code_2() -> None:
     with serving(Patient(), key="right") as url:
         result = CliRunner().invoke(
             root, ["doctor", "--model", "openai/x", "--model-args", f"base_url={url}"], standalone_mode=False
@@ -162,13 +162,12 @@ def test_a_server_that_refuses_the_key_ends_it_with_its_words() -> None:
     assert isinstance(result.exception, CallFailed) and result.exception.exit_code == 2
 
 
-def test_a_stranger_cannot_have_the_patient_count_for_ever() -> None:
-    """Served, it answers whoever asks."""
+def test_an_untrusted_client_cannot_make_the_patient_count_without_end() -> None:
     reply = asyncio.run(Patient().say(of("Count from 1 to 999999999999"), Options()))
     assert len(reply.text) < 100
 
 
-def test_an_unknown_fault_is_named_with_those_that_there_are() -> None:
+def test_an_unknown_fault_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match="first_picture"):
         parse_silent("frist_picture")
     assert parse_silent("first-picture, wrong_size") == {"first_picture", "wrong_size"}

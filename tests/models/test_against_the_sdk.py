@@ -22,10 +22,9 @@ from sketchmark.episode.sample import Context, Part, of
 from sketchmark.media import Picture
 from sketchmark.models.call import Call
 from sketchmark.models.providers import bagel
-from sketchmark.models.providers.azure import Azure
+from sketchmark.models.providers.azure import Azure, to_azure
 from sketchmark.models.providers.batch import connect
 from sketchmark.models.providers.openai import OpenAI
-from sketchmark.models.providers.openai_wire import to_azure
 from tests.core.hearing import tone
 from tests.models.fake_server import DRAWN, KEY, chat_answer, in_base64, listening, picture, picture_block
 

@@ -22,8 +22,8 @@ from sketchmark.folder import RunFolder
 from sketchmark.models import load_model
 from sketchmark.report.card import card
 from sketchmark.serve import Faults, serving
+from tests.media.players import Careless
 from tests.serve.models import Speaker
-from tests.svg.players import Careless
 
 STEPS = "rows=3,cols=3,min_steps=2,max_steps=4"
 KEY = "sk-planted-0123456789-secret"

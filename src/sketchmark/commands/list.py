@@ -165,7 +165,7 @@ def list_command(
     if what == "tasks":
         print_tasks(find_tasks(catalog, words), as_json=as_json)
     elif what == "models":
-        models = {name: registry.about(name) for name in catalog.model_names()}
+        models = registry.about(catalog.model_names())
         print_about(find_about(models, what, words), as_json=as_json)
     else:
         print_about(find_about(_worlds(catalog), what, words), as_json=as_json)

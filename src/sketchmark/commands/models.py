@@ -1,9 +1,4 @@
-"""What `sketchmark doctor` prints, and its exit code.
-
-`sketchmark doctor`: what a model and its server really do, before money is spent.
-
-`sketchmark serve`: any model behind an OpenAI-compatible server on loopback.
-"""
+"""`sketchmark doctor` and `sketchmark serve`."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 
 import click
@@ -29,36 +25,6 @@ from sketchmark.terminal import notice, tell, tell_all
 from sketchmark.terminal.tables import wrapped
 
 _VERDICT, _CHECK = 10, 34
-
-
-def examine_and_print(
-    name: str, model_args: str, include: tuple[Path, ...], prices: Path | None, *, as_json: bool
-) -> int:
-    price = price_of(prices, name) if prices else None
-    model = Catalog(include, notify=notice).model(name, parse_arguments(model_args))
-    done = 0
-
-    def told(finding: Check) -> None:
-        nonlocal done
-        done += 1
-        if sys.stderr.isatty():
-            tell(f"{done}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
-
-    async def look() -> Examination:
-        try:
-            return await examine(model, price, told)
-        finally:
-            await model.close()
-
-    found = run_async(look())
-    if as_json:
-        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
-    else:
-        from sketchmark.terminal.console import columns
-
-        for line in in_lines(found, columns()):
-            tell(line)
-    return 0 if found.is_healthy else 1
 
 
 def in_lines(found: Examination, width: int) -> Iterator[str]:
@@ -82,8 +48,7 @@ def in_lines(found: Examination, width: int) -> Iterator[str]:
 
 def _took(calls: Calls) -> str:
     return (
-        f"{calls.calls} calls, {calls.seconds:.2f} s the one in the middle, "
-        f"{calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
+        f"{calls.calls} calls, {calls.seconds:.2f} s median, {calls.tokens_in:,} tokens in, {calls.tokens_out:,} out"
     )
 
 
@@ -99,7 +64,7 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     \b
     Does it see all pictures, in order? Does its drawing follow the prompt, and
     what it said before? Does an edit keep the rest? Are size, seed and limits
-    kept to, or dropped without a word? What that means for the modes stands
+    kept to, or dropped without a word? What that means for the modes is
     below each finding.
       sketchmark doctor --model openai/NAME --model-args base_url=http://127.0.0.1:8000/v1
       sketchmark doctor --model player/patient
@@ -107,7 +72,30 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
     does not, 2 when the model cannot be reached.
     """
 
-    return examine_and_print(model, model_args, include, prices, as_json=as_json)
+    price = price_of(prices, model) if prices else None
+    patient = Catalog(include, notify=notice).model(model, parse_arguments(model_args))
+    done = count(1)
+
+    def told(finding: Check) -> None:
+        number = next(done)
+        if sys.stderr.isatty():
+            tell(f"{number}/{len(CHECKS)} {finding.check}: {finding.verdict}", err=True)
+
+    async def look() -> Examination:
+        try:
+            return await examine(patient, price, told)
+        finally:
+            await patient.close()
+
+    found = run_async(look())
+    if as_json:
+        tell_all(json.dumps({**asdict(found), "healthy": found.is_healthy}, indent=1, ensure_ascii=False))
+    else:
+        from sketchmark.terminal.console import columns
+
+        for line in in_lines(found, columns()):
+            tell(line)
+    return 0 if found.is_healthy else 1
 
 
 @click.command("serve")
@@ -121,11 +109,11 @@ def doctor_command(model: str, model_args: str, include: tuple[Path, ...], price
 @click.option(
     "--silent",
     default="",
-    help="Faults that nobody is told of: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
+    help="Faults without an error: ignores_prompt, ignores_history, first_picture, drops_settings, wrong_size.",
 )
 @click.option("--batch", default="complete", show_default=True, help="How batch jobs end, in turn.")
 @click.option("--seed", default=0, show_default=True, help="Decides which requests fail.")
-@click.option("--key-env", default=None, help="Ask for the bearer token that this environment variable holds.")
+@click.option("--key-env", default=None, help="Require the bearer token in this environment variable.")
 def serve_command(
     model: str,
     model_args: str,
@@ -140,12 +128,10 @@ def serve_command(
     key_env: str | None,
 ) -> None:
     """Serve MODEL to OpenAI clients on this machine, optionally slow and unreliable on purpose."""
-    from sketchmark.catalog import Catalog
     from sketchmark.secrets import remember
     from sketchmark.serve import serve
     from sketchmark.serve.batches import parse_fates
     from sketchmark.serve.faults import Faults, Silent, parse_silent
-    from sketchmark.settings import parse_arguments
 
     unheard = parse_silent(silent)
     faults = Faults.parse(fail, latency, seed)

@@ -1,7 +1,4 @@
-"""All checks, in order, and what they mean for the modes.
-
-What a model and its server really do, seen by a dozen small calls before money is spent on a run.
-"""
+"""Checks of what a model and its server really do, by some twenty small calls before a run costs money."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sketchmark.doctor import checks as drawing
-from sketchmark.doctor import checks as saying
+from sketchmark.doctor import checks
 from sketchmark.doctor.checks import Bedside, Check, Examination, Seen
 from sketchmark.episode.model import Model
 from sketchmark.errors import CallFailed
@@ -28,19 +24,19 @@ class CheckFunction:
 
 
 CHECKS = (
-    CheckFunction("says something", "say", saying.says),
-    CheckFunction("reads a picture", "say", saying.reads),
-    CheckFunction("sees four pictures, in order", "say", saying.sees_all),
-    CheckFunction("text between pictures", "say", saying.follows_places),
-    CheckFunction("keeps to max_new_tokens", "say", saying.is_cut),
-    CheckFunction("same request, same reply", "say", saying.repeats),
-    CheckFunction("draws a picture", "draw", drawing.draws),
-    CheckFunction("the drawing follows the prompt", "draw", drawing.follows_the_prompt),
-    CheckFunction("the drawing follows the plan", "draw", drawing.hears_what_was_said),
-    CheckFunction("an edit keeps the rest", "draw", drawing.edits),
-    CheckFunction("several pictures shape a drawing", "draw", drawing.sees_several),
-    CheckFunction("keeps to the size", "draw", drawing.has_the_size),
-    CheckFunction("keeps to the seed", "draw", drawing.has_a_seed),
+    CheckFunction("says something", "say", checks.says),
+    CheckFunction("reads a picture", "say", checks.reads),
+    CheckFunction("sees four pictures, in order", "say", checks.sees_all),
+    CheckFunction("text between pictures", "say", checks.follows_places),
+    CheckFunction("keeps to max_new_tokens", "say", checks.is_cut),
+    CheckFunction("same request, same reply", "say", checks.repeats),
+    CheckFunction("draws a picture", "draw", checks.draws),
+    CheckFunction("the drawing follows the prompt", "draw", checks.follows_the_prompt),
+    CheckFunction("the drawing follows the plan", "draw", checks.hears_what_was_said),
+    CheckFunction("an edit keeps the rest", "draw", checks.edits),
+    CheckFunction("several pictures shape a drawing", "draw", checks.sees_several),
+    CheckFunction("keeps to the size", "draw", checks.has_the_size),
+    CheckFunction("keeps to the seed", "draw", checks.has_a_seed),
 )
 _DIRECT = ("says something", "reads a picture", "sees four pictures, in order")
 _VISUAL = (
@@ -55,8 +51,7 @@ _VISUAL = (
 async def examine(
     model: Model, price: Price | None = None, told: Callable[[Check], None] = lambda finding: None
 ) -> Examination:
-    """Ask everything once; `told` hears of each finding as it is made. An address or key that does not work ends it
-    at the first call, since all others would end alike."""
+    """Run all checks, and pass each finding to `told`. A wrong address or key ends it at the first call."""
     bed = Bedside(model)
     able = {"say": model.abilities.say, "draw": model.abilities.draw}
     found: dict[str, Check] = {}

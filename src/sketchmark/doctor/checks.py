@@ -1,11 +1,4 @@
-"""What was found, as records.
-
-Where one model is asked: contexts out of plain texts and pictures, and a count of what that took.
-
-Does it draw, and does the drawing follow from all that it was shown and told?
-
-Does it hear all that is said and see all that is shown?
-"""
+"""The checks of the doctor, their findings, and the model under examination."""
 
 from __future__ import annotations
 
@@ -23,12 +16,12 @@ from sketchmark.worlds import cards
 from sketchmark.worlds.cards import Shape, number_card
 
 Health = Literal["yes", "in part", "no", "failed", "not asked"]
-"""`failed`: a call ended in an error, so nothing is known. `not asked`: the model says that it cannot."""
+"""`failed`: a call ended in an error, so nothing is known. `not asked`: the model does not have this ability."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What came back of one check, in words; `means` is what follows from it for a run, where it is not all well."""
+    """Result of one check. `means` is the consequence for a run, if not all is well."""
 
     verdict: Health
     seen: str
@@ -42,11 +35,11 @@ class Check(Seen):
 
 @dataclass(frozen=True)
 class Calls:
-    """What one kind of call took."""
+    """Calls of one kind, with their time and tokens."""
 
     calls: int = 0
     seconds: float = 0.0
-    """Of the call in the middle."""
+    """Median seconds per call."""
     tokens_in: int = 0
     tokens_out: int = 0
     pictures_out: int = 0
@@ -57,7 +50,7 @@ class Examination:
     model: str
     findings: tuple[Check, ...]
     modes: dict[str, str]
-    """Mode → what to expect of it: `ready`, or why not."""
+    """Mode → `ready`, or the reason why not."""
     says: Calls = field(default_factory=Calls)
     draws: Calls = field(default_factory=Calls)
     cost: float | None = None
@@ -68,11 +61,11 @@ class Examination:
 
 
 ABOUT = "This is a check-up."
-"""Begins every prompt, so that nobody takes it for more."""
+"""Start of every prompt, so that it is not taken for a task."""
 
 
 class Bedside:
-    """No cache stands between: what was answered another day says nothing about today."""
+    """The model under examination, without a cache: an old reply says nothing about today."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -106,13 +99,13 @@ class Bedside:
 
 _ASKED = (Shape("red", "circle"), Shape("blue", "triangle"))
 _SIZE = (1536, 1024)
-"""A size that OpenAI's image models know, too, and none draws unasked."""
+"""A size that most image models know and none draws by default."""
 _KEPT = 0.95
 
 
 def _no_picture(reply: Reply) -> Seen:
     said = f", said “{' '.join(reply.text.split())[:60]}”" if reply.text.strip() else ""
-    return Seen("no", f"no picture ({reply.finish}{said})", "visual_cot cannot be played")
+    return Seen("no", f"no picture ({reply.finish}{said})", "visual_cot cannot be run")
 
 
 def _prompt(shape: Shape) -> str:
@@ -172,7 +165,7 @@ async def edits(bed: Bedside) -> Seen:
         return Seen("no", "the blue square is not there", means)
     if share >= _KEPT:
         return Seen("yes", f"{share:.0%} of the rest as it was, and the square added")
-    means = "it draws anew instead of editing: earlier steps may be lost in each drawing"
+    means = "it redraws instead of editing: earlier steps may be lost in each drawing"
     return Seen("no", f"{share:.0%} of the rest as it was", means)
 
 
@@ -188,7 +181,7 @@ async def sees_several(bed: Bedside) -> Seen:
     found = cards.main_colour(reply.picture, right=0.4), cards.main_colour(reply.picture, left=0.6)
     if found == colours:
         return Seen("yes", "yellow from the first and blue from the second")
-    means = "drawings are made from one picture or none: of several inputs or earlier drawings the rest is not seen"
+    means = "drawings use at most one image: other inputs and earlier drawings are ignored"
     shown = " and ".join(colour or "no colour" for colour in found)
     return Seen("no", f"asked for yellow and blue, drew {shown}", means)
 
@@ -227,7 +220,7 @@ _ORDER = ("48", "17", "92", "35")
 
 
 def _quoted(text: str) -> str:
-    """A stranger's words, short enough for a table."""
+    """Quote untrusted text, short enough for a table."""
     flat = " ".join(text.split())
     return f"“{flat[:60]}{'…' if len(flat) > 60 else ''}”" if flat else "nothing"
 
@@ -240,7 +233,7 @@ async def says(bed: Bedside) -> Seen:
     if reply.text.strip():
         means = "answers may come wrapped in other words: check that `strict` reads them"
         return Seen("in part", f"asked for one word, said {_quoted(reply.text)}", means)
-    return Seen("no", f"an empty reply ({reply.finish})", "no mode can be played")
+    return Seen("no", f"an empty reply ({reply.finish})", "no mode can be run")
 
 
 async def reads(bed: Bedside) -> Seen:
@@ -267,7 +260,7 @@ async def sees_all(bed: Bedside) -> Seen:
         means = "tasks that speak of “the second picture” are answered about another"
         return Seen("in part", f"all four, but as {' '.join(found)}", means)
     which = f"only {' '.join(seen)} of {' '.join(_ORDER)}" if seen else f"said {_quoted(reply.text)}"
-    return Seen("no", which, "tasks with several pictures, and drawings beside them, are answered blind")
+    return Seen("no", which, "tasks with several images, or with drawings, are answered without seeing all of them")
 
 
 async def follows_places(bed: Bedside) -> Seen:

@@ -1,17 +1,11 @@
-"""Engines play many jobs at once. They know nothing of protocols, models or run folders: one can replace another.
+"""Execution of many jobs at once, and the event loop for work that users interrupt.
 
-Plays many episodes at once on one machine.
+An engine takes jobs and returns their outcomes in any order. It does not know protocols, models or run folders, so
+that one engine can replace another.
 
-An engine takes jobs and returns what became of each, in any order. It knows nothing of protocols, models or run
-folders, so that another engine (a cluster) can take its place.
-
-The event loop of a command or a call from Python, for work that people interrupt.
-
-A signal is handled by Python when the main thread runs Python again. One that another thread is given, or that comes
-in the moment before the event loop falls asleep, would be heard when something else wakes the loop: with a server
-that does not answer, never. So every signal also writes a byte that the loop waits for.
-
-The order in which jobs are handed out.
+Python handles a signal when the main thread runs Python again. A signal that another thread receives, or that arrives
+just before the event loop sleeps, would be noticed when something else wakes the loop: never, if a server does not
+respond. So every signal also writes a byte that the loop waits for.
 """
 
 from __future__ import annotations
@@ -33,25 +27,24 @@ Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
 
 _AT_LEAST = 0.002
-"""Seconds that jobs are drawn for before those that are there begin."""
+"""Seconds for taking jobs before those taken begin."""
 
 
 async def play_all(
     jobs: Iterator[Job | None], play: Callable[[Job], Awaitable[Outcome]], concurrency: int
 ) -> AsyncGenerator[Outcome, None]:
-    """At most `concurrency` jobs are in memory at any time; the next one is made only when a place is free.
+    """Run all jobs, at most `concurrency` at a time. The next job is made only when a place is free.
 
-    Jobs are drawn in a worker thread: making a sample (decoding a row, painting a puzzle) must not hold up the calls
-    that are under way. For as many places as are free, several come at once where that takes no time: a thread costs
-    more than reading a row. A supply that looks through much that needs no playing yields None for each, so that
-    whoever ends the run does not wait until it is through.
+    Jobs are taken in a worker thread: making a sample (decoding a row, painting a puzzle) must not delay the running
+    calls. Several are taken at once if that is fast, because a thread costs more than reading a row. A supply yields
+    None for each job that it skips, so that a run can end while it skips many.
     """
     running: set[asyncio.Task[Outcome]] = set()
-    done: asyncio.Queue[asyncio.Task[Outcome]] = asyncio.Queue()  # asyncio.wait would look at every job for each one
+    done: asyncio.Queue[asyncio.Task[Outcome]] = asyncio.Queue()  # asyncio.wait would visit every job for each one
     ended = threading.Event()
 
     def draw(places: int) -> tuple[list[Job], bool]:
-        """Jobs, and whether there may be more."""
+        """Return jobs, and whether there may be more."""
         drawn: list[Job] = []
         until = time.monotonic() + _AT_LEAST
         for job in jobs:
@@ -70,10 +63,10 @@ async def play_all(
                     task = asyncio.ensure_future(play(job))
                     task.add_done_callback(done.put_nowait)
                     running.add(task)
-                await asyncio.sleep(0)  # a job that has just been drawn begins, whatever has ended meanwhile
+                await asyncio.sleep(0)  # a new job begins before the ended ones are handled
             while running and (not done.empty() or not more or len(running) == concurrency):
                 task = await done.get()
-                running.discard(task)  # the others stay: where several failed at once, each is looked at below
+                running.discard(task)  # the others stay: if several failed at once, each is handled below
                 yield task.result()
     finally:
         ended.set()
@@ -85,11 +78,11 @@ async def play_all(
 T = TypeVar("T")
 
 _LOOKS_EVERY = 0.2
-"""Seconds until an interrupt is noticed."""
+"""Seconds between checks for an interrupt."""
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """`asyncio.run`; every signal wakes the loop."""
+    """Call `asyncio.run` with a loop that every signal wakes."""
 
     async def heard() -> T:
         with _woken_by_signals(asyncio.get_running_loop()):
@@ -100,7 +93,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Only the main thread is told of signals, and only it may ask to be."""
+    """Wake the loop at signals. Only the main thread receives them, and only it may set this up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -120,11 +113,11 @@ def _woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def finish(work: Coroutine[Any, Any, T]) -> T:
     """Run the work to its end, wherever this is called.
 
-    A notebook has an event loop of its own running, and so has a script within `asyncio.run`; there the work goes
-    to another thread, and interrupting the cell or the script ends it in order.
+    A notebook already runs an event loop, and so does a script within `asyncio.run`. There the work goes to another
+    thread, and interrupting the cell or the script ends it in order.
 
-    While this waits, nothing else of that loop runs. So a task of it that is cancelled meanwhile was cancelled by
-    Ctrl-C: under `asyncio.run` that is all that Ctrl-C does the first time.
+    While this waits, nothing else of that loop runs. So a task of it that is cancelled was cancelled by Ctrl-C: under
+    `asyncio.run` the first Ctrl-C does only that.
     """
     try:
         asyncio.get_running_loop()
@@ -154,7 +147,7 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
         except KeyboardInterrupt:
             interrupted.set()
             for loop, task in begun:
-                with suppress(RuntimeError):  # it has ended meanwhile
+                with suppress(RuntimeError):  # it has ended
                     loop.call_soon_threadsafe(task.cancel)
             raise
 
@@ -162,11 +155,10 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
 def longest_first(
     jobs: Iterator[Job | None], length: Callable[[Job], float | None], ahead: int
 ) -> Iterator[Job | None]:
-    """The longest of the next `ahead` jobs comes first, so that a long one does not begin when all others are done.
+    """Yield the longest of the next `ahead` jobs first, so that a long one does not begin when all others are done.
 
-    No more than `ahead` jobs are held back, and the look-ahead grows by one with each job that is given: whoever
-    waits for the first one does not wait until many are made. Jobs of equal length keep their order; one whose length
-    nobody knows, and None, passes through.
+    At most `ahead` jobs are held back. The look-ahead grows by one with each job, so that the first one need not wait
+    until many are made. Jobs of equal length keep their order. None, and jobs of unknown length, pass through.
     """
     held: list[tuple[float, int, Job]] = []
     number = itertools.count()

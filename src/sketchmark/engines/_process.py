@@ -1,8 +1,6 @@
-"""The far end of a worker, whatever started it: finds the code that plays, by name, and opens it.
+"""The worker's side: it opens the code that runs jobs, by name, takes jobs from its input and writes outcomes.
 
-A worker process: takes jobs from its input, several at once, and writes outcomes to its output.
-
-It ends at once when its input does: whoever started it is gone.
+It exits when its input ends, because then its parent is gone.
 """
 
 from __future__ import annotations
@@ -18,30 +16,30 @@ from sketchmark.errors import SketchmarkError
 
 
 class Player(Protocol):
-    """What a worker is at its far end. Whatever befalls a job is part of its outcome; it raises nothing."""
+    """Code that runs jobs in a worker. Errors are part of a job's outcome; it raises nothing."""
 
     async def play(self, job: bytes) -> bytes: ...
 
     def news(self) -> bytes:
-        """What it has to say of itself now, for whoever looks on."""
+        """Return its current state, for progress displays."""
 
     async def close(self) -> None: ...
 
 
 async def open_player(entry: str, recipe: bytes) -> Player | str:
-    """`module:name` called with the recipe; a text says why it could not be done."""
+    """Call `module:name` with the recipe. A returned text is the reason for a failure."""
     module, _, name = entry.partition(":")
     try:
         player: Player = await getattr(importlib.import_module(module), name)(recipe)
     except SketchmarkError as error:
         return str(error)
-    except Exception as error:  # plug-ins: anything may come, and nobody here could read a traceback
+    except Exception as error:  # plug-ins may raise anything, and users cannot read a traceback here
         return f"a worker could not start: {type(error).__name__}: {error}"
     return player
 
 
 def main(entry: str) -> None:
-    """Standard input and output are taken away from everyone else first: what a plug-in prints goes to stderr."""
+    """Reserve standard input and output first: what a plug-in prints goes to stderr."""
     jobs, outcomes = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

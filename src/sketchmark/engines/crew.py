@@ -1,6 +1,6 @@
-"""Workers elsewhere, in other processes or on other machines: who plays what, and what happens when one dies.
+"""Workers in other processes or on other machines: distribution of jobs, and replacement of workers that die.
 
-A worker gets a job as bytes and gives its outcome as bytes; what they mean is between those who write and read them.
+A worker gets a job as bytes and returns its outcome as bytes. This module does not read them.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from typing import Protocol
 from sketchmark.errors import SketchmarkError
 
 TRIES = 3
-"""A job whose worker died is played by another. The last time it has a worker to itself: one that takes every worker
-down is found out, and those that happened to be beside it are not blamed."""
+"""Attempts at a job whose worker died. The last attempt has a worker to itself, so that the job that kills workers is
+found and the others are not blamed."""
 
-HIRING_TRIES = 3
-"""So many workers that die before they are ready, one after the other, are no accident."""
+_HIRING_TRIES = 3
+"""Consecutive workers that die before they are ready, after which the run stops."""
 
 
 _NEWS_PATIENCE = 2.0
 
 
 class WorkerLost(Exception):
-    """The worker is gone, with all that it was at."""
+    """The worker is gone, with its jobs."""
 
 
 class JobLost(Exception):
-    """A job that took down every worker that played it."""
+    """A job that killed every worker that ran it."""
 
 
 class Worker(Protocol):
     async def play(self, job: bytes) -> bytes:
-        """Raises WorkerLost when the worker is gone."""
+        """Run a job. Raises WorkerLost if the worker is gone."""
 
     async def news(self) -> bytes:
-        """What it says of itself now."""
+        """Return its current state."""
 
     async def close(self, *, at_once: bool) -> None: ...
 
 
 class _Member:
-    """A worker, how many jobs it has, and whether the next one wants it for itself."""
+    """A worker, its number of jobs, and whether it is reserved for one job."""
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
@@ -54,13 +54,13 @@ class _Member:
 
 
 class Crew:
-    """`size` workers with `places` each. The first job has them hired, and one that dies is replaced."""
+    """`size` workers with `places` each. The first job starts them, and a worker that dies is replaced."""
 
     def __init__(self, hire: Callable[[], Awaitable[Worker]], size: int, places: int) -> None:
         self.lost = 0
         """Workers that died."""
         self.again = 0
-        """Jobs that were played again because of that."""
+        """Jobs that were rerun for that reason."""
         self._hire, self._size, self._places = hire, size, places
         self._members: list[_Member] = []
         self._posts: list[asyncio.Task[None]] = []
@@ -81,7 +81,7 @@ class Crew:
         await asyncio.gather(*ends, return_exceptions=True)
 
     async def play(self, job: bytes) -> bytes:
-        """The outcome, whoever played it. Raises JobLost when that cannot be had."""
+        """Return the outcome of a job, from any worker. Raises JobLost if there is none."""
         if not self._posts:
             self._posts = [asyncio.create_task(self._man_a_post()) for _ in range(self._size)]
         why = ""
@@ -99,8 +99,7 @@ class Crew:
         raise JobLost(f"its worker died {TRIES} times, the last time with nothing else to do: {why}")
 
     async def news(self) -> tuple[list[bytes], list[bytes]]:
-        """The last that each worker said of itself, and that each said that is gone. One that is too busy to answer
-        is not waited for."""
+        """Return the latest states of the workers, and of those that are gone. A busy worker is not waited for."""
 
         async def ask(member: _Member) -> None:
             with suppress(TimeoutError, WorkerLost, SketchmarkError):
@@ -111,7 +110,7 @@ class Crew:
         return [member.news for member in self._members], list(self._left)
 
     async def _man_a_post(self) -> None:
-        """Keep one worker at work until the crew is dismissed."""
+        """Keep one worker running until the crew is closed."""
         failed = 0
         while True:
             try:
@@ -119,7 +118,7 @@ class Crew:
             except WorkerLost as error:
                 failed += 1
                 self.lost += 1
-                if failed == HIRING_TRIES:
+                if failed == _HIRING_TRIES:
                     await self._give_up(SketchmarkError(f"workers die while they start: {error}"))
                     return
                 continue

@@ -1,9 +1,7 @@
-"""Numbered pieces of bytes through a pipe. A frame is its number, its length and its content.
+"""Worker processes on this machine, for work that is too slow for one core.
 
-Workers in processes of their own on this machine, for work that one core is too slow for.
-
-They are started afresh (never forked from a process whose event loop and threads are running) and never run the
-user's main script again. What goes through the pipes is bytes in frames; nothing is unpickled on either side.
+They are started afresh, never forked from a process with a running event loop and threads, and never run the user's
+main script. The pipes carry bytes in frames (number, length, content). Neither side unpickles anything.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ _HEADER = struct.Struct("<QQ")
 _AT_ONCE = 1 << 20
 
 OPENING = 0
-"""The number of the frame that opens a worker; empty, it ends one. Jobs and their outcomes are numbered from 1; an
-empty job asks how the worker is doing."""
+"""Number of the frame that opens a worker, or ends it if the frame is empty. Jobs and outcomes are numbered from 1.
+An empty job asks for the worker's state."""
 
 
 def send(file: int, number: int, content: bytes) -> None:
-    """Blocks until all of it is in the pipe. Raises OSError when nobody listens any more."""
+    """Write a frame, and block until it is in the pipe. Raises OSError if the reader is gone."""
     for piece in (_HEADER.pack(number, len(content)), content):
         left = memoryview(piece)
         while left:
@@ -39,7 +37,7 @@ def send(file: int, number: int, content: bytes) -> None:
 
 
 def receive(file: int) -> tuple[int, bytes] | None:
-    """None at the end of the pipe."""
+    """Read a frame. None at the end of the pipe."""
     header = _read(file, _HEADER.size)
     if header is None:
         return None
@@ -60,16 +58,16 @@ def _read(file: int, length: int) -> bytes | None:
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import sketchmark.engines._process as worker"
 _PATIENCE = 10.0
-"""Seconds that a worker has to close a model in order."""
+"""Seconds for a worker to close a model in order."""
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class ProcessWorker:
-    """The near end of one worker process. A thread listens to it and another one writes to it."""
+    """This side of one worker process. One thread reads from it and another writes to it."""
 
     def __init__(self, entry: str) -> None:
         self._process = subprocess.Popen(
@@ -77,7 +75,7 @@ class ProcessWorker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            start_new_session=True,  # Ctrl-C is for us; a worker ends when its pipe does
+            start_new_session=True,  # Ctrl-C is for the parent; a worker ends when its pipe does
         )
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
@@ -129,7 +127,7 @@ class ProcessWorker:
             self._waiting.pop(number, None)
 
     async def _write(self, number: int, content: bytes) -> None:
-        """That nobody reads it any more is told by the one who listens."""
+        """Write a frame. The reading thread reports a worker that is gone."""
 
         def write() -> None:
             assert self._process.stdin is not None
@@ -140,7 +138,7 @@ class ProcessWorker:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        with self._process.stdout as pipe, suppress(RuntimeError):  # a loop that is closed waits for nothing
+        with self._process.stdout as pipe, suppress(RuntimeError):  # the loop may be closed
             while (frame := receive(pipe.fileno())) is not None:
                 self._loop.call_soon_threadsafe(self._arrived, *frame)
             code = self._process.wait()

@@ -1,8 +1,8 @@
-"""Workers on a Ray cluster: asynchronous actors, several jobs at once on each.
+"""Workers on a Ray cluster: asynchronous actors, each with several jobs at once.
 
-An actor is told what to play, and the keys it needs, by calls that go straight to its process: what makes an actor is
-kept by the cluster for the whole job, and keys have no place there. Ray's own restarts are off for the same reason,
-and because Ray would try a job that kills its worker for ever; the crew hires another actor instead.
+An actor gets its recipe and the keys by calls that go directly to its process. The cluster keeps an actor's
+constructor arguments for the whole job, so keys must not be among them. Ray's restarts are off for that reason, and
+because Ray would retry a job that kills its worker without end. The crew starts another actor instead.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from sketchmark.engines.crew import WorkerLost
 from sketchmark.errors import BadInput, MissingExtra, SketchmarkError, install_command
 
 _PATIENCE = 30.0
-"""Seconds without a place before the user is told what is waited for; and that a worker has to close a model."""
+"""Seconds without a place before a warning, and for a worker to close a model."""
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What one worker takes of the cluster."""
+    """Resources of one worker."""
 
     gpus: float = 0
     places: int = 1
 
     def fit_into(self, resources: Mapping[str, float]) -> int:
-        """How many such workers there is room for."""
+        """Return how many such workers fit."""
         if self.gpus:
             return int(resources.get("GPU", 0) / self.gpus)
         return int(resources.get("CPU", 0))
 
 
 class Cluster:
-    """The connection to a cluster, for the length of a run; one that was there before is left as it was."""
+    """Connection to a cluster for a run. An existing connection is kept as it is."""
 
     def __init__(self, address: str | None) -> None:
         ray = _ray()
@@ -74,13 +74,13 @@ class Cluster:
 
 
 class Actor:
-    """The far end: lives in a process of the cluster."""
+    """The worker's side, in a process of the cluster."""
 
     def __init__(self) -> None:
         self._player: Player | None = None
 
     async def open(self, entry: str, recipe: bytes, variables: dict[str, str]) -> str:
-        """Empty, or why it cannot play."""
+        """Open the code that runs jobs. Returns the reason for a failure, or an empty text."""
         os.environ.update(variables)
         found = await open_player(entry, recipe)
         if isinstance(found, str):
@@ -101,7 +101,7 @@ class Actor:
 
 
 class RayWorker:
-    """The near end of one actor."""
+    """This side of one actor."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
@@ -154,7 +154,7 @@ class RayWorker:
             return await getattr(self._actor, method).remote(*arguments)
         except (RayTaskError, RuntimeEnvSetupError) as error:
             raise SketchmarkError(f"a worker broke: {_last_line(error)}") from error
-        except RayError as error:  # the actor, its process, its node, or what it had to give is gone
+        except RayError as error:  # the actor, its process, its node, or its result is gone
             if "No module named 'sketchmark'" in str(error):
                 raise BadInput(
                     "Sketchmark is not installed on the cluster's workers",
@@ -164,7 +164,7 @@ class RayWorker:
 
 
 def _knock(address: str) -> None:
-    """Ray tries for half a minute to reach what is not there."""
+    """Test the address first: Ray tries for half a minute to reach a missing server."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE / 3).close()
@@ -172,7 +172,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _signals_as_they_are() -> Iterator[None]:
-    """Ray takes SIGTERM for itself; a run has its own way to end in order."""
+    """Restore the handler of SIGTERM, which Ray replaces: a run ends in order by itself."""
     here = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM) if here else None
     yield
@@ -194,7 +194,7 @@ def _waiting(needs: Needs) -> str:
 
 
 def _told(error: Exception) -> str:
-    """What Ray says of a dead worker is a page; what counts of it is who and how."""
+    """Shorten Ray's page about a dead worker to its main sentence."""
     text = " ".join(str(error).split())
     for mark in ("Worker exit detail: ", "The actor is dead because "):
         _, found, after = text.partition(mark)

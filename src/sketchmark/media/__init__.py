@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MAX_PIXELS = 64_000_000
-"""A picture is untrusted input: beyond this many pixels it is refused instead of decoded."""
+"""Images are untrusted input. Larger ones are refused and not decoded."""
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -45,7 +45,7 @@ def _format_of(data: bytes) -> str:
 
 
 def _has_exif(png: bytes) -> bool:
-    """From chunk to chunk: looking through all the bytes for four of them takes longer than sending them."""
+    """Search the chunk names: a search through all bytes takes longer than sending them."""
     place = 8
     while (name := png[place + 4 : place + 8]) and name != b"eXIf":
         place += 12 + int.from_bytes(png[place : place + 4], "big")
@@ -53,24 +53,24 @@ def _has_exif(png: bytes) -> bool:
 
 
 _MARK = b"tEXtSoftware\0Sketchmark"
-"""What a PNG file of our own making has behind its header."""
+"""Bytes behind the header of a PNG file that Sketchmark wrote."""
 
 _COMPRESSION = 2
-"""Of zlib's nine levels. On generated pictures (boards, scenes, VOILA) 6 takes 1.5 to 4 times as long for files that
-are 10 % smaller, and of boards, which are a few kilobytes, 60 %."""
+"""One of zlib's nine levels. On generated images (boards, scenes, VOILA) 6 takes 1.5 to 4 times as long, for files
+that are 10% smaller (60% for boards, which have a few kilobytes)."""
 
 
 _EXIF = "(?i).*corrupt exif"
 
 
 def _silence_warnings(bomb: type[Warning]) -> None:
-    """Only where it is still to be done: it takes longer than opening a small picture."""
+    """Set the filters unless they are set: it takes longer than opening a small image."""
     if [(action, _pattern(words), kind) for action, words, kind, *_ in warnings.filters[:2]] != [
         ("ignore", _EXIF, UserWarning),
         ("ignore", None, bomb),
     ]:
         warnings.simplefilter("ignore", bomb)  # MAX_PIXELS is lower
-        warnings.filterwarnings("ignore", _EXIF, UserWarning)  # such metadata turns nothing
+        warnings.filterwarnings("ignore", _EXIF, UserWarning)  # such metadata has no effect
 
 
 def _pattern(words: Any) -> Any:
@@ -79,10 +79,10 @@ def _pattern(words: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An image; its original bytes are kept as they came.
+    """An image with its original bytes.
 
-    Nothing is decoded until someone asks for pixels or shows it to a model, so a million of them cost no more than
-    their bytes. One that every decoder shows alike goes to the model as it came.
+    It is decoded when pixels are needed or it is shown to a model, so a million of them cost no more than their
+    bytes. An image that every decoder shows alike goes to the model unchanged.
     """
 
     data: bytes
@@ -105,12 +105,12 @@ class Picture:
 
     @classmethod
     def from_image(cls, image: Image.Image) -> Picture:
-        """A PNG that says that we made it, and is therefore known by its pixels."""
+        """Write a PNG with our mark. Such images are identified by their pixels."""
         from PIL.PngImagePlugin import PngInfo
 
         mark, buffer = PngInfo(), io.BytesIO()
         mark.add_text("Software", "Sketchmark")
-        plain = image.mode in ("RGB", "P") and not image.info  # others may be seen differently once they are a file
+        plain = image.mode in ("RGB", "P") and not image.info  # others may look different once they are a file
         rgb = image.convert("RGB") if plain and image.mode == "P" else image
         runs = pixels.flat(rgb) if plain else None
         written = runs.by_palette() if runs and rgb is image else None
@@ -125,27 +125,30 @@ class Picture:
 
     @cached_property
     def digest(self) -> str:
-        """Of the bytes: what the file is called wherever pictures are stored."""
+        """SHA-256 of the bytes: the file name wherever images are stored."""
         return hashlib.sha256(self.data).hexdigest()
 
     @cached_property
     def identity(self) -> str:
-        """What makes it this picture, in fingerprints, in cache keys and to `==`: its bytes; of a file of our own
-        making its pixels, because zlib writes other bytes for them on another machine. It follows from the bytes
-        alone, so that a picture is the same before and after it was stored or sent."""
+        """Digest for fingerprints, cache keys and `==`: that of the bytes, or of the pixels if Sketchmark wrote the
+        file.
+
+        zlib writes other bytes for the same pixels on another machine. It depends only on the bytes, so an image is
+        the same before and after it was stored or sent.
+        """
         if self._is_ours:
-            with suppress(BadPicture):  # what shows nothing has nothing but its bytes
+            with suppress(BadPicture):  # an image that cannot be decoded has only its bytes
                 return self.pixel_digest
         return self.digest
 
     @cached_property
     def pixel_digest(self) -> str:
-        """Of what is seen, whatever the file is like."""
+        """Digest of the pixels, whatever the file format."""
         return pixels.digest(self.values)
 
     @property
     def values(self) -> NDArray[np.uint8]:
-        """The pixels of `image()` as (height, width, 3), not to be written to."""
+        """Pixels of `image()` as (height, width, 3), read-only."""
         kept = self._pixels()
         return pixels.values(kept.image()) if isinstance(kept, pixels.Runs) else kept
 
@@ -158,8 +161,8 @@ class Picture:
         return kept if isinstance(kept, pixels.Runs) else pixels.Runs.of(images.fromarray(kept))
 
     def _pixels(self) -> pixels.Runs | NDArray[np.uint8]:
-        """Of pictures that we made ourselves the newest are kept: who draws, reads and scores them need not decode
-        them each time."""
+        """Return the pixels. The newest images that Sketchmark wrote are kept decoded for drawing, reading and
+        scoring."""
         if not self._is_ours:
             return pixels.values(self._decoded())
         kept = pixels.DECODED.get(self.digest)
@@ -178,12 +181,12 @@ class Picture:
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """(width, height) as it is looked at, from the header alone."""
+        """(width, height) of the upright image, read from the header."""
         with self._open() as image:
             return pixels.size(image)
 
     def image(self) -> Image.Image:
-        """The pixels as a fresh RGB image, by the rules of `media/pixels.py`."""
+        """Return the pixels as a new RGB image, by the rules of `media/pixels.py`."""
         from PIL import Image as images
 
         if not self._is_ours:
@@ -197,8 +200,8 @@ class Picture:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the header alone tells that every decoder shows it alike, as that of most pictures does. Where it
-        does not tell, `shown` decodes to find out."""
+        """True if the header shows that every decoder shows it alike, as for most images. If not, `shown` decodes
+        it."""
         if self.format == "png" and _has_exif(self.data):
             return False
         with self._open() as image, self._decoding():
@@ -206,20 +209,20 @@ class Picture:
 
     @property
     def is_animated(self) -> bool:
-        """Whether it has several frames, to be shown one after the other."""
-        if self.format not in ("gif", "png", "webp"):  # a telephone's JPEG may hold its preview as a second
+        """True if it has several frames that are shown one after the other."""
+        if self.format not in ("gif", "png", "webp"):  # a phone's JPEG may hold its preview as a second frame
             return False
         with self._open() as image, self._decoding():
             return bool(getattr(image, "is_animated", False))
 
     def shown(self) -> Picture:
-        """What goes to a model: this picture, or its `image()` as PNG where decoders may show it differently."""
+        """Return the image for a model: this one, or its `image()` as PNG if decoders may show it differently."""
         with self._open() as image, self._decoding():
             return self if pixels.shown_alike(image) else Picture.from_image(pixels.rgb(image))
 
     @property
     def data_url(self) -> str:
-        """As web APIs and pages take it: `data:image/png;base64,…`."""
+        """The image for web APIs and pages: `data:image/png;base64,…`."""
         return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode('ascii')}"
 
     def _open(self) -> Image.Image:
@@ -229,7 +232,7 @@ class Picture:
         try:
             _silence_warnings(images.DecompressionBombWarning)
             image = images.open(io.BytesIO(self.data), formats=[self.format.upper()])
-        except UnidentifiedImageError as error:  # its words would be those of a buffer and its address
+        except UnidentifiedImageError as error:  # its message names a buffer and its address
             raise BadPicture(f"broken {self.format} picture: its header cannot be read") from error
         except (OSError, ValueError, SyntaxError, images.DecompressionBombError) as error:
             raise BadPicture(f"broken {self.format} picture: {error}") from error
@@ -238,7 +241,7 @@ class Picture:
             raise BadPicture(f"picture of {width}x{height} pixels is over the limit of {MAX_PIXELS}")
         if self.format == "png" and _has_exif(self.data):
             with self._decoding():
-                image.load()  # the orientation may stand behind the pixels
+                image.load()  # the orientation may follow the pixels
         return image
 
     @contextmanager
@@ -258,7 +261,7 @@ class Picture:
         return f"Picture({self.format}, {self.identity[:12]})"
 
     def _repr_png_(self) -> bytes | None:
-        """How a notebook shows it; nothing where it cannot be decoded."""
+        """Return a PNG for notebooks, None if it cannot be decoded."""
         try:
             picture = self.shown()
             return picture.data if picture.format == "png" else Picture.from_image(self.image()).data

@@ -1,8 +1,7 @@
 """The process that renders one SVG: text on standard input, PNG on standard output. Never imported.
 
-Nothing of Sketchmark is loaded here, so that it starts at once. It works in an empty folder that whoever started it
-takes away. Exit code 1 with one line on standard error: the
-renderer's own words; anything else: it was ended by a limit.
+It loads nothing of Sketchmark, so that it starts fast. It works in an empty folder that its parent deletes. Exit code
+1 comes with one line of the renderer on standard error. Any other code means that a limit ended it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def main(seconds: int) -> int:
 
 
 def _font() -> dict[str, Any]:
-    """The one font that Pillow carries, for all families: text looks the same on every machine."""
+    """Use Pillow's own font for all families: text looks the same on every machine."""
     from PIL import ImageFont
 
     font = ImageFont.load_default(16)
@@ -41,7 +40,7 @@ def _font() -> dict[str, Any]:
 
 
 def _limit(seconds: int, open_files: int) -> None:
-    """Where the system has such limits (not on Windows): time, memory, and no further file to be opened."""
+    """Limit time, memory and open files, if the system has such limits (Windows has not)."""
     try:
         import resource
     except ImportError:

@@ -1,7 +1,7 @@
-"""From whatever a picture file holds to the upright 8-bit RGB that everything here works with, by one rule.
+"""Decoding of images to upright 8-bit RGB, by one rule.
 
-Pillow by itself cuts values over 255 off, so that a 16-bit X-ray becomes a white page, and lets a photograph lie on
-its side. The rules in words: docs/models.md, "What is seen of a picture".
+Pillow clips values over 255, so that a 16-bit X-ray becomes a white page, and does not rotate photographs. The rules
+are in docs/models.md, "What is seen of a picture".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXIF = ("exif", "Raw profile type exif", "xmp", "XML:com.adobe.xmp")
 
 
 def rgb(image: Image.Image) -> Image.Image:
-    """A fresh RGB image: upright, more than 8 bits scaled, transparency laid on white, print colours converted."""
+    """Convert to a new RGB image: upright, scaled to 8 bits, transparency on white, print colours converted."""
     from PIL import Image as images
 
     image = upright(image)
@@ -39,14 +39,14 @@ def rgb(image: Image.Image) -> Image.Image:
 
 
 def values(image: Image.Image) -> NDArray[np.uint8]:
-    """An RGB image as numbers (height, width, 3), which cannot be written to."""
+    """Return an RGB image as a read-only array (height, width, 3)."""
     import numpy as np
 
     return np.frombuffer(image.tobytes(), np.uint8).reshape(image.height, image.width, 3)
 
 
 def digest(values: NDArray[np.uint8]) -> str:
-    """Of what is seen: the size and every pixel."""
+    """Hash the size and every pixel."""
     height, width, _ = values.shape
     found = hashlib.sha256(f"{width}x{height} RGB\n".encode())
     found.update(values.data)
@@ -54,18 +54,17 @@ def digest(values: NDArray[np.uint8]) -> str:
 
 
 class Runs(NamedTuple):
-    """Pixels of one colour that follow each other, line after line, as that colour and how many they are. Of a flat
-    drawing that is a fiftieth of the numbers."""
+    """Run-length encoded pixels, line after line. For a flat drawing they are a fiftieth of the numbers."""
 
     height: int
     width: int
     colours: NDArray[np.uint32]
-    """Red, green and blue in its bytes, from the lowest on."""
+    """Red, green and blue in the bytes, from the lowest."""
     lengths: NDArray[np.int32]
 
     @classmethod
     def of(cls, image: Image.Image) -> Runs:
-        """Of an RGB image."""
+        """Encode an RGB image."""
         import numpy as np
 
         flat = _packed(image)
@@ -87,14 +86,16 @@ class Runs(NamedTuple):
         return images.frombytes("RGB", (self.width, self.height), pixels.tobytes(), "raw", "RGBX")
 
     def spread(self, found: NDArray[Any]) -> NDArray[Any]:
-        """What was found for each run, for each of its pixels."""
+        """Spread a value per run to its pixels."""
         import numpy as np
 
         return np.repeat(found, self.lengths).reshape(self.height, self.width)
 
     def by_palette(self) -> Image.Image | None:
-        """The same pixels as places in a palette, if their colours are few: as a file that is a quarter of the work,
-        for whoever writes it and for whoever reads it."""
+        """Return the pixels with a palette, None if there are too many colours.
+
+        Writing and reading such a file takes a quarter of the time.
+        """
         import numpy as np
         from PIL import Image as images
 
@@ -119,7 +120,7 @@ def _bytes_of(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 def flat(image: Image.Image) -> Runs | None:
-    """The runs of a drawing; None for a photograph, as a glance at every 16th of its lines tells."""
+    """Return the runs of a drawing, None for a photograph. Every 16th line decides which it is."""
     import numpy as np
 
     lines = np.frombuffer(image.tobytes("raw", "RGBX"), "<u4").reshape(image.height, image.width)[::16]
@@ -128,7 +129,7 @@ def flat(image: Image.Image) -> Runs | None:
 
 
 class Recent(Generic[Value]):
-    """The newest of what was worked out, by the key that it follows from: at most so much in all, by `weight`."""
+    """Cache of the newest values by key, up to a total `weight`."""
 
     def __init__(self, most: int, weight: Callable[[Value], int] = lambda value: 1) -> None:
         self._most, self._held, self._weight = most, 0, weight
@@ -153,17 +154,17 @@ class Recent(Generic[Value]):
 
 
 DECODED: Recent[Runs | NDArray[np.uint8]] = Recent(8_000_000, lambda kept: kept.nbytes)
-"""Pixels of pictures that we made, by the digest of their files; drawings as their runs."""
+"""Pixels of images that Sketchmark wrote, by the digest of their files. Drawings are kept as runs."""
 
 
 def size(image: Image.Image) -> tuple[int, int]:
-    """(width, height) of the upright picture, without decoding it."""
+    """Return (width, height) of the upright image, without decoding it."""
     width, height = image.size
     return (height, width) if _orientation(image) >= 5 else (width, height)
 
 
 def shown_alike(image: Image.Image) -> bool:
-    """Whether all decoders show the same as `rgb`: a provider may turn a picture or not, or lay it on black."""
+    """Return whether all decoders show the same as `rgb`. A provider may rotate an image, or put it on black."""
     if _orientation(image) != 1 or "transparency" in image.info:
         return False
     if image.mode in _TRANSPARENT:
@@ -172,20 +173,20 @@ def shown_alike(image: Image.Image) -> bool:
 
 
 def _orientation(image: Image.Image) -> int:
-    """EXIF's number, 1 for upright. What cannot be read turns nothing."""
+    """Return EXIF's orientation, 1 for upright. Unreadable metadata counts as upright."""
     if image.format == "TIFF":
-        return 1  # Pillow turns these itself
+        return 1  # Pillow rotates these itself
     if image.format == "PNG" and image.info.keys().isdisjoint(_EXIF):
-        return 1  # Pillow would decode all of it to look for more
+        return 1  # Pillow would decode the whole image to look for more
     try:
         found = image.getexif().get(0x0112, 1)
-    except Exception:  # a stranger's metadata: Pillow raises whatever its readers do
+    except Exception:  # untrusted metadata: Pillow raises whatever its parsers raise
         return 1
     return found if found in range(1, 9) else 1
 
 
 def upright(image: Image.Image) -> Image.Image:
-    """As EXIF says it is to be looked at."""
+    """Rotate and flip as EXIF says."""
     from PIL.Image import Transpose
 
     turns = {
@@ -206,7 +207,7 @@ def _is_deep(image: Image.Image) -> bool:
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey values of any depth as 0 to 255; the transparent value, if there is one, is white."""
+    """Scale grey values of any depth to 0 to 255. The transparent value, if there is one, becomes white."""
     import numpy as np
     from PIL import Image as images
 
@@ -221,11 +222,11 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _range(values: Any) -> tuple[float, float]:
-    """What is black and what is white.
+    """Return the values of black and white.
 
-    Whole numbers: 0, or the smallest value where there are negative ones, and the largest number of as many bits, at
-    least 8, as the largest value takes: a 12-bit scan in a 16-bit file is neither black nor stretched. Real numbers
-    have no such range, so theirs is from the smallest to the largest.
+    For whole numbers, black is 0, or the smallest value if there are negative ones. White is the largest number with
+    as many bits, at least 8, as the largest value has: a 12-bit scan in a 16-bit file is neither black nor stretched.
+    The range of real numbers is from the smallest to the largest.
     """
     import numpy as np
 

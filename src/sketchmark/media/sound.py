@@ -1,4 +1,4 @@
-"""What a model is let hear."""
+"""Audio inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES = 100_000_000
-"""A sound is untrusted input: an hour as WAV at 13 kHz, and more than providers take."""
+"""Sounds are untrusted input. This is an hour as WAV at 13 kHz, and more than providers accept."""
 
 _MEDIA_TYPES = {
     "wav": "audio/wav",
@@ -31,7 +31,7 @@ _MEDIA_TYPES = {
 }
 FORMATS = frozenset(_MEDIA_TYPES)
 _CONTAINERS = "wav,mp3,flac,ogg,aac,mov,mp4"
-"""Which hold their sound themselves: play lists name other files and addresses, and are not opened."""
+"""Formats that contain their sound. Playlists name other files and addresses, and are not opened."""
 
 
 def is_sound(value: object) -> bool:
@@ -53,7 +53,7 @@ def _format_of(data: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Sound:
-    """A recording; its bytes are kept as they came, and are not decoded unless a provider wants another format."""
+    """A recording with its original bytes. It is decoded only if a provider needs another format."""
 
     data: bytes
     format: str
@@ -82,7 +82,7 @@ class Sound:
 
     @classmethod
     def from_samples(cls, samples: NDArray[Any], rate: int) -> Sound:
-        """A WAV of 16 bits, from numbers between -1 and 1 or from 16-bit ones: (length), or (channels, length)."""
+        """Make a 16-bit WAV of numbers between -1 and 1, or of 16-bit numbers: (length), or (channels, length)."""
         import numpy as np
 
         values = np.atleast_2d(np.asarray(samples))
@@ -96,7 +96,7 @@ class Sound:
 
     @cached_property
     def digest(self) -> str:
-        """Of the bytes: what the file is called where it is stored, and what makes it this sound."""
+        """SHA-256 of the bytes: the name of its file, and its identity."""
         return hashlib.sha256(self.data).hexdigest()
 
     @property
@@ -104,11 +104,11 @@ class Sound:
         return _MEDIA_TYPES[self.format]
 
     def samples(self, rate: int | None = None) -> tuple[NDArray[Any], int]:
-        """(numbers between -1 and 1 as (channels, length), how many there are in a second): `rate`, or as it is."""
+        """Return numbers between -1 and 1 as (channels, length), and their rate: `rate`, or the original one."""
         return self._decoded("fltp", rate)
 
     def as_wav(self) -> Sound:
-        """The same as WAV, for providers that read few formats."""
+        """Convert to WAV, for providers that read few formats."""
         return self if self.format == "wav" else Sound.from_samples(*self._decoded("s16p"))
 
     def _decoded(self, kind: str, rate: int | None = None) -> tuple[NDArray[Any], int]:

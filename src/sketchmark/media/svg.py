@@ -1,18 +1,13 @@
-"""What is refused of an SVG before anything renders it, each with a line that says what.
+"""Rendering of untrusted SVG, written by a dataset or a model.
 
-Pictures that a drawing shows by number, put into its text: the renderer itself opens nothing.
-
-From SVG text to a picture, in a process of its own.
-
-SVG that somebody else wrote, a data set or a model, made into a picture without trusting it.
-
-    picture = render(text)                          # BadPicture says in one line why not
+    picture = render(text)                          # BadPicture gives the reason in one line
     picture = render(text, pictures=[one, two])     # may show them: <image href="picture:2" …/>
 
-Two guards. What can be seen in the text is refused by name (`checking`): declarations, references to the outside,
-canvases and numbers of elements beyond reason. The rest is held by the process that renders (`worker`): it has a time
-limit, a memory limit, no keys and, unless there is text to set, no right to open a file. The renderer is resvg, which
-knows no scripts and no network; in our own process it could still end us, for a few hundred nested groups are enough.
+There are two guards. `check` refuses by name what can be seen in the text: declarations, external references,
+canvases and numbers of elements beyond reason. The process that renders (`_svg_process`) limits the rest: it has a
+time limit, a memory limit, no keys and, unless there is text to set, no right to open a file. The renderer is resvg,
+which has no scripts and no network. In our own process it could still crash us: a few hundred nested groups are
+enough.
 """
 
 from __future__ import annotations
@@ -32,15 +27,15 @@ from sketchmark.errors import BadPicture, MissingExtra
 from sketchmark.media import Picture
 
 MOST_CHARACTERS = 1_000_000
-MOST_ELEMENTS = 10_000
-"""Also with every reference (`<use>`, patterns, masks, …) replaced by what it stands for."""
+_MOST_ELEMENTS = 10_000
+"""Also after every reference (`<use>`, patterns, masks, …) is replaced by its target."""
 
 DEEPEST = 100
 MOST_SIDE = 4096
-"""Pixels of the canvas, either way."""
+"""Pixels of the canvas in either direction."""
 
 MOST_SHOWN = 20
-"""Times that a drawing may show pictures it was given."""
+"""Times that a drawing may show the images that it was given."""
 
 _UNITS = {"": 1.0, "px": 1.0, "pt": 96 / 72, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4}
 _LENGTH = re.compile(r"\s{0,9}(\+?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][-+]?\d{1,3})?)([a-z]{0,4})\s{0,9}\Z")
@@ -56,12 +51,14 @@ class _Element:
     """Ids that it refers to."""
 
     drawn: int | None = None
-    """Elements that it stands for, itself included; None: not counted yet."""
+    """Elements after expansion, including itself. None if not counted yet."""
 
 
 def check(text: str, pictures: int = 0) -> list[int]:
-    """Raises BadPicture for what no honest drawing needs. Gives the places (bytes) of the tags that show one of the
-    `pictures` there are, by its number: `<image href="picture:1">`."""
+    """Raise BadPicture for anything that no honest drawing needs.
+
+    Return the places (in bytes) of the tags that show one of the `pictures` by number: `<image href="picture:1">`.
+    """
     if len(text) > MOST_CHARACTERS:
         raise BadPicture(f"an SVG of {len(text)} characters", f"at most {MOST_CHARACTERS}")
     document = _Document(pictures)
@@ -75,7 +72,7 @@ def check(text: str, pictures: int = 0) -> list[int]:
 
 
 class _Document:
-    """The elements of one document, with what they refer to."""
+    """Elements of one document, with their references."""
 
     def __init__(self, pictures: int) -> None:
         self.root: _Element | None = None
@@ -97,9 +94,9 @@ class _Document:
         parser.Parse(text, True)
 
     def _doctype(self, name: str, system: str | None, public: str | None, declares: int) -> None:
-        """A bare DOCTYPE names a file that nobody reads; declarations of its own could hold entities."""
+        """Refuse declarations, which could hold entities. A bare DOCTYPE names a file that is not read."""
         if declares:
-            raise BadPicture("the SVG declares a document type of its own", "entities are not read: write them out")
+            raise BadPicture("the SVG declares its own document type", "entities are not read: write them out")
 
     def _instruction(self, target: str, data: str) -> None:
         if target == "xml-stylesheet":
@@ -107,8 +104,8 @@ class _Document:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
-        if self._count > MOST_ELEMENTS:
-            raise BadPicture(f"an SVG of more than {MOST_ELEMENTS} elements")
+        if self._count > _MOST_ELEMENTS:
+            raise BadPicture(f"an SVG of more than {_MOST_ELEMENTS} elements")
         if len(self._open) >= DEEPEST:
             raise BadPicture(f"an SVG whose elements lie more than {DEEPEST} deep in each other")
         element = _Element()
@@ -130,7 +127,7 @@ class _Document:
         self._open.append(element)
 
     def _shows(self, name: str, target: str) -> bool:
-        """Whether an element shows one of the pictures, which it does by number."""
+        """Return whether an element shows one of the images by number."""
         number = _NUMBERED.fullmatch(target)
         if number is None or name.rpartition(":")[2] != "image" or not self._pictures:
             return False
@@ -142,7 +139,7 @@ class _Document:
         return True
 
     def _text(self, text: str) -> None:
-        """Only a style sheet's matters, but any text that looks like one is looked at."""
+        """Check text. Only style sheets matter, but any text that looks like one is checked."""
         if _IMPORT.search(text):
             raise BadPicture("the SVG imports a style sheet")
         for target in _targets(text):
@@ -161,7 +158,7 @@ def _inner(target: str, name: str) -> str:
 
 
 def _check_canvas(attributes: dict[str, str]) -> None:
-    """What the root says of its size. Where it says nothing in pixels, the picture that comes back is measured."""
+    """Check the size that the root gives in pixels. If it gives none, the rendered image is measured."""
     box = re.split(r"[\s,]+", attributes.get("viewBox", "").strip())
     for name, otherwise in (("width", box[2:3]), ("height", box[3:4])):
         found = _LENGTH.match(attributes.get(name, "")) or _LENGTH.match("".join(otherwise))
@@ -170,8 +167,10 @@ def _check_canvas(attributes: dict[str, str]) -> None:
 
 
 def _drawn(element: _Element, named: dict[str, _Element], depth: int, inside: set[int]) -> int:
-    """How many elements one stands for when each reference is replaced by its target: ten groups that use each other
-    ten times are ten lines and ten milliards of shapes."""
+    """Count the elements after each reference is replaced by its target.
+
+    Ten groups that use each other ten times are ten lines and ten billion shapes.
+    """
     if element.drawn is not None:
         return element.drawn
     if id(element) in inside:
@@ -183,15 +182,15 @@ def _drawn(element: _Element, named: dict[str, _Element], depth: int, inside: se
     total = 1
     for one in (*element.children, *meant):
         total += _drawn(one, named, depth + 1, inside)
-        if total > MOST_ELEMENTS:
-            raise BadPicture(f"an SVG that stands for more than {MOST_ELEMENTS} elements")
+        if total > _MOST_ELEMENTS:
+            raise BadPicture(f"an SVG that stands for more than {_MOST_ELEMENTS} elements")
     inside.discard(id(element))
     element.drawn = total
     return total
 
 
 LARGEST = 40_000_000
-"""Bytes of all pictures in one drawing, as they are written into it."""
+"""Bytes of all images in one drawing, as they are written into it."""
 
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _NUMBERED_LINK = re.compile(rb"""([\s:]href\s*=\s*)(["'])\s*picture:(\d{1,4})\s*\2""")
@@ -199,7 +198,7 @@ _READ_BY_RESVG = ("png", "jpeg")
 
 
 def with_pictures(text: str, places: Sequence[int], pictures: Sequence[Picture]) -> str:
-    """The text with each picture in the place of its number. `places` are those of checked, well-formed tags."""
+    """Put each image in the place of its number. `places` are those of checked, well-formed tags."""
     if not places:
         return text
     data, end, room = text.encode("utf-8"), 0, LARGEST
@@ -208,7 +207,7 @@ def with_pictures(text: str, places: Sequence[int], pictures: Sequence[Picture])
         found = _TAG.match(data, place)
         tag = found[0] if found else b""
         whole = _NUMBERED_LINK.sub(lambda href: href[1] + _quoted(pictures[int(href[3]) - 1]), tag)
-        if whole == tag:  # written in entities, say
+        if whole == tag:  # written in entities, for example
             raise BadPicture("the SVG shows a picture in an unusual spelling", 'write it as href="picture:1"')
         room -= len(whole)
         if room < 0:
@@ -226,27 +225,26 @@ def _quoted(picture: Picture) -> bytes:
 
 
 SECONDS = 10
-"""Of computing time. An honest drawing takes a tenth of one."""
+"""Computing time. An honest drawing takes a tenth of a second."""
 
 _PATIENCE = 6
-"""Seconds on the clock for each of computing time: a busy machine is no hostile drawing."""
+"""Wall-clock seconds per second of computing time: the machine may be busy."""
 
 _WORKER = Path(__file__).with_name("_svg_process.py")
 _ENVIRONMENT = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMPDIR")
 
 
 def require_renderer(what: str) -> None:
-    """Raises MissingExtra where it is not installed."""
+    """Raise MissingExtra if the renderer is not installed."""
     if importlib.util.find_spec("resvg_py") is None:
         raise MissingExtra(what, "svg")
 
 
 def render(text: str, *, seconds: int = SECONDS, pictures: Sequence[Picture] = ()) -> Picture:
-    """The drawing at its own size, as PNG; what it leaves free stays transparent.
+    """Render a drawing at its own size, as PNG with a transparent background.
 
-    It may show `pictures` by number, from 1: `<image href="picture:1" …/>`; nothing else outside of it. Text is
-    set in one font for all families. Raises BadPicture in one line for what is refused, cannot be read or takes too
-    long.
+    It may show `pictures` by number, from 1: `<image href="picture:1" …/>`, and nothing else outside of it. Text is
+    set in one font for all families. Raises BadPicture with one line if the SVG is refused, invalid or too slow.
     """
     require_renderer("rendering SVG")
     places = check(text, len(pictures))
@@ -259,7 +257,7 @@ def render(text: str, *, seconds: int = SECONDS, pictures: Sequence[Picture] = (
 
 
 def _rendered(text: str, seconds: int) -> bytes:
-    """No key goes along: the environment is cut to what Python needs to start."""
+    """Render in a separate process, with only the variables that Python needs: it gets no key."""
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     with tempfile.TemporaryDirectory() as empty:
         try:

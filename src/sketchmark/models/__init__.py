@@ -1,87 +1,38 @@
-"""Models by name: the built-in providers, other names for them, and the models of plug-ins and users' files."""
+"""Models by name: built-in providers, aliases, models of plug-ins and of users' files."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from importlib import metadata
+from importlib import import_module, metadata
 from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.models.code_drawing import DrawsByCode, taken_from
+from sketchmark.models.providers import Factory, Provider
 from sketchmark.secrets import to_write_down
 from sketchmark.worlds import Worlds
 
-Factory = Callable[..., Model]
-"""A model's class or a function that makes it, called with (name, **model_args)."""
-
-
-@dataclass(frozen=True)
-class Provider:
-    """A built-in provider. Its module is imported when a model of it is made."""
-
-    factory: str
-    """`module:attribute` of its Factory."""
-
-    about: str
-    """Its line in `sketchmark list models`."""
-
-    by_address: bool = False
-    """The user may give its address, and therefore several (`base_url=a|b`)."""
-
-    batches: bool = False
-    """It takes `batch_size`."""
-
-    by_world: bool = False
-    """Its models act by the worlds that are known: the factory takes them after the name."""
-
-
+_PROVIDERS = "sketchmark.models.providers"
 MODELS = {
-    "player": Provider(
-        "sketchmark.models.players:make", "player/NAME: random, solver, sketcher, flawed, patient", by_world=True
-    ),
-    "openai": Provider(
-        "sketchmark.models.providers.openai:OpenAI",
-        "openai/NAME: OpenAI or a compatible server (base_url=…)",
-        by_address=True,
-    ),
-    "azure": Provider("sketchmark.models.providers.azure:Azure", "azure/DEPLOYMENT: Azure OpenAI", by_address=True),
-    "gemini": Provider(
-        "sketchmark.models.providers.gemini:Gemini",
-        "gemini/NAME: Google Gemini, native text and image output",
-        by_address=True,
-    ),
-    "anthropic": Provider(
-        "sketchmark.models.providers.anthropic:Anthropic",
-        "anthropic/NAME: reads pictures, does not draw",
-        by_address=True,
-    ),
-    "bagel": Provider(
-        "sketchmark.models.providers.bagel:make",
-        "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…",
-        by_address=True,
-    ),
-    "hf": Provider(
-        "sketchmark.models.providers.hf:TransformersChat",
-        "hf/PATH_OR_ID: any transformers image-text-to-text model",
-        batches=True,
-    ),
-    "janus": Provider(
-        "sketchmark.models.providers.janus:Janus",
-        "janus/PATH_OR_ID: transformers' Janus, says and draws",
-        batches=True,
-    ),
-    "emu3": Provider("sketchmark.models.providers.emu3:Emu3", "emu3/PATH_OR_ID: transformers' Emu3, says and draws"),
+    "player": "sketchmark.models.players",
+    "openai": f"{_PROVIDERS}.openai",
+    "azure": f"{_PROVIDERS}.azure",
+    "gemini": f"{_PROVIDERS}.gemini",
+    "anthropic": f"{_PROVIDERS}.anthropic",
+    "bagel": f"{_PROVIDERS}.bagel",
+    "hf": f"{_PROVIDERS}.hf",
+    "janus": f"{_PROVIDERS}.janus",
+    "emu3": f"{_PROVIDERS}.emu3",
 }
+"""Modules of the built-in providers. Each declares itself as `PROVIDER` and is imported when it is needed."""
 
 
 class Alias(NamedTuple):
-    """A name in use elsewhere: our provider, and what that name stands for there unless the user says otherwise."""
+    """A name used by other tools: our provider, with the model and arguments that the name implies there."""
 
     provider: str
     name: str = ""
@@ -101,17 +52,17 @@ ALIASES = {
 
 
 class Registry:
-    """The models in reach: the built-in ones, those of installed plug-ins, and those that are added."""
+    """All known models: built in, of installed plug-ins, and added ones."""
 
     def __init__(self) -> None:
-        self._added: dict[str, Factory] = {
-            point.name: point.load() for point in metadata.entry_points(group="sketchmark.models")
+        self._added: dict[str, Provider] = {
+            point.name: _declared(point.load()) for point in metadata.entry_points(group="sketchmark.models")
         }
 
     def add(self, module: ModuleType) -> None:
-        """Add the model classes that the module defines itself, by their names in lower case."""
+        """Add the model classes that the module itself defines, by their lower-case names."""
         self._added |= {
-            name.lower(): value
+            name.lower(): Provider(value)
             for name, value in vars(module).items()
             if isinstance(value, type)
             and issubclass(value, Model)
@@ -125,6 +76,13 @@ class Registry:
     def knows(self, provider: str) -> bool:
         return provider in MODELS or provider in self._added
 
+    def provider(self, name: str) -> Provider | None:
+        """Return the provider of a model's name or alias, None if it is unknown."""
+        provider = meant_by(name).provider
+        if provider in self._added:
+            return self._added[provider]
+        return _declared(import_module(MODELS[provider]).PROVIDER) if provider in MODELS else None
+
     def model(
         self,
         name: str,
@@ -132,71 +90,88 @@ class Registry:
         hint: Callable[[str], str] | None = None,
         worlds: Worlds | None = None,
     ) -> Model:
-        """`provider/name` or an alias with `pretrained=`, `model=` or the like among its arguments. `hint` words what
-        is said of a provider that is not known."""
+        """Make a model from `provider/name`, or from an alias with `pretrained=`, `model=` or the like.
+
+        `hint` writes the advice for an unknown provider.
+        """
         _, _, rest = name.partition("/")
         alias = meant_by(name)
-        provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
-        settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
+        settings = {**alias.arguments, **(arguments or {})}
+        settings.pop("save_intermediate", None)  # of other tools; Sketchmark always keeps every image and text
         by_code = taken_from(settings, name)
-        if not self.knows(provider):
-            told = hint(provider) if hint else suggestion(provider, sorted(self.names()))
+        provider = self.provider(name)
+        if provider is None:
+            told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", told)
-        factory = self._added.get(provider) or _imported(MODELS[provider], worlds)
+        make = provider.make
+        if provider.by_world:
+            make = _in_worlds(make, worlds)
         named = (settings.pop(key, "") for key in ("pretrained", "model", "model_version"))
         rest = rest or next((str(value) for value in [*named] if value), "") or alias.name
         try:
-            inspect.signature(factory).bind(rest, **settings)
+            inspect.signature(make).bind(rest, **settings)
         except TypeError as error:
             raise BadInput(f"model {name!r}: {error}", "check --model_args") from error
         written_down = to_write_down(settings)
-        if _has_addresses(provider) and any(
-            "|" in str(settings.get(key, "")) for key in ("base_url", "azure_endpoint")
-        ):
+        where = next((key for key in provider.addresses if "|" in str(settings.get(key, ""))), None)
+        if where:
             from sketchmark.models.replicas import make_several
 
-            model: Model = make_several(name, settings, lambda own: factory(rest, **own))
+            model: Model = make_several(name, where, settings, lambda own: make(rest, **own))
         else:
-            model = factory(rest, **settings)
+            model = make(rest, **settings)
         model.name = model.name or name
         model.arguments = written_down
         return DrawsByCode(model, by_code) if by_code else model
 
 
+def _declared(found: Provider | Factory) -> Provider:
+    return found if isinstance(found, Provider) else Provider(found)
+
+
+def _in_worlds(make: Factory, worlds: Worlds | None) -> Factory:
+    return lambda name, **settings: make(name, worlds, **settings)
+
+
 def meant_by(name: str) -> Alias:
-    """The provider in a model's name, with what an alias stands for."""
+    """Return the provider in a model's name, with what an alias implies."""
     provider = name.partition("/")[0]
     return ALIASES.get(provider, Alias(provider))
 
 
 def takes_batches(name: str) -> bool:
-    provider = MODELS.get(meant_by(name).provider)
+    provider = Registry().provider(name)
     return provider is not None and provider.batches
 
 
-def about(provider: str) -> str:
-    """A provider's line in a listing."""
-    if provider in ALIASES:
-        return f"the same as {ALIASES[provider].provider}"
-    return MODELS[provider].about if provider in MODELS else "a plug-in"
+def address_arguments(name: str) -> tuple[str, ...]:
+    """Return the arguments that name a model's server, `base_url` for an unknown model."""
+    provider = Registry().provider(name)
+    return provider.addresses if provider else ("base_url",)
+
+
+def hearing() -> list[str]:
+    """Return the built-in providers that send sounds."""
+    registry = Registry()
+    return [name for name in MODELS if (provider := registry.provider(name)) and provider.hears]
+
+
+def about(names: Iterable[str]) -> dict[str, str]:
+    """Return the lines of providers and aliases for `list models`."""
+    registry = Registry()
+    declared = {name: registry.provider(name) or Provider for name in names}
+    return {
+        name: f"the same as {ALIASES[name].provider}" if name in ALIASES else found.about
+        for name, found in declared.items()
+    }
 
 
 def load_model(name: str, arguments: Mapping[str, Any] | None = None) -> Model:
-    """A model by name, from the built-in and installed ones."""
+    """Make a built-in or installed model by name."""
     return Registry().model(name, arguments)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """The names most like one that is not known."""
+    """Suggest the known names closest to an unknown one."""
     close = get_close_matches(name.lower(), known, n=3)
     return f"did you mean {' or '.join(close)}?" if close else "see `sketchmark list tasks` and `list models`"
-
-
-def _imported(provider: Provider, worlds: Worlds | None) -> Factory:
-    module, _, attribute = provider.factory.partition(":")
-    found: Factory = getattr(importlib.import_module(module), attribute)
-    return (lambda name, **settings: found(name, worlds, **settings)) if provider.by_world else found
-
-
-def _has_addresses(provider: str) -> bool:
-    return provider in MODELS and MODELS[provider].by_address

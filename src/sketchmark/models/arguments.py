@@ -1,9 +1,7 @@
-"""Reading `--model_args`: each value by name and kind, and a clear refusal of any name nobody asked for.
+"""Model arguments (`--model_args`) and the names of generation settings (`--gen_kwargs`).
 
-The generation settings that some model knows, and names that are nearly one of them.
-
-A setting that a model does not know is meant for another one and is left out; a misspelt one would be left out of
-all, and nobody would see it.
+A model ignores generation settings that it does not know, because they may be meant for another model. A misspelt
+name would be ignored by all of them, so names that are close to a known one are refused.
 """
 
 from __future__ import annotations
@@ -19,9 +17,9 @@ Value = str | int | float | bool
 
 
 class Arguments:
-    """What the user gave a model. Values may come as text (command line) or typed (Python); both read the same.
+    """Arguments that the user gave a model, as text (command line) or typed (Python).
 
-    The known names are those that were asked for, so the error for a misspelt one can never list stale names.
+    The known names are those that were read, so the error for a misspelt one cannot list stale names.
     """
 
     def __init__(self, owner: str, given: Mapping[str, Value]) -> None:
@@ -80,7 +78,7 @@ class Arguments:
         return value
 
     def refuse_unknown(self) -> None:
-        """Call after the last value was read: a silently ignored setting is a wrong result nobody sees."""
+        """Refuse names that were not read. Call it last: an ignored setting would give a wrong result unnoticed."""
         unknown = sorted(set(self._given) - self._known)
         if unknown:
             raise BadInput(
@@ -96,13 +94,13 @@ KNOWN = (
     *("top_p", "top_k", "min_p", "repetition_penalty", "no_repeat_ngram_size"),  # local weights
     *("frequency_penalty", "presence_penalty", "stop", "reasoning_effort", "response_format"),  # chat endpoints
     *("size", "quality", "background", "input_fidelity", "output_format", "width", "height"),  # image endpoints
-    *("aspect_ratio", "image_size"),  # Gemini
+    *("aspect_ratio", "image_size"),  # aspect of a drawing
     *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
     *("num_timesteps", "num_inference_steps", "max_think_tokens", "max_think_token_n", "think", "negative_prompt"),
-    *("text_temperature", "do_sample"),  # BAGEL
+    *("text_temperature", "do_sample"),  # diffusion
     *("until", "num_beams"),  # lmms-eval's task files
 )
-"""By who knows them."""
+"""Names that some model knows, by kind of model."""
 
 _ELSEWHERE = {
     **dict.fromkeys(
@@ -118,7 +116,7 @@ _NUMBERS = (
 
 
 def refuse_misspelt(settings: Mapping[str, Any]) -> None:
-    """A name that nobody here knows may be meant for a model of one's own, unless it is nearly a known one."""
+    """Refuse names close to a known one. Other unknown names may be meant for the user's own model."""
     for name, value in settings.items():
         if not name:
             raise BadInput(f"--gen_kwargs: a setting without a name: {value!r}", "write key=value,key=value")
@@ -134,7 +132,7 @@ def refuse_misspelt(settings: Mapping[str, Any]) -> None:
 
 
 def unknown(settings: Mapping[str, Any]) -> list[str]:
-    """Names that are told to models of one's own alone."""
+    """Return the names that only the user's own models may know."""
     return [name for name in settings if name not in KNOWN]
 
 

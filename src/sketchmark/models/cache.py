@@ -1,8 +1,7 @@
-"""A reply as it is written down: the same form in the call cache and in a run's episodes.
+"""Call cache on disk, and the form of a reply in the cache and in a run's episodes.
 
-A call cache on disk: an episode interrupted at step 7 pays only for step 8.
-
-It is an aid: what it cannot keep is told once, and never costs a reply that was paid for.
+With the cache, an episode that was interrupted at step 7 pays only for step 8. A cache that cannot be written is
+reported once, and no reply that was paid for is lost by it.
 """
 
 from __future__ import annotations
@@ -36,33 +35,33 @@ USAGE = tuple(field.name for field in fields(Usage))
 
 
 class ReplyRecord(Struct, omit_defaults=True):
-    """What came back from one call."""
+    """Reply to one call."""
 
     text: str
-    """What was said; for a drawing empty, or its code where it was drawn by code."""
+    """Text of the reply. For a drawing it is empty, or its code if it was drawn by code."""
 
     finish: str
-    """Why it ended: `stop`, `length`, `refused`, `empty` or `no_picture`."""
+    """End of the reply: `stop`, `length`, `refused`, `empty` or `no_picture`."""
 
     usage: dict[str, int]
-    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`; what is 0 is left out. A reply without
+    """`tokens_in`, `tokens_out`, `pictures_in`, `pictures_out`, `calls`, without those that are 0. A reply without
     `calls` came from the cache and cost nothing."""
 
     picture: str | None = None
-    """The name of the picture that the model drew."""
+    """File name of the drawing."""
 
     left_out: list[str] = []
-    """In words, each part of the context that could not be passed to the model."""
+    """Each part of the context that could not be passed to the model."""
 
     raw: Any = None
-    """The provider's reply as it came, for looking. Of a drawing by code, `svg` holds how it was `asked`, all that
-    was `said`, and the tries that `failed` before, each with why."""
+    """The provider's reply, for inspection. For a drawing by code, `svg` holds the prompt (`asked`), the whole text
+    (`said`) and the attempts that `failed`, each with the reason."""
 
     trouble: str = ""
-    """In words, why there is no picture, where that is known."""
+    """Reason why there is no image, if known."""
 
     native: str = ""
-    """The provider's own record of the turn, as JSON text without pictures, where it goes back (`history=native`)."""
+    """The provider's record of the turn, as JSON text without images (`history=native`)."""
 
 
 def pack_reply(reply: Reply, save: Save) -> ReplyRecord:
@@ -97,7 +96,7 @@ _WITHOUT = "the run continues without it, and a call that is made again is paid 
 
 
 class CallCache:
-    """One small file per call, written to the side and renamed: any number of processes may share the folder."""
+    """One small file per call, written atomically: any number of processes may share the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -113,7 +112,7 @@ class CallCache:
         self._pictures = PictureStore(folder / "pictures")
 
     def get(self, key: str) -> Reply | None:
-        """The stored reply, or None; a damaged entry counts as not there."""
+        """Return the stored reply, or None. A damaged entry counts as missing."""
         try:
             path = self._path(key)
             kept = unpack_reply(_ENTRY.one(path.read_bytes(), str(path)), self._pictures.load)
@@ -122,7 +121,7 @@ class CallCache:
         return kept if kept.finish in _USABLE else None
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep a usable reply, if that is possible. A full disk may have room again by the next one."""
+        """Keep a usable reply if possible. A full disk may have room again for the next one."""
         if reply.finish not in _USABLE:
             return
         try:
@@ -145,7 +144,7 @@ class CallCache:
 
 
 class Cached(Wrapped):
-    """A model behind the cache. Only usable replies are kept: a failure or a refusal is asked again."""
+    """A model behind the cache. Only usable replies are kept: failures and refusals are asked again."""
 
     def __init__(self, model: Model, cache: CallCache) -> None:
         super().__init__(model)
@@ -171,8 +170,10 @@ class Cached(Wrapped):
 
 
 def call_key(model: Model, act: str, context: Context, options: Options) -> str:
-    """Everything that could change the answer: the model and its arguments, the settings, and all that was shown
-    (which includes the canvas, since what a model sees of a drawing is part of its context)."""
+    """Hash everything that could change the reply: the model, its arguments, the settings and the context.
+
+    The context includes the canvas: it holds what the model sees of a drawing.
+    """
     body = [model.identity(), act, options.key(), context.key()]
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -180,7 +181,7 @@ def call_key(model: Model, act: str, context: Context, options: Options) -> str:
 def open_cache(folder: Path | None) -> CallCache | None:
     """Open the cache in `folder`, if one is given.
 
-    A folder that the user named and that cannot be used is an error; the default one is done without.
+    A folder that the user named and that cannot be used is an error. The default one is optional.
     """
     if folder is None:
         return None

@@ -1,11 +1,4 @@
-"""One call to an endpoint, as its requests need it.
-
-How fast one model is asked: a number of calls at once that adapts, and a cap on requests per minute.
-
-One call to an endpoint: tried, judged, waited for and tried again, a bounded number of times.
-
-What all models behind an HTTP API share: pace, retries, picture encoding, and an identity without secrets.
-"""
+"""Calls to an HTTP endpoint: rate limits, attempts and retries, and the base class of the adapters."""
 
 from __future__ import annotations
 
@@ -29,18 +22,18 @@ from sketchmark.secrets import without_credentials
 
 LARGEST_TEXT = 16_000_000
 LARGEST_DRAWING = 64_000_000
-"""Bytes of a whole reply with its pictures in base64, or of one downloaded picture."""
+"""Bytes of a whole reply with its images in base64, or of one downloaded image."""
 LARGEST_FILE = 512_000_000
 """A batch's results: up to 50,000 replies."""
 
 
 @dataclass(eq=False)
 class Call:
-    """Made for each call and passed down to the code that sends its requests."""
+    """One call, passed down to the code that sends its requests."""
 
     notes: CallNotes | None = None
     address: str = ""
-    """URL of the attempt's last request. An exception of a failed connection does not always name the server."""
+    """URL of the attempt's last request. The exception of a failed connection does not always name the server."""
     most: int = LARGEST_TEXT
     """Size limit of the reply in bytes."""
 
@@ -65,17 +58,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Slot:
-    """Permission for one request, and which limit it was given under."""
+    """Permission for one request, with the limit under which it was given."""
 
     epoch: int
 
 
 class Pace:
-    """Shared by all calls to one model.
+    """Rate limit shared by all calls to one model.
 
-    The limit on calls at once halves when the provider says to slow down and grows by one after that many successes
-    (additive increase, multiplicative decrease: what TCP does, for the same reason). A burst of requests turned away
-    together counts as one signal, or sixteen refusals would take the limit from 16 to 1.
+    The limit on concurrent calls halves when the provider asks to slow down and grows by one after that many
+    successes (additive increase, multiplicative decrease: what TCP does, for the same reason). A burst of requests
+    turned away together counts as one signal, or sixteen refusals would take the limit from 16 to 1.
     """
 
     def __init__(self, most: int = 16, per_minute: float | None = None) -> None:
@@ -89,7 +82,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Slot]:
-        """One request's turn; leaving it lets the next one in."""
+        """Wait for one request's turn. Leaving it lets the next one in."""
         await self._enter()
         try:
             await self._wait_for_start()
@@ -98,7 +91,7 @@ class Pace:
             self._leave()
 
     def widen(self, most: int) -> None:
-        """Before the first call: room for more calls at once."""
+        """Allow more concurrent calls. For use before the first call."""
         self.most = max(self.most, most)
         self.limit = float(self.most)
 
@@ -136,7 +129,7 @@ class Pace:
                 place.set_result(None)
 
     async def _wait_for_start(self) -> None:
-        """Starts are spread evenly: providers enforce a rate per minute over shorter windows than a minute."""
+        """Spread the requests evenly: providers enforce a rate per minute over windows shorter than a minute."""
         if self.per_minute is None:
             return
         now = time.monotonic()
@@ -155,25 +148,25 @@ _PIECE = 0.5
 
 
 class Caller:
-    """Runs attempts at the model's pace. The SDKs' own retries are off: they know neither the pace nor the limit."""
+    """Runs attempts within the model's rate limit. The SDKs' retries are off: they do not know the limit."""
 
     def __init__(self, owner: str, pace: Pace, *, timeout: float, max_retries: int, keys: Sequence[str] = ()) -> None:
-        """`keys` are the variables that the key is read from, for telling what to do when it is refused."""
+        """`keys` are the variables that the key is read from, for the message when it is refused."""
         self._owner = owner
         self._keys = " or ".join(keys) or "its variable"
         self._pace = pace
         self._timeout = timeout
         self._max_retries = max_retries
-        # Only waiting times come from it, never an answer; a seed would make all workers of a run retry in step.
+        # It decides only waiting times. A seed would make all workers of a run retry in step.
         self._jitter: Callable[[], float] = random.SystemRandom().random
         self._under_way = 0
         self._was_there = False
-        """Somebody has answered, be it with an error."""
+        """The server has responded, if only with an error."""
         self._given_up = False
-        """Nobody ever did, for as long as a call waits: the others that are under way need not wait either."""
+        """A call gave up on a server that never responded: other calls need not wait either."""
 
     async def __call__(self, attempt: Attempt[T], notes: CallNotes | None = None) -> T:
-        """Call `attempt` until it succeeds or there is no use in another; failures are reported to `notes`."""
+        """Call `attempt` until it succeeds or a retry cannot help. Failures are reported to `notes`."""
         self._under_way += 1
         try:
             return await self._tried(attempt, Call(notes))
@@ -191,8 +184,8 @@ class Caller:
                 return outcome[0]
             wait = self._wait(outcome, tries)
             if wait is None:
-                # Raised out here, not inside an `except`: the SDK's exception must not hang on ours as its context,
-                # where a printed traceback would show the request and what the server echoed of it.
+                # Raised outside `except`: the SDK's exception must not be the context of ours, because a printed
+                # traceback would show the request and what the server echoed of it.
                 raise self.failed(outcome, tries)
             call.retried()
             await self._rest(wait)
@@ -201,7 +194,7 @@ class Caller:
         async with self._pace.turn() as turn:
             call.address = ""
             try:
-                # The SDKs' time-outs are per read; a server that trickles bytes would never meet them.
+                # The SDKs' timeouts are per read, so a server that trickles bytes would never reach them.
                 async with asyncio.timeout(self._timeout):
                     result = await attempt(call)
             except SketchmarkError:
@@ -230,7 +223,7 @@ class Caller:
         return step * (0.5 + 0.5 * self._jitter())
 
     async def _rest(self, wait: float) -> None:
-        """In small pieces while nobody has ever answered: one call that gives up does so for all."""
+        """Sleep, in short pieces while the server has never responded: one call that gives up does so for all."""
         if self._was_there:
             await asyncio.sleep(wait)
             return
@@ -239,9 +232,11 @@ class Caller:
             await asyncio.sleep(min(left, _PIECE))
 
     def failed(self, failure: FailedTry, tries: int = 1) -> CallFailed:
-        """The failure as it is raised and recorded, in one line. A server that has never been there, though it was
-        waited for where that can help, stops the run: its address is likely wrong. One that was there may come
-        back."""
+        """Return the exception to raise, with a one-line message.
+
+        A server that never responded stops the run, because its address is probably wrong. One that did respond may
+        come back.
+        """
         words = [f"{self._owner}: {failure.kind}: {failure.message}"]
         if tries > 1:
             words.append(f"tried {tries} times")
@@ -255,11 +250,12 @@ class Caller:
 
 
 class Endpoint(Model):
-    """Base of the adapters. A subclass turns a context into its provider's request, and the reply back; no more."""
+    """Base class of the adapters. A subclass only converts a context to its provider's request, and the reply
+    back."""
 
     provider: ClassVar[str]
     key_variables: ClassVar[tuple[str, ...]] = ()
-    """Where the key is looked for, unless `api_key_env` names another variable."""
+    """Variables that may hold the key, unless `api_key_env` names another."""
     formats: ClassVar[frozenset[str]] = frozenset({"png", "jpeg", "webp", "gif"})
 
     def __init__(self, name: str, args: Arguments) -> None:
@@ -275,7 +271,7 @@ class Endpoint(Model):
         self._encoder = Encoder(self.formats)
 
     def expect(self, at_once: int) -> None:
-        """`--concurrency 64` means 64 calls at once, unless `max_concurrent` says otherwise."""
+        """Allow as many calls as there are concurrent episodes, unless `max_concurrent` is given."""
         if not self._limit_is_given:
             self.pace.widen(at_once)
 
@@ -284,11 +280,11 @@ class Endpoint(Model):
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
-        """Every call's cache key asks for it."""
+        """Computed once: every call's cache key needs it."""
         url = without_credentials(self.base_url) if self.base_url else None
         known = {"name": self.name, "base_url": url, **self._settings()}
         return {key: value for key, value in known.items() if value is not None}
 
     def _settings(self) -> dict[str, Any]:
-        """What the subclass adds to the identity; None values are dropped."""
+        """Return what the subclass adds to the identity, without None values."""
         return {}

@@ -1,13 +1,11 @@
-"""The SVG in what a model said: fenced or not, with or without words around it.
+"""`draw_with=svg`: any model that generates text also draws, by writing SVG that is rendered here.
 
-`draw_with=svg`: any model that says also draws, by writing SVG that is rendered here.
+The prompt is plain text, so all providers, local weights and players draw in the same way. The SVG is untrusted:
+`sketchmark.media.svg` checks it and renders it in a separate process. Unusable SVG is a model failure, or the model
+is asked again with the reason (`svg_retries`).
 
-The model is asked in words, so that all providers, local weights and players do it alike. What it writes is a
-untrusted: `sketchmark.media.svg` checks and renders it in a separate process. What cannot be used is the model's own
-failure, or asked for again with the reason (`svg_retries`).
-
-A drawing's `Reply.text` is its code alone, which is what the canvas `source` shows; `raw` keeps what else was said
-and the tries that failed, for looking.
+A drawing's `Reply.text` is only its code, which the canvas `source` shows. `raw` keeps the rest of the text and the
+failed attempts for inspection.
 """
 
 from __future__ import annotations
@@ -33,11 +31,11 @@ from sketchmark.models.layout import finish_of_drawing
 from sketchmark.models.wrappers import Wrapped
 
 _TAG = re.compile(r"<(?P<closes>/?)svg(?![\w:.-])[^<>]*?(?P<empty>/?)>")
-"""Ends before the next tag begins, so that a long text is gone through once."""
+"""Ends before the next tag begins, so that a long text is searched once."""
 
 
 def svg_in(text: str) -> str:
-    """The document that ends last: what comes before is thinking or a draft. BadPicture: there is none."""
+    """Return the SVG document that ends last: earlier ones are drafts. Raises BadPicture if there is none."""
     if len(text) > 2 * MOST_CHARACTERS:
         raise BadPicture(f"a reply of {len(text)} characters", f"an SVG has at most {MOST_CHARACTERS}")
     found, begun = "", list[int]()
@@ -52,45 +50,45 @@ def svg_in(text: str) -> str:
 
 
 SVG = "svg"
-TOKENS = 4096
+_TOKENS = 4096
 _MOST_RETRIES = 5
 _LONGEST_SAID = 200_000
-"""Characters of a reply that are kept beside its code, and shown to the model again if it could not be used."""
+"""Characters of a reply that are kept with its code, and shown to the model again if it was unusable."""
 _PROMPTS = Path(__file__).with_suffix(".yaml")
 _FOR_PIXELS = ("draw_with", "draw_model")
-"""What an adapter's identity says of its own way to draw."""
+"""Keys of an adapter's identity that describe how it draws without code."""
 
 
 @dataclass(frozen=True)
 class ByCode:
-    """How a model draws by code."""
+    """Settings for drawing by code."""
 
     retries: int = 0
-    """How often it is asked again, with the reason, when its SVG cannot be used."""
+    """Retries after unusable SVG, each with the reason."""
 
-    tokens: int = TOKENS
-    """How long a reply with a drawing may be."""
+    tokens: int = _TOKENS
+    """Token limit of a reply with a drawing."""
 
     def written_down(self) -> dict[str, Any]:
         return {"draw_with": SVG, "svg_retries": self.retries, "svg_tokens": self.tokens}
 
 
 def taken_from(settings: dict[str, Any], owner: str) -> ByCode | None:
-    """Takes what is said of drawing by code out of a model's arguments; None: nothing is, and nothing is taken."""
+    """Take the settings for drawing by code out of a model's arguments. None, and no change, if there are none."""
     if settings.get("draw_with") != SVG:
         return None
     if settings.get("draw_model"):
         raise BadInput(f"{owner}: draw_with=svg lets the model draw itself", "leave out draw_model")
     names = ("draw_with", "svg_retries", "svg_tokens")
     args = Arguments(owner, {name: settings.pop(name) for name in names if name in settings})
-    retries, tokens = args.whole("svg_retries", 0), args.whole("svg_tokens", TOKENS, least=1)
+    retries, tokens = args.whole("svg_retries", 0), args.whole("svg_tokens", _TOKENS, least=1)
     if retries > _MOST_RETRIES:
         raise BadInput(f"{owner}: svg_retries={retries} is not a whole number from 0 to {_MOST_RETRIES}")
     return ByCode(retries, tokens)
 
 
 class DrawsByCode(Wrapped):
-    """Says as the model inside does, and draws by having it say an SVG."""
+    """A model that draws by having the model inside write SVG."""
 
     def __init__(self, model: Model, how: ByCode) -> None:
         super().__init__(model)
@@ -101,6 +99,8 @@ class DrawsByCode(Wrapped):
         require_renderer("drawing by SVG")
         self.arguments = {**model.arguments, **how.written_down()}
         self._how = how
+        self._renderers: ThreadPoolExecutor | None = None
+        """Threads that wait for renderer processes: one per core, whatever the number of episodes."""
 
     @property
     def abilities(self) -> Abilities:
@@ -108,12 +108,18 @@ class DrawsByCode(Wrapped):
 
     @property
     def inside(self) -> Model:
-        """The model that writes the code."""
+        """Return the model that writes the code."""
         return self._model
 
     def identity(self) -> dict[str, Any]:
         inside = {key: value for key, value in self._model.identity().items() if key not in _FOR_PIXELS}
         return {**inside, **self._how.written_down(), "svg_prompts": _digest()}
+
+    async def close(self) -> None:
+        renderers, self._renderers = self._renderers, None
+        if renderers is not None:
+            renderers.shutdown(wait=False, cancel_futures=True)
+        await super().close()
 
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._model.say(context, options)
@@ -131,7 +137,7 @@ class DrawsByCode(Wrapped):
                 return reply
             try:
                 code = svg_in(reply.text)
-                picture = await _rendered(code, context.pictures)
+                picture = await self._rendered(code, context.pictures)
             except BadPicture as error:
                 why = _cut(reply, self._how.tokens) + " ".join(str(error).split())
                 said = reply.text[:_LONGEST_SAID]
@@ -144,19 +150,13 @@ class DrawsByCode(Wrapped):
                 continue
             return replace(reply, text=code, picture=picture, finish="stop")
 
-
-async def _rendered(code: str, pictures: Sequence[Picture]) -> Picture:
-    """On white paper, and known by its pixels like all that is made here."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(
-        _renderers(), lambda: Picture.from_image(render(code, pictures=pictures).image())
-    )
-
-
-@lru_cache(maxsize=1)
-def _renderers() -> ThreadPoolExecutor:
-    """Who waits for renderers, beside the event loop: one for each core, whatever the number of episodes."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
+    async def _rendered(self, code: str, pictures: Sequence[Picture]) -> Picture:
+        """Render on white paper, as a PNG that is identified by its pixels."""
+        if self._renderers is None:
+            self._renderers = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="svg")
+        return await asyncio.get_running_loop().run_in_executor(
+            self._renderers, lambda: Picture.from_image(render(code, pictures=pictures).image())
+        )
 
 
 @lru_cache(maxsize=1)
@@ -172,7 +172,7 @@ def _digest() -> str:
 
 
 def request_for(pictures: Sequence[Picture]) -> str:
-    """What is asked of the model, with the pictures that it may draw on."""
+    """Return the prompt for a drawing, with the images that it may use."""
     prompts = _prompts()
     named = [
         prompts["picture"].format(number=number, width=picture.size[0], height=picture.size[1])
@@ -191,6 +191,6 @@ def _added(one: Usage, other: Usage) -> Usage:
 
 
 def _kept(reply: Reply, request: str, failed: list[dict[str, str]]) -> dict[str, Any]:
-    """The provider's reply, with how it was asked for code, all that it said, and what it had said in vain before."""
+    """Return the provider's reply with the prompt for code, the whole text and the failed attempts."""
     about = {"asked": request, "said": reply.text[:_LONGEST_SAID], "failed": failed}
     return {**(reply.raw if isinstance(reply.raw, dict) else {"reply": reply.raw}), "svg": about}

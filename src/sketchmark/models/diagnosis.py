@@ -1,7 +1,4 @@
-"""What a server says is wrong, out of the body of its answer: every framework has a place of its own for it.
-
-What is likely wrong about a server's address, where nobody or the wrong one answers there.
-"""
+"""Diagnosis of server errors: the message in a response body, and likely mistakes in an address."""
 
 from __future__ import annotations
 
@@ -17,25 +14,25 @@ from urllib.parse import SplitResult, urlsplit
 from sketchmark.secrets import redacted
 
 _WHERE = ("error", "detail", "message", "msg", "error_description", "error_msg", "errors", "title")
-"""OpenAI and its imitators `{"error": {"message"}}` or `{"error": "text"}`, FastAPI `{"detail"}`, others the rest."""
+"""Keys that hold the message, by web framework: `{"error": {"message"}}`, `{"error": "text"}`, `{"detail"}`…"""
 
 _DEEPEST = 5
 _MOST = 3
 _LONGEST_PAGE = 5_000
 _LETTER = re.compile(r"[^\W\d_]")
-"""A page whose title is the number alone says nothing."""
+"""A page whose title is only the status number has no message."""
 _TAG = re.compile(r"<[^<>]*>?")
 _UNSEEN = (("<script", "</script>"), ("<style", "</style>"), ("<!--", "-->"))
 
 
 def told(status: int, body: Any) -> str:
-    """`404: no such model`: the status, and the words that came with it or what the status means."""
+    """Return the status with the server's message, or with the meaning of the status: `404: no such model`."""
     words = words_in(body)
     return f"HTTP {status}: {words if _LETTER.search(words) else _phrase(status)}"
 
 
 def words_in(body: Any, depth: int = 0) -> str:
-    """The sentence in it; all of it where no place is known. Empty where nothing was said."""
+    """Return the message in a body, or the whole body if its form is unknown. Empty if there is none."""
     if isinstance(body, bytes):
         body = body.decode("utf-8", "replace")
     if isinstance(body, str):
@@ -50,7 +47,7 @@ def words_in(body: Any, depth: int = 0) -> str:
 
 
 def _with_place(words: str, body: Mapping[Any, Any]) -> str:
-    """FastAPI says beside it which field it means (`loc`), and OpenAI which kind of error it is (`code`)."""
+    """Add the field (`loc`) or the kind of error (`code`) that a body names next to its message."""
     place = body.get("loc")
     if isinstance(place, list | tuple):
         return f"{'.'.join(map(str, place))}: {words}"
@@ -59,7 +56,7 @@ def _with_place(words: str, body: Mapping[Any, Any]) -> str:
 
 
 def _out_of_page(page: str) -> str:
-    """The title of a proxy's error page, or what is to be read on it."""
+    """Return the title of a proxy's error page, or its visible text."""
     page = page[:_LONGEST_PAGE]
     start = page.lower().find("<title")
     if start >= 0:
@@ -70,8 +67,10 @@ def _out_of_page(page: str) -> str:
 
 
 def _without(page: str, opening: str, closing: str) -> str:
-    """All but what stands between the two; what is never closed goes on to the end. Each character is looked at once:
-    a page may be made to be read for ever."""
+    """Remove everything between the two marks, up to the end if the second is missing.
+
+    Each character is read once, so that a hostile page cannot take long.
+    """
     kept, place, lowered = [], 0, page.lower()
     while (start := lowered.find(opening, place)) >= 0:
         kept.append(page[place:start])
@@ -96,19 +95,19 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACK
 
 
 def shown_address(url: object) -> str:
-    """An address without what may be secret in it; empty where there is none."""
+    """Return an address without possible secrets, empty if it is none."""
     parts = urlsplit(str(url or ""))
     return redacted(f"{_place(parts)}{parts.path}") if parts.netloc else ""
 
 
 def place_of(address: str) -> str:
-    """The server of an address, without the path."""
+    """Return the server of an address, without the path."""
     parts = urlsplit(address)
     return _place(parts) if parts.netloc else ""
 
 
 def mistake_in_path(url: object, sent: str) -> str:
-    """What to try where a server is there and knows no such path, or no such model."""
+    """Return advice for a server that does not know the path or the model."""
     parts = urlsplit(str(url or ""))
     if not parts.netloc or _NAMES_MODEL.search(sent):
         return CHECK_NAME
@@ -123,18 +122,18 @@ def mistake_in_path(url: object, sent: str) -> str:
 
 
 def mistake_behind_page(url: str) -> str:
-    """What to try where a website answers: its pages may stand at every path."""
+    """Return advice for a website in place of an API. It may have pages at every path."""
     found = mistake_in_path(url, "")
     return "a website is there, and no model's API: check host, port and path" if found == CHECK_NAME else found
 
 
 def wants_https(sent: str) -> str:
-    """What to try where a server complains of plain HTTP; empty where it does not."""
+    """Return advice if a server refuses plain HTTP, else an empty text."""
     return "the server wants https: write https:// in its address" if _HTTPS_WANTED.search(sent) else ""
 
 
 def wants_http(chain: Iterable[BaseException]) -> str:
-    """What to try where a server does not know TLS."""
+    """Return advice if a server does not speak TLS, else an empty text."""
     for link in chain:
         if isinstance(link, ssl.SSLError) and getattr(link, "reason", None) in _NO_TLS:
             return "no TLS is spoken there: write http:// in its address, or another port"
@@ -142,7 +141,7 @@ def wants_http(chain: Iterable[BaseException]) -> str:
 
 
 def unreachable(chain: Iterable[BaseException]) -> tuple[str, str]:
-    """Why no connection came about at all, and what to look at; empty where one did, and broke."""
+    """Return the reason for a missing connection, and advice. Both are empty if a connection broke."""
     for link in chain:
         if isinstance(link, ConnectionRefusedError):
             return "nothing listens there", "start the server, or check host and port of its address"
@@ -154,7 +153,7 @@ def unreachable(chain: Iterable[BaseException]) -> tuple[str, str]:
 
 
 def _refused_below(error: BaseException) -> tuple[str, str]:
-    """HTTP libraries keep only the text of what the system said."""
+    """Find the reason in the text of an HTTP library's error, which holds no more of the system's error."""
     inner = getattr(error, "os_error", None)
     text = f"{error} {inner or ''}"
     if isinstance(inner, ConnectionRefusedError) or "refused" in text or "All connection attempts failed" in text:

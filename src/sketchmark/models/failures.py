@@ -1,4 +1,7 @@
-"""What a failed try means: its kind, whether another try can help, and whether any other call would escape it."""
+"""Classification of failed attempts: the kind, whether a retry can help, and whether every other call would fail too.
+
+A gateway passes on the errors of any provider behind it. So all known forms are recognised here for all providers.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,17 @@ from sketchmark.models.diagnosis import (
 )
 from sketchmark.secrets import redacted
 
-LONGEST_ASKED_WAIT = 300.0
-"""A Retry-After beyond this (a daily quota, say) stops the run: waiting for hours is the user's decision."""
+_LONGEST_ASKED_WAIT = 300.0
+"""Seconds. A longer Retry-After (a daily quota, for example) stops the run: waiting for hours is the user's
+decision."""
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TITLE = 80
 _BROKEN_CONNECTIONS = {
     "NoConnection",
-    "APIConnectionError",  # anthropic
-    "RequestError",  # httpx, which google-genai lets through
-    "ServiceRequestError",  # azure-core, when a token is fetched
+    "APIConnectionError",
+    "RequestError",  # httpx, which SDKs let through
+    "ServiceRequestError",  # a library that fetches tokens
     "ConnectionError",
 }
 _NO_REPLIES = {"BadReply", "APIResponseValidationError", "UnknownApiResponseError", "JSONDecodeError"}
@@ -46,21 +50,21 @@ _TRUST = "SSL_CERT_FILE=FILE names the certificate authority of a server of your
 
 _NO_SUCH_MODEL = re.compile(r"model_not_found|DeploymentNotFound")
 _EMPTY_ACCOUNT = re.compile(
-    r"insufficient_quota|billing_hard_limit_reached|billing_not_active"  # OpenAI and Azure
-    r"|credit balance is too low|specified (workspace )?API usage limits"  # Anthropic
-    r"|quotaId': '\w*PerDay|credits are depleted|spending cap|FAILED_PRECONDITION"  # Google
-    r"|Out of call volume quota",  # Azure
+    r"insufficient_quota|billing_hard_limit_reached|billing_not_active"
+    r"|credit balance is too low|specified (workspace )?API usage limits"
+    r"|quotaId': '\w*PerDay|credits are depleted|spending cap|FAILED_PRECONDITION"
+    r"|Out of call volume quota",
     re.IGNORECASE,
 )
-"""What providers say, under several statuses, when waiting will not help. Google's quotas of a minute are named
-`…PerMinute…` and pass by themselves; its FAILED_PRECONDITION asks for billing to be enabled."""
+"""Messages of an empty account, under several statuses, where waiting does not help. Quotas of a minute are named
+`…PerMinute…` and pass by themselves. FAILED_PRECONDITION asks for billing to be enabled."""
 
 
 class BadReply(Exception):
-    """The server answered 200 with something that is not the answer: half a JSON, a broken picture.
+    """A response with status 200 that is not a reply: half a JSON text, a broken image.
 
-    `retry` is False where the same question would bring the same again, and `remedy` is there where every other
-    question would.
+    `retry` is False if the same request would get the same response. `remedy` is given if every other request would
+    get it too.
     """
 
     def __init__(self, message: str, *, retry: bool = True, remedy: str = "") -> None:
@@ -70,8 +74,7 @@ class BadReply(Exception):
 
 
 class PageInstead(BadReply):
-    """The server answered 200 with a page for people: there is a website at the address, or a proxy in between that
-    has lost its server for a while."""
+    """A web page with status 200: the address is a website's, or a proxy has lost its server for a while."""
 
     def __init__(self, page: bytes) -> None:
         words = redacted(words_in(page))[:_LONGEST_TITLE]
@@ -79,13 +82,13 @@ class PageInstead(BadReply):
 
 
 def refuse_page(data: bytes) -> None:
-    """By its first character, which no JSON has: some servers call JSON a page, and pages plain text."""
+    """Raise PageInstead for a web page, recognised by its first character: content types are often wrong."""
     if data[:100].lstrip()[:1] == b"<":
         raise PageInstead(data)
 
 
 class NoConnection(Exception):
-    """Our own HTTP client did not get an answer; what stood in the way is its cause."""
+    """Our HTTP client got no response; the reason is the exception's cause."""
 
     def __init__(self, message: str, url: str = "") -> None:
         super().__init__(message)
@@ -93,8 +96,10 @@ class NoConnection(Exception):
 
 
 class ErrorStatus(Exception):
-    """The server answered our own HTTP client with an error. It has the shape of the SDKs' exceptions: `body` is what
-    the server says is wrong, `response` has the headers and the address."""
+    """An error status in a response to our HTTP client, in the shape of the SDKs' exceptions.
+
+    `body` is the server's error, `response` has the headers and the address.
+    """
 
     def __init__(self, message: str, status_code: int, body: Any, response: Any) -> None:
         super().__init__(message)
@@ -105,12 +110,11 @@ class ErrorStatus(Exception):
 
 @dataclass(frozen=True)
 class FailedTry:
-    """One failed attempt, in the words of the run's failure table.
+    """One failed attempt, with the kind and message for the run's failure table.
 
-    `remedy` is there where no other call would escape: such a failure stops the run, and says what to do. In it,
-    `{keys}` stands for the variables that the model's key is read from. `if_never_there` is the remedy where nobody
-    has ever answered at that address: what was there may come back, what never was is likely a mistake. It is one
-    for certain with `nobody_to_wait_for`: somebody else is there.
+    A `remedy` is given if every other call would fail too. It stops the run. In it, `{keys}` stands for the variables
+    that the model's key is read from. `if_never_there` is the remedy for an address that never responded: a server
+    that did respond may come back. `nobody_to_wait_for` is set if another service responds at that address.
     """
 
     kind: str
@@ -124,19 +128,20 @@ class FailedTry:
 
 
 def failure_of(error: Exception, asked: str, limit: float) -> FailedTry | None:
-    """What a call's exception means; None when it is not about the call at all (a bug of ours, say). `asked` is the
-    address that the last request went to, which not every exception knows, and `limit` is how long was waited.
+    """Classify the exception of an attempt. None if it is not about the call (a bug in our code, for example).
 
-    The SDKs and our own client share their shape (a status code, a response with headers, httpx transport errors
-    under different package names), so this goes by shape and class names and needs none of them installed.
+    `asked` is the address of the last request, which not every exception holds. `limit` is the timeout in seconds.
+
+    The exceptions of the SDKs and of our client have one shape (a status code, a response with headers, httpx errors
+    under several package names). So this uses shapes and class names, and no SDK needs to be installed.
     """
     if isinstance(error.__cause__, BadReply):
-        error = error.__cause__  # raised while the reply arrived: an SDK takes it for a broken connection
+        error = error.__cause__  # raised while the reply arrived, which an SDK reports as a broken connection
     names = {kind.__name__ for kind in type(error).__mro__}
     message = _message(error)
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
         return FailedTry("timeout", f"no answer from {asked or 'the server'} within {limit:g} s", retry=True)
-    if "ClientAuthenticationError" in names:  # azure-identity found nobody who is signed in
+    if "ClientAuthenticationError" in names:  # no user is signed in
         return FailedTry("auth", message, remedy=_SIGN_IN)
     status = _status(error)
     if status is not None:
@@ -150,7 +155,7 @@ def failure_of(error: Exception, asked: str, limit: float) -> FailedTry | None:
 
 def _no_reply(error: Exception, message: str, asked: str) -> FailedTry:
     retry, remedy = getattr(error, "retry", True), getattr(error, "remedy", "")
-    if not remedy:  # one that has a remedy names the place it is about
+    if not remedy:  # a message with a remedy names its address
         message = _at(message, asked)
     if isinstance(error, PageInstead):
         mistake = mistake_behind_page(asked)
@@ -184,7 +189,7 @@ def _failure_of_status(error: Exception, status: int, message: str, asked: str) 
     kind = _PASSING.get(status) or ("server_error" if status >= 500 else "")
     if not kind:
         return FailedTry("bad_request" if status >= 400 else "bad_reply", message)
-    if wait is not None and wait > LONGEST_ASKED_WAIT:
+    if wait is not None and wait > _LONGEST_ASKED_WAIT:
         kind = "quota" if kind == "rate_limited" else kind
         return FailedTry(kind, f"{message}, the server asks to wait {wait:.0f} s", remedy=_COME_BACK)
     return FailedTry(kind, message, retry=True, slow_down=status in (429, 503, 529), retry_after=wait)
@@ -192,11 +197,11 @@ def _failure_of_status(error: Exception, status: int, message: str, asked: str) 
 
 _PASSING = {408: "timeout", 409: "conflict", 429: "rate_limited"}
 _NO_SUCH_PATH = (404, 405)
-"""The second is what a page that can only be looked at answers to a question."""
+"""405 is the response of a static page to a POST request."""
 
 
 def lasting_failure(status: int, sent: str, message: str, address: str = "") -> FailedTry | None:
-    """A failure that every other call would meet too, told by its status and by what was sent with it."""
+    """Return a failure that every other call would meet too, judged by its status and response body."""
     if status >= 500:
         return None
     if status == 402 or _EMPTY_ACCOUNT.search(sent):
@@ -207,10 +212,10 @@ def lasting_failure(status: int, sent: str, message: str, address: str = "") -> 
         return FailedTry("not_found", message, remedy=mistake_in_path(address, sent))
     if status == 400 and (remedy := wants_https(sent)):
         return FailedTry("connection", message, remedy=remedy)
-    if status == 401 or "API_KEY_INVALID" in sent:  # Google answers 400 to a wrong key
+    if status == 401 or "API_KEY_INVALID" in sent:  # some answer 400 to a wrong key
         return FailedTry("auth", message, remedy=_CHECK_KEY)
     if status == 403:
-        # No provider's API answers with a page: it is a firewall's, and may be about what one prompt says.
+        # An API does not respond with a page: it is a firewall's, and may be about the text of one prompt.
         return FailedTry("auth", message, remedy="" if "<html" in sent.lower() else _CHECK_KEY)
     return None
 
@@ -228,12 +233,12 @@ def _status(error: Exception) -> int | None:
 
 
 def _sent(error: Exception) -> Any:
-    """The body of the answer, by either SDK's name for it."""
+    """Return the body of the response, under either name that SDKs have for it."""
     return getattr(error, "body", None) or getattr(error, "details", None) or ""
 
 
 def _address(error: BaseException) -> str:
-    """Where the request went, without what may be secret in an address."""
+    """Return the address of the request, without possible secrets."""
     known = vars(error)
     for holder in (error, getattr(error, "response", None), known.get("request"), known.get("_request")):
         if address := shown_address(getattr(holder, "url", "")):
@@ -243,7 +248,7 @@ def _address(error: BaseException) -> str:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     link: BaseException | None = error
-    for _ in range(10):  # deeper than any SDK wraps, and no loop can catch us
+    for _ in range(10):  # deeper than any SDK nests, and safe against cycles
         if link is None:
             return
         yield link
@@ -251,7 +256,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks us to wait: `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date."""
+    """Return the seconds that the server asks to wait: `retry-after-ms`, or `Retry-After` as seconds or as a date."""
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
@@ -266,19 +271,19 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _retry_info(sent: Any) -> float | None:
-    """Google asks for a wait in the body (`RetryInfo.retryDelay: "12s"`) instead of a header."""
+    """Return the wait that a body asks for (`RetryInfo.retryDelay: "12s"`) in place of a header."""
     found = re.search(r"retryDelay': '(\d+(?:\.\d+)?)s'", str(sent))
     return float(found[1]) if found else None
 
 
 def _message(error: Exception) -> str:
-    """In the server's words where it has any: an SDK may leave them out, or show the JSON around them."""
+    """Return the server's message if there is one: an SDK may omit it, or show the JSON around it."""
     status = _status(error)
     text = str(error) if status is None else told(status, _sent(error))
     return _one_line(text) or type(error).__name__
 
 
 def _one_line(text: str) -> str:
-    """Redacted before it is cut: a key cut in two would no longer be recognised."""
+    """Join to one line, redact, then truncate: a truncated key would no longer be recognised."""
     text = " ".join(redacted(text).split())
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"

@@ -1,11 +1,7 @@
-"""The HTTP client of our own adapters: one connection pool, ready-made bodies, replies of bounded length.
+"""HTTP client of our own adapters: one connection pool, prepared bodies, responses of limited size.
 
-aiohttp is underneath (docs/dependencies.md, "Decisions"), and nothing else here imports it. What it must not decide
-by itself is decided here: how far a reply is read, whether a key follows a redirect, whose certificates are trusted.
-
-Fetching a picture that an image API returned as a URL.
-
-A body as aiohttp takes it. A module of its own, because aiohttp is loaded when the first request is made.
+It is built on aiohttp (docs/dependencies.md, "Decisions"), which no other module imports. It decides itself how much
+of a response is read, whether a key follows a redirect, and whose certificates are trusted.
 """
 
 from __future__ import annotations
@@ -18,14 +14,13 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 import pybase64
-from aiohttp import payload
-from aiohttp.abc import AbstractStreamWriter
 
 from sketchmark import __version__
 from sketchmark.errors import BadInput
@@ -33,20 +28,22 @@ from sketchmark.media import Picture
 from sketchmark.models.call import LARGEST_DRAWING, Call
 from sketchmark.models.failures import BadReply, ErrorStatus, NoConnection, refuse_page
 from sketchmark.models.http_bodies import Body, picture_from_bytes
-from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere
+from sketchmark.models.http_bounds import ACCEPTED, ByteCount, read_counted, refuse_elsewhere, server_of
 from sketchmark.secrets import redact, remember, without_credentials
 
 if TYPE_CHECKING:
     import aiohttp
+    from aiohttp import payload
+    from aiohttp.abc import AbstractStreamWriter
     from yarl import URL
 
 
 Headers = Mapping[str, str]
 Authorise = Callable[[], Awaitable[Headers]]
 
-KEPT_ALIVE = 4.0
-"""Seconds that an idle connection is kept: less than the 5 after which many servers close theirs, or a request would
-often meet the closing."""
+_KEPT_ALIVE = 4.0
+"""Seconds that an idle connection is kept. Many servers close theirs after 5, and a request could meet the
+closing."""
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -54,7 +51,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. `headers` are found by their names in any case."""
+    """One response. Names of `headers` are case-insensitive."""
 
     status: int
     headers: Headers
@@ -63,13 +60,13 @@ class Answer:
 
 
 class HttpClient:
-    """To one server. `authorise` gives the headers of every request; nothing of them is kept."""
+    """Client of one server. `authorise` returns the headers for each request; they are not stored."""
 
     def __init__(self, base_url: str, authorise: Authorise, query: Mapping[str, str] | None = None) -> None:
-        shown = without_credentials(base_url)  # its secrets are known from here on
+        shown = without_credentials(base_url)  # this also remembers its secrets
         parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or _port(parts) is None:
-            raise BadInput(f"{shown!r} is no address of a server", "http://HOST:PORT/v1 or https://…")
+        if parts.scheme not in ("http", "https") or None in server_of(parts):
+            raise BadInput(f"{shown!r} is not an address of a server", "http://HOST:PORT/v1 or https://…")
         self._base = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=parts.path.rstrip("/"), fragment="")
         self._basic = _basic(parts)
         self._query = "&".join(filter(None, (parts.query, urlencode(query or {}))))
@@ -111,7 +108,7 @@ class HttpClient:
         headers = {**await self._authorise(), **self._basic, **(more or {}), "Accept": accept}
         session = self._opened()
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await exchange(session, method, url, headers, body, call, proxy=self._proxy)
+            answer = await _exchange(session, method, url, headers, body, call, proxy=self._proxy)
             there = answer.headers.get("location")
             if answer.status not in _REDIRECTS or not there:
                 return _accepted(answer)
@@ -123,20 +120,20 @@ class HttpClient:
         raise NoConnection(f"the server redirects more than {_MOST_REDIRECTS} times")
 
     def _opened(self) -> aiohttp.ClientSession:
-        """The pool of the running loop: whoever runs twice with one model has two loops, and connections belong to
-        the one that made them."""
+        """Return the pool of the running loop. Two runs with one model have two loops, and each has its
+        connections."""
         loop = asyncio.get_running_loop()
         if self._session is None or self._loop is not loop:
-            self._session, self._loop = open_session(self._base.scheme == "https"), loop
-            self._proxy = proxy_for(urlunsplit(self._base))
+            self._session, self._loop = _open_session(self._base.scheme == "https"), loop
+            self._proxy = _proxy_for(urlunsplit(self._base))
         return self._session
 
 
-def open_session(secure: bool) -> aiohttp.ClientSession:
+def _open_session(secure: bool) -> aiohttp.ClientSession:
     import aiohttp
 
-    # Calls are limited by the model's pace, and timed by whoever makes them; keys in ~/.netrc are not ours to send.
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE, ssl=trusted() if secure else True)
+    # The caller limits the rate and the time of calls. Keys in ~/.netrc must not be sent.
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, ssl=trusted() if secure else True)
     return aiohttp.ClientSession(
         connector=connector,
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
@@ -147,7 +144,7 @@ def open_session(secure: bool) -> aiohttp.ClientSession:
     )
 
 
-async def exchange(
+async def _exchange(
     session: aiohttp.ClientSession,
     method: str,
     url: str,
@@ -158,8 +155,10 @@ async def exchange(
     proxy: str | None = None,
     server_hostname: str | None = None,
 ) -> Answer:
-    """One request and its answer, whatever its status; redirects are not followed. `server_hostname` is whose
-    certificate is asked for, where the address of the URL is not its name."""
+    """Send one request and return the response, whatever its status. Redirects are not followed.
+
+    `server_hostname` is the name for the certificate if the URL holds an IP address.
+    """
     import aiohttp
     from yarl import URL
 
@@ -168,7 +167,7 @@ async def exchange(
         async with session.request(
             method,
             URL(url, encoded=True),
-            data=Payload(body) if body else None,
+            data=_payload_type()(body) if body else None,
             headers=headers,
             allow_redirects=False,
             proxy=proxy,
@@ -191,7 +190,7 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _accepted(answer: Answer) -> Answer:
-    """The answer, if it is one; what an error says in its body is told in the words of OpenAI's SDK."""
+    """Return a successful response, else raise ErrorStatus with the server's error."""
     if 200 <= answer.status < 300:
         refuse_page(answer.data)
         return answer
@@ -206,7 +205,7 @@ def _accepted(answer: Answer) -> Answer:
 
 
 def read_json(data: bytes) -> Any:
-    """Raises ValueError. Python's own reader also knows NaN, which some servers send."""
+    """Decode JSON, or raise ValueError. Python's decoder also accepts NaN, which some servers send."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -223,18 +222,18 @@ def _read_slowly(data: bytes) -> Any:
 
 
 def read_object(answer: Answer) -> dict[str, Any]:
-    """A success may be half a JSON all the same."""
+    """Decode a JSON object. A response with status 200 may still be truncated."""
     try:
         body = read_json(answer.data)
     except ValueError:
         body = answer.data[:10_000].decode("utf-8", "replace")
-    if not isinstance(body, dict):  # a key that is cut in two would not be found any more
+    if not isinstance(body, dict):  # redacted first: a truncated key would not be found
         raise BadReply(f"the server sent no JSON object but {redact(str(body))[:80]!r}")
     return body
 
 
 def trusted() -> ssl.SSLContext:
-    """Whose certificates are believed: those of SSL_CERT_FILE or SSL_CERT_DIR where one is set, else the system's."""
+    """Trust the certificates of SSL_CERT_FILE or SSL_CERT_DIR if one is set, else the system's."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not file and not folder and platform.system() in ("Windows", "Darwin"):
         import truststore
@@ -246,8 +245,8 @@ def trusted() -> ssl.SSLContext:
         raise BadInput(f"SSL_CERT_FILE={file} cannot be read: {error.strerror or error}") from error
 
 
-def proxy_for(url: str) -> str | None:
-    """As https_proxy and its like say, unless no_proxy names the host."""
+def _proxy_for(url: str) -> str | None:
+    """Return the proxy that https_proxy and similar variables name, unless no_proxy names the host."""
     proxies = getproxies()
     if not proxies:
         return None
@@ -265,15 +264,8 @@ def _joined(here: str, there: str) -> str:
         raise BadReply("the server redirects to an address that is none", retry=False) from None
 
 
-def _port(parts: SplitResult) -> int | None:
-    try:
-        return parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return None
-
-
 def _basic(parts: SplitResult) -> dict[str, str]:
-    """A user and password in the address go before a key, as in every HTTP client."""
+    """Return the header for a user and password in the address. They precede a key, as in every HTTP client."""
     if parts.username is None and parts.password is None:
         return {}
     from urllib.parse import unquote
@@ -290,9 +282,11 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 async def download(
     url: str, server: str | None, call: Call, *, timeout: float, most: int = LARGEST_DRAWING
 ) -> Picture:
-    """The URL is the word of `server` (the endpoint's address), which could name whatever this machine can reach. So
-    at every hop it must be http(s), on that server itself or at a public address; no key is sent; and no more than
-    `most` bytes are read."""
+    """Fetch an image that an image API returned as a URL.
+
+    `server` (the endpoint's address) chose the URL, and could name anything that this machine can reach. So every
+    hop must be http(s), on that server or at a public address. No key is sent. At most `most` bytes are read.
+    """
     from yarl import URL
 
     own = await _places(URL(server)) if server else []
@@ -314,8 +308,10 @@ async def download(
 
 
 async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
-    """From the place that was looked at, not from where the name points a moment later. Only through a proxy the name
-    is sent, since a machine behind one may know no others: where it points then is the proxy's to look after."""
+    """Fetch from the addresses that were checked: the name may point elsewhere a moment later.
+
+    Through a proxy the name is sent, because a machine behind a proxy may resolve no names. The proxy must check it.
+    """
     if url.scheme not in ("http", "https") or not url.raw_host:
         raise BadReply(f"a picture at a {url.scheme or 'relative'} address is not fetched", retry=False)
     places = await _places(url)
@@ -327,15 +323,15 @@ async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
             )
     url = url.with_user(None).with_fragment(None)
     secure = url.scheme == "https"
-    async with open_session(secure) as session:
-        if proxy := proxy_for(str(url)):
-            return await exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
+    async with _open_session(secure) as session:
+        if proxy := _proxy_for(str(url)):
+            return await _exchange(session, "GET", str(url), {}, None, call, proxy=proxy)
         failure: Exception = BadReply(f"the returned picture's host {url.host} cannot be found")
         named = {"Host": url.host_port_subcomponent or ""}
         for address, _ in places:
             there = str(url.with_host(address))
             try:
-                return await exchange(
+                return await _exchange(
                     session, "GET", there, named, None, call, server_hostname=url.raw_host if secure else None
                 )
             except NoConnection as error:
@@ -344,8 +340,10 @@ async def _get(url: URL, own: list[tuple[str, int]], call: Call) -> Answer:
 
 
 async def _places(url: URL) -> list[tuple[str, int]]:
-    """Where the URL's host is: (address, port); none if it cannot be found. Whatever else may stand for an address
-    (`127.1`, `0x7f000001`, `localhost.`) is one here."""
+    """Resolve the URL's host to (address, port), none if it cannot be found.
+
+    This also resolves other notations of an address (`127.1`, `0x7f000001`, `localhost.`).
+    """
     port = url.port or 0
     try:
         found = await asyncio.get_running_loop().getaddrinfo(url.raw_host, port, type=socket.SOCK_STREAM)
@@ -355,7 +353,7 @@ async def _places(url: URL) -> list[tuple[str, int]]:
 
 
 def is_public(address: str) -> bool:
-    """Not this machine, its network, or anything that stands for them in another notation."""
+    """Return False for this machine and its network, in any notation."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
@@ -367,19 +365,26 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast
 
 
-class Payload(payload.Payload):
-    """Writes piece after piece and waits in between until the connection has taken them."""
+@cache
+def _payload_type() -> type[payload.Payload]:
+    """Return the type of bodies for aiohttp, which is imported only when the first request is made."""
+    from aiohttp import payload
 
-    _autoclose = True
+    class Payload(payload.Payload):
+        """A body, written piece by piece as the connection takes it."""
 
-    def __init__(self, body: Body) -> None:
-        super().__init__(None, content_type=body.content_type)
-        self._body = body
-        self._size = body.size
+        _autoclose = True
 
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return b"".join(self._body.chunks()).decode(encoding, errors)
+        def __init__(self, body: Body) -> None:
+            super().__init__(None, content_type=body.content_type)
+            self._body = body
+            self._size = body.size
 
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        for chunk in self._body.chunks():
-            await writer.write(chunk)
+        def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+            return b"".join(self._body.chunks()).decode(encoding, errors)
+
+        async def write(self, writer: AbstractStreamWriter) -> None:
+            for chunk in self._body.chunks():
+                await writer.write(chunk)
+
+    return Payload

@@ -1,9 +1,7 @@
-"""Pictures as the wire wants them: in a format that the provider reads, decoded once and off the event loop.
+"""Request bodies: images in a format that the provider reads, spliced into JSON or forms as base64.
 
-Ready-made request bodies: pieces of bytes, and pictures whose base64 is made while they are written.
-
-A body of half a megabyte is one picture and a few words. The words are encoded as JSON, the picture is spliced in
-between, and nothing ever holds the whole: a hundred calls at once cost a hundred pictures, not three hundred.
+Most of a body is one image. Only its text is encoded as JSON. The image's base64 is made while the body is written,
+so a hundred concurrent calls hold a hundred images, not three hundred.
 """
 
 from __future__ import annotations
@@ -24,18 +22,18 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.failures import BadReply
 
-CACHE_BYTES = 16_000_000
+_CACHE_BYTES = 16_000_000
 _MOST_KNOWN = 10_000
 
 
 class Encoder:
-    """What is sent of recent pictures, by digest: a picture in a growing context is sent many times, looked at once,
-    and made anew once where it has to be. Most go as they came, and of those nothing is held but their digest.
+    """Cache of recent images in a format that the provider reads, by digest.
 
-    Base64 is not kept: pybase64 makes it at several gigabytes a second, faster than it could be looked up and sent.
+    An image in a growing context is sent many times, but checked once and converted at most once. For an image that
+    needs no conversion only the digest is held. Base64 is not kept: pybase64 makes several gigabytes per second.
     """
 
-    def __init__(self, formats: frozenset[str], cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, formats: frozenset[str], cache_bytes: int = _CACHE_BYTES) -> None:
         self._formats = formats
         self._room = cache_bytes
         self._cache: OrderedDict[str, Picture | None] = OrderedDict()
@@ -44,21 +42,21 @@ class Encoder:
         self.decoded = 0
 
     async def base64(self, picture: Picture) -> tuple[str, str]:
-        """(media type, base64)."""
+        """Return (media type, base64)."""
         sendable = await self.sendable(picture)
         return sendable.media_type, pybase64.b64encode_as_string(sendable.data)
 
     async def sendable(self, picture: Picture) -> Picture:
-        """The picture itself where the provider reads its format and shows it as we do, else as PNG."""
+        """Return the image itself if the provider reads its format and shows it as we do, else a PNG."""
         digest = picture.digest
         if digest in self._cache:
             self._cache.move_to_end(digest)
             return self._cache[digest] or picture
         if picture.format in self._formats and picture.is_plain:
-            self._remember(digest, None)  # a look at the header costs less than a thread
+            self._remember(digest, None)  # reading the header costs less than a thread
             return picture
-        # Of two calls with one picture, the second waits for the first one's work. Nothing here holds a lock, so that
-        # neither the loop nor a thread that others need waits with them.
+        # If two calls send one image, the second waits for the first one's result. No lock is held, so neither the
+        # loop nor a shared thread has to wait.
         work = self._under_way.get(digest)
         if work is None or work.get_loop() is not asyncio.get_running_loop():
             work = asyncio.ensure_future(asyncio.to_thread(self._make, picture))
@@ -95,7 +93,7 @@ async def picture_from_base64(text: str) -> Picture:
 
 
 async def picture_from_bytes(data: bytes) -> Picture:
-    """Decoded to its last pixel before it counts, here where a broken one can still be asked for again."""
+    """Decode the whole image before it counts: a broken one can still be requested again here."""
     try:
         picture = Picture.from_bytes(data)
         await asyncio.to_thread(picture.image)
@@ -105,14 +103,14 @@ async def picture_from_bytes(data: bytes) -> Picture:
 
 
 _STEP = 3 * 2**15
-"""Bytes of a picture that are encoded at once; a multiple of three, so that the pieces fit together."""
+"""Bytes of an image that are encoded at once: a multiple of three, so that the pieces fit together."""
 
 _MARK = f'"{secrets.token_hex(16)}"'.encode()
-"""Where a picture goes. Nobody can guess it, so no prompt can hold it."""
+"""Placeholder of an image. It is random, so no prompt can hold it."""
 
 
 class Base64:
-    """A picture or a sound as base64, in quotes, as JSON has it."""
+    """An image or sound as base64, in quotes as JSON has it."""
 
     def __init__(self, shown: Picture | Sound) -> None:
         self.shown = shown
@@ -134,7 +132,7 @@ class Base64:
 
 
 class DataUrl(Base64):
-    """A picture as `data:image/png;base64,…`."""
+    """An image as `data:image/png;base64,…`."""
 
     @property
     def _head(self) -> bytes:
@@ -143,7 +141,7 @@ class DataUrl(Base64):
 
 @dataclass(frozen=True)
 class Body:
-    """What is sent, of a size that is known before it is made. It can be sent any number of times."""
+    """A request body of known size. It can be sent any number of times."""
 
     content_type: str
     pieces: tuple[bytes | Base64, ...]
@@ -161,7 +159,7 @@ class Body:
 
 
 def json_body(value: Any) -> Body:
-    """The value as JSON; a picture in it, however deep, is put in as it is sent."""
+    """Encode a value as JSON. Images in it, at any depth, are spliced in when it is sent."""
     pictures: list[Base64] = []
 
     def marked(found: Any) -> Any:
@@ -184,7 +182,7 @@ class FormFile:
 
 
 def form_body(fields: Mapping[str, str], files: Sequence[FormFile]) -> Body:
-    """multipart/form-data: the fields, then the files, in their order."""
+    """Encode the fields, then the files, in their order, as multipart/form-data."""
     boundary = secrets.token_hex(16)
     pieces: list[bytes] = []
     for name, value in fields.items():
@@ -197,7 +195,7 @@ def form_body(fields: Mapping[str, str], files: Sequence[FormFile]) -> Body:
 
 
 def _disposition(**names: str) -> str:
-    """As HTML forms write it: a quote or a line end in a name must not end it."""
+    """Write the header as HTML forms do: a quote or a line end in a name is escaped."""
     quoted = (f'{key}="{value.translate(_QUOTED)}"' for key, value in names.items())
     return f"Content-Disposition: form-data; {'; '.join(quoted)}"
 

@@ -1,10 +1,7 @@
-"""What is done with every reply before an SDK sees it, and how long a reply may be.
+"""Limits on responses: their size, counted while they are unpacked, and the server that a key is sent to.
 
-It is read no further than it may be long, counted as it is decoded: a megabyte of gzip can hold a gigabyte. And the
-key stays with the server that it was given to: of a key in a header of the provider's own (`x-api-key`), HTTP
-libraries do not know that it must not follow a redirect elsewhere.
-
-A reply as it arrives, counted while it is unpacked: a megabyte of gzip can hold a gigabyte.
+A megabyte of gzip can hold a gigabyte, so a response is counted as it is decoded. HTTP libraries do not know that a
+key in a provider's own header (`x-api-key`) must not follow a redirect, so redirects to other servers are refused.
 """
 
 from __future__ import annotations
@@ -32,19 +29,19 @@ _CALL = "sketchmark_call"
 class SdkCalls:
     """The calls that an SDK is making, and the `hooks` for the httpx2 client that it sends them with.
 
-    Google's and Anthropic's SDKs pass headers on to that client, but not objects. So a header names the call, and the
-    request hook takes it off again: it is not sent.
+    The SDKs pass headers on to that client, but not objects. So a header names the call, and the request hook removes
+    it before the request is sent.
     """
 
     def __init__(self) -> None:
         self._numbers = count(1)
         self._calls: dict[str, Call] = {}
-        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, read_bounded]}
+        self.hooks: dict[str, list[Hook]] = {"request": [self._note], "response": [_stay_there, _read_bounded]}
         """`event_hooks` of the client."""
 
     @contextmanager
     def headers(self, call: Call) -> Iterator[dict[str, str]]:
-        """The headers that name `call`, to be given to the SDK with the request that is made in this block."""
+        """Give the headers that name `call` to the SDK, for the request made in this block."""
         name = str(next(self._numbers))
         self._calls[name] = call
         try:
@@ -53,7 +50,7 @@ class SdkCalls:
             del self._calls[name]
 
     async def _note(self, request: httpx2.Request) -> None:
-        """Requests after a redirect keep the extensions of the first one."""
+        """Attach the call to its request. Requests after a redirect keep the extensions of the first one."""
         if name := request.headers.pop(_HEADER, ""):
             request.extensions = {**request.extensions, _CALL: self._calls[name]}
         _call_of(request).address = str(request.url)
@@ -70,36 +67,32 @@ async def _stay_there(response: httpx2.Response) -> None:
 
 
 def refuse_elsewhere(here: str, there: str) -> None:
-    """A redirect to another server: the key would go with it."""
-    if _place(urlsplit(here)) != _place(urlsplit(there)):
+    """Refuse a redirect to another server: the key would go with it."""
+    if server_of(urlsplit(here)) != server_of(urlsplit(there)):
         parts = urlsplit(there)
         where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         remedy = "if you trust it with the key, name it in base_url= instead"
         raise BadReply(f"the server redirects to {where}", retry=False, remedy=remedy)
 
 
-def _place(url: SplitResult) -> tuple[str, str | None, int | None]:
+def server_of(url: SplitResult) -> tuple[str, str | None, int | None]:
+    """Return scheme, host and port of an address."""
     try:
         return url.scheme, url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
     except ValueError:
-        return "", None, None  # a port that is none is nobody's
+        return "", None, None  # an invalid port matches no server
 
 
-async def read_bounded(response: httpx2.Response) -> None:
-    """The library decodes in pieces of bounded size; here they are counted before the next is asked for."""
+async def _read_bounded(response: httpx2.Response) -> None:
+    """Read a response piece by piece, and count each before the next is decoded."""
     import httpx2
 
-    most = _call_of(response.request).most
     encoded = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
-    pieces: list[bytes] = []
-    size = 0
+    read = ByteCount(_call_of(response.request).most)
     async with aclosing(encoded.aiter_bytes()) as decoded:
         async for piece in decoded:
-            size += len(piece)
-            if size > most:
-                raise BadReply(f"the server's reply is over the limit of {most} bytes", retry=False)
-            pieces.append(piece)
-    data = b"".join(pieces)
+            read.add(piece)
+    data = read.whole()
     if response.is_success:
         refuse_page(data)
     response.headers.pop("content-encoding", None)
@@ -114,7 +107,7 @@ _MOST_LAYERS = 3
 
 
 class ByteCount:
-    """The bytes of one reply; one byte more than it may have is an error."""
+    """The bytes of one response. More than `most` of them are an error."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -139,7 +132,7 @@ class ByteCount:
 
 
 async def read_counted(pieces: AsyncIterator[bytes], encoding: str, most: int) -> bytes:
-    """All of a reply that is packed as its Content-Encoding says, or not at all."""
+    """Read a whole response, unpacked as its Content-Encoding says."""
     layers = [_Layer(name) for name in reversed(_named(encoding))]
     read = ByteCount(most)
     async for piece in pieces:
@@ -169,7 +162,7 @@ def _through(layers: list[_Layer], data: bytes) -> Iterator[bytes]:
 class _Layer:
     def __init__(self, name: str) -> None:
         if name not in ("gzip", "x-gzip", "deflate"):
-            raise BadReply(f"the server packs its reply as {name[:40]!r}, which nobody asked for", retry=False)
+            raise BadReply(f"the server packs its reply as {name[:40]!r}, which was not requested", retry=False)
         self._bits = 15 if name == "deflate" else 31
         self._packer = zlib.decompressobj(self._bits)
         self._begun = False
@@ -182,8 +175,8 @@ class _Layer:
         while data:
             if self._packer.eof:
                 if self._bits != 31:
-                    return  # nothing belongs behind it
-                self._packer = zlib.decompressobj(self._bits)  # gzip may be several, one after another
+                    return  # what follows is ignored
+                self._packer = zlib.decompressobj(self._bits)  # gzip data may have several members
             try:
                 yield self._packer.decompress(data, _STEP)
             except zlib.error as error:

@@ -1,17 +1,13 @@
-"""How a context becomes chat messages: one rule for every provider.
+"""Conversion of a context to chat messages, and of a provider's reply to ours: one rule for every provider.
 
-What the task put there is the user's; text the model said is the assistant's; a picture the model drew goes back in a
-user message, because most chat APIs refuse pictures from the assistant. Order is kept exactly and parts are never
-merged: neighbours on the same side share a message, each as its own content block.
+The task's parts are the user's, and text that the model generated is the assistant's. A drawing goes back in a user
+message, because most chat APIs refuse images from the assistant. The order is kept and parts are never merged:
+neighbours of one role share a message, each as a separate content block.
 
-`history=native`: a provider's own record of each turn (items, ids, encrypted reasoning, signatures) goes back as
-it came, instead of the one plain form in which all providers are sent all canvases.
-
-Such a record remembers the drawing, whatever is shown in its place. So it is an option for the canvas `own` alone,
-and a condition of its own in the results: a control in the plain form differs from it in more than the picture.
-It is kept with the reply, as JSON text and without pictures: the part that carries it has the picture.
-
-What reading a reply has in common for all providers: is it one, how did it end, what is kept of it for looking.
+With `history=native`, the provider's own record of each turn (items, ids, encrypted reasoning, signatures) goes back
+in place of the plain form. Such a record contains the drawing, whatever is shown in its place. So it is available
+only for the canvas `own`, and is a separate condition in the results. It is kept with the reply, as JSON text without
+images: the part that carries it has the image.
 """
 
 from __future__ import annotations
@@ -42,7 +38,7 @@ class Message:
 
 
 def messages(context: Context, *, native: bool = False) -> list[Message]:
-    """`native`: what carries its provider's record is the assistant's, pictures too."""
+    """Group the parts by role. With `native`, parts with a provider's record are the assistant's, images too."""
 
     def role(part: Part) -> Role:
         return "assistant" if native and part.native else _role(part)
@@ -55,14 +51,14 @@ def _role(part: Part) -> Role:
 
 
 def without_empty_texts(context: Context) -> tuple[Context, LeftOut]:
-    """Providers answer 400 to an empty text block, and a model that said nothing leaves one in the context."""
+    """Drop empty texts: providers answer 400 to them, and an empty reply leaves one in the context."""
     kept = tuple(part for part in context if part.text is None or part.text.strip())
     empty = len(context) - len(kept)
     return Context(kept), (f"{empty} empty text{'s' * (empty > 1)}",) if empty else ()
 
 
 def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, LeftOut]:
-    """All texts and the newest `most` pictures: in a drawing protocol the newest is the state to continue from."""
+    """Keep all texts and the newest `most` images: in a drawing protocol the newest is the current state."""
     total = len(context.pictures)
     if total <= most:
         return context, ()
@@ -78,37 +74,39 @@ def newest_pictures(context: Context, most: int, why: str) -> tuple[Context, Lef
 
 
 def without_sounds(context: Context, who: str) -> tuple[Context, LeftOut]:
-    """Who draws need not hear: what is said of a sound in words still is."""
+    """Drop sounds, which a drawing does not need. Texts about them stay."""
     count = len(context.sounds)
     kept = Context(tuple(part for part in context if part.sound is None))
     return kept, (f"{count} sound{'s' * (count > 1)}: {who} takes none",) if count else ()
 
 
 def all_as_user(context: Context, who: str) -> tuple[Context, LeftOut]:
-    """Everything in user messages, for `who` reads no others: a plan that the model said must not be lost with its
-    role. That it was the model's is."""
+    """Put everything in user messages, because `who` reads no others: the model's plan must not be lost.
+
+    Its authorship is lost, and is reported.
+    """
     said = any(_role(part) == "assistant" for part in context)
     kept = Context(tuple(Part(part.content) for part in context))
     return kept, (f"which texts are the model's own: {who} reads the user's texts only",) if said else ()
 
 
 def as_prompt(context: Context) -> tuple[str, LeftOut]:
-    """The texts alone, for image endpoints that take one prompt and a list of pictures beside it."""
+    """Join the texts, for image endpoints that take one prompt and a list of images."""
     return "\n\n".join(context.texts), places_lost(context, "the image API takes one prompt")
 
 
 def places_lost(context: Context, why: str) -> LeftOut:
-    """Said where pictures stand between texts and the receiver takes texts and pictures apart."""
+    """Report images between texts if the receiver takes texts and images separately."""
     kinds = [kind for kind, _ in groupby(context, key=lambda part: part.picture is not None)]
     interleaved = any(kinds[i : i + 3] == [False, True, False] for i in range(len(kinds)))
     return (f"where the pictures stood among the texts: {why}",) if interleaved else ()
 
 
 NATIVE_HISTORY = "native history"
-"""What results call it."""
+"""The name in results."""
 
 LONGEST = 4_000_000
-"""Characters of one turn's record. What a model thinks in a turn is some ten thousand."""
+"""Characters of one turn's record. Its reasoning usually has some ten thousand."""
 
 Piece = dict[str, Any]
 
@@ -118,7 +116,7 @@ def wants_native(args: Arguments) -> bool:
 
 
 def written(pieces: list[Piece]) -> str:
-    """The record of one turn; empty where there is nothing of it."""
+    """Encode the record of one turn, empty if there is none."""
     if not pieces:
         return ""
     try:
@@ -133,19 +131,19 @@ def written(pieces: list[Piece]) -> str:
 def read(record: str) -> list[Piece]:
     try:
         return msgspec.json.decode(record, type=list[Piece])
-    except (ValueError, RecursionError) as error:  # what others wrote into the cache
+    except (ValueError, RecursionError) as error:  # the cache may be damaged
         raise BadInput(
-            f"the record of an earlier turn cannot be read: {error}", "play it anew: --no-cache"
+            f"the record of an earlier turn cannot be read: {error}", "run it again with --no-cache"
         ) from error
 
 
 def drafts_left_out(count: int) -> tuple[str, ...]:
-    """`count` pictures besides the drawing, of which a record holds no bytes."""
+    """Report `count` images besides the drawing: a record does not hold their bytes."""
     return (f"{count} draft{'s' * (count > 1)} of earlier drawings: the drawings alone are kept",) if count else ()
 
 
 def body_of(response: Any) -> dict[str, Any]:
-    """The SDK hands anything that is not JSON through as text, with a success: a proxy's error page, mostly."""
+    """Return an SDK's response as a dict. The SDK returns anything but JSON, such as a proxy's page, as text."""
     if not hasattr(response, "model_dump"):
         raise BadReply(f"the server sent no JSON object but {str(response)[:80]!r}")
     body: dict[str, Any] = response.model_dump(mode="json", warnings=False)
@@ -154,15 +152,15 @@ def body_of(response: Any) -> dict[str, Any]:
 
 @contextmanager
 def as_a_reply() -> Iterator[None]:
-    """Reading what has not the shape of a reply: it is none, and says nothing about the model."""
+    """Turn errors of reading a reply into BadReply: they say nothing about the model."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise BadReply(f"the server sent JSON that is no reply ({type(error).__name__}: {error})") from None
+        raise BadReply(f"the server sent JSON that is not a reply ({type(error).__name__}: {error})") from None
 
 
 def counted(body: dict[str, Any], sent: str, came: str) -> tuple[int, int]:
-    """Two numbers of the reply's `usage`; 0 for what is none: a reply that is paid for is not lost over its bill."""
+    """Return two numbers of the reply's `usage`, 0 if invalid: a paid reply must not be lost over its usage."""
     usage = body.get("usage")
     return (_number(usage.get(sent)), _number(usage.get(came))) if isinstance(usage, dict) else (0, 0)
 
@@ -175,7 +173,7 @@ def _number(value: Any) -> int:
 
 
 def finish_of_text(finish: Finish, text: str) -> Finish:
-    """A normal end with nothing said is `empty`; a cut or a refusal stays what it is even when nothing came."""
+    """Return `empty` for a normal end without text. A truncated or refused reply stays so, even if empty."""
     return "empty" if finish == "stop" and not text.strip() else finish
 
 
@@ -186,7 +184,7 @@ def finish_of_drawing(finish: Finish, drawn: bool) -> Finish:
 
 
 def for_looking(value: Any) -> Any:
-    """A provider's reply as `Reply.raw` keeps it: without pictures, which are stored elsewhere."""
+    """Return a provider's reply for `Reply.raw`: without images, which are stored elsewhere."""
     if isinstance(value, dict):
         return {key: for_looking(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -1,10 +1,8 @@
-"""Servers that answer for the same model: which one is asked next, and which is left alone for how long.
+"""One model behind several servers (`base_url=a|b|c`), for example the five servers of a lab.
 
-One model behind several servers (`base_url=a|b|c`): a lab's five vLLM servers used as one.
-
-Each address gets an adapter of its own, with a pace of its own; no adapter knows of the others. A call goes where
-most places are free. One that fails is tried elsewhere before it counts as failed, and a server that keeps failing is
-set aside and tried again later, so a run goes on as long as one answers.
+Each address has a separate adapter with a separate rate limit. A call goes to the server with most free places. A
+call that fails is tried on the others before it counts as failed. A server that keeps failing is set aside and tried
+again later, so a run continues as long as one server responds.
 """
 
 from __future__ import annotations
@@ -26,40 +24,39 @@ from sketchmark.models.arguments import Arguments
 from sketchmark.models.call import Endpoint, Pace
 from sketchmark.secrets import without_credentials
 
-IN_A_ROW = 3
-"""So many failures without an answer between them, and a server is set aside; one is enough where it says that no
-call will work (a refused key, an unknown model)."""
+_IN_A_ROW = 3
+"""Consecutive failures after which a server is set aside. One is enough if no call can work (a refused key, an
+unknown model)."""
 
 FIRST_REST, LONGEST_REST = 5.0, 120.0
-"""Seconds until one call finds out whether a server that was set aside is back; twice as long after each time that
-it is not."""
+"""Seconds until one call tests whether a server is back, doubled each time it is not."""
 
 _LONGEST_REASON = 200
 
 
 @dataclass(eq=False)
 class Server:
-    """One address, and how it has been doing."""
+    """One address, with its state."""
 
     address: str
     model: Model
     running: int = 0
     answered: int = 0
     failures: int = 0
-    """In a row."""
+    """Consecutive ones."""
 
     why: CallFailed | None = None
-    """Why it is set aside; None: it is not."""
+    """Reason for which it is set aside. None if it is not."""
 
     times_aside: int = 0
     aside_since: float = 0.0
     rest: float = 0.0
     not_before: float = 0.0
-    """The time until which it is left alone."""
+    """Time until which it gets no call."""
 
     @property
     def free(self) -> int:
-        """Calls that it could take now; its pace has fallen if it asked to be slower."""
+        """Return the number of calls that it could take now. Its limit is lower if it asked to slow down."""
         most = int(self.model.pace.limit) if isinstance(self.model, Endpoint) else 1
         return most - self.running
 
@@ -68,7 +65,7 @@ class Server:
         return self.why is not None and self.why.stops_run
 
     def told(self) -> str:
-        """How it did in this run, in words."""
+        """Describe how it did in this run."""
         aside = ""
         if self.times_aside:
             times = "once" if self.times_aside == 1 else f"{self.times_aside} times"
@@ -77,7 +74,7 @@ class Server:
 
 
 class Servers:
-    """Hands out the server with the most free places, and keeps away from those that fail."""
+    """Chooses the server with the most free places, and avoids those that fail."""
 
     def __init__(self, servers: Sequence[Server], first_rest: float = FIRST_REST) -> None:
         self.all = list(servers)
@@ -85,10 +82,10 @@ class Servers:
         self._changed = asyncio.Event()
 
     async def next(self, tried: Collection[Server]) -> Server | None:
-        """The server to ask now, once it has a place; None when all that are worth it were `tried`.
+        """Wait for a free server and return it. None if all usable ones were `tried`.
 
-        A server whose rest is over gets one call, ahead of the others. While no server is up they are all asked, as
-        a single one would be: then there is nobody to spare them for.
+        A server whose rest is over gets one call, before the others. While no server is up, all of them are tried,
+        as a single one would be.
         """
         while True:
             now = time.monotonic()
@@ -98,15 +95,15 @@ class Servers:
                     return server
             up = [server for server in left if server.why is None]
             if not up:
-                somebody_is_up = any(server.why is None for server in self.all)
-                return None if somebody_is_up else min(left, key=lambda one: one.not_before, default=None)
+                one_is_up = any(server.why is None for server in self.all)
+                return None if one_is_up else min(left, key=lambda one: one.not_before, default=None)
             ready = [server for server in up if server.free > 0 and server.not_before <= now]
             if ready:
                 return max(ready, key=lambda one: one.free)
             await self._wait(min((one.not_before for one in up if one.not_before > now), default=now + 1) - now)
 
     async def _wait(self, most: float) -> None:
-        """Until a call ended somewhere, or a server's rest is over."""
+        """Wait until a call has ended, or a server's rest is over."""
         try:
             async with asyncio.timeout(most):
                 await self._changed.wait()
@@ -114,7 +111,7 @@ class Servers:
             pass
 
     def begin(self, server: Server) -> float:
-        """When the call began, for `answered`."""
+        """Return the time at which the call began, for `answered`."""
         server.running += 1
         return time.monotonic()
 
@@ -124,7 +121,7 @@ class Servers:
         self._changed = asyncio.Event()
 
     def answered(self, server: Server, began: float) -> None:
-        """An answer to a call from before the server was set aside does not say that it is back."""
+        """Note a reply. A call from before the server was set aside does not show that it is back."""
         server.answered += 1
         if began < server.aside_since:
             return
@@ -134,18 +131,18 @@ class Servers:
             _say(f"{server.address} answers again and is used again")
 
     def failed(self, server: Server, error: CallFailed) -> None:
-        """One that is only busy is left alone for as long as it asks."""
+        """Note a failure. A busy server gets no calls for as long as it asks."""
         now = time.monotonic()
         if not error.stops_run and (error.kind == "rate_limited" or error.retry_after is not None):
             server.not_before = max(server.not_before, now + (error.retry_after or 0.0))
             return
         server.failures += 1
-        if server.why is None and not error.stops_run and server.failures < IN_A_ROW:
+        if server.why is None and not error.stops_run and server.failures < _IN_A_ROW:
             return
         if server.why is None:
             server.times_aside, server.aside_since = server.times_aside + 1, now
             _say(f"{server.address} is set aside and tried again later: {reason(error)}")
-        elif now < server.not_before:  # it was under way when the server was set aside
+        elif now < server.not_before:  # the call began before the server was set aside
             return
         server.why = error
         server.rest = min(LONGEST_REST, 2 * server.rest or self._first_rest)
@@ -162,22 +159,21 @@ def _say(words: str) -> None:
 
 
 BETWEEN = "|"
-ADDRESSES = ("azure_endpoint", "base_url")
 _WORTH_ANOTHER_SERVER = ("connection", "timeout", "server_error", "bad_reply", "rate_limited", "conflict")
-"""Kinds of failures that another server may not have. A request that is wrong in itself (`bad_request`) is wrong
-everywhere."""
+"""Kinds of failures that another server may not have. A bad request (`bad_request`) fails on every server."""
 
 _NO_LIMIT = 1_000_000
 Make = Callable[[Mapping[str, Any]], Model]
 
 
-def make_several(name: str, settings: Mapping[str, Any], make: Make) -> Several:
-    """The model of these settings at each of the addresses in them."""
-    where = next(key for key in ADDRESSES if BETWEEN in str(settings.get(key, "")))
+def make_several(name: str, where: str, settings: Mapping[str, Any], make: Make) -> Several:
+    """Make the model at each of the addresses in the setting `where`."""
     addresses = [address.strip() for address in str(settings[where]).split(BETWEEN)]
-    for number, address in enumerate(addresses, start=1):  # not shown: there may be a password in it
+    for number, address in enumerate(addresses, start=1):  # not shown, because it may hold a password
         if not _is_address(address):
-            raise BadInput(f"model {name!r}: address {number} of {where} is no http(s) address", f"{where}=URL|URL")
+            raise BadInput(
+                f"model {name!r}: address {number} of {where} is not an http(s) address", f"{where}=URL|URL"
+            )
     shown = [without_credentials(address) for address in addresses]
     if len(set(shown)) < len(shown):
         raise BadInput(f"model {name!r}: {where} names a server twice", "name every server once")
@@ -206,8 +202,11 @@ def make_several(name: str, settings: Mapping[str, Any], make: Make) -> Several:
 
 
 class Several(Model):
-    """Its identity is the first server's: the list may grow and shrink behind it, and whatever was played or cached
-    with the first alone stays good."""
+    """Several servers as one model.
+
+    Its identity is the first server's. So the list may change, and episodes and cached replies of the first server
+    stay valid.
+    """
 
     def __init__(
         self,
@@ -224,7 +223,7 @@ class Several(Model):
         self._servers = Servers(servers, first_rest)
         self._max_retries = max_retries
         self._rate = Pace(_NO_LIMIT, per_minute)
-        """Of all servers together: the limit is the account's or the person's, not a server's."""
+        """For all servers together: the limit is the account's, not a server's."""
         self._jitter: Callable[[], float] = random.SystemRandom().random
 
     @property
@@ -235,7 +234,7 @@ class Several(Model):
         return self._first.identity()
 
     def expect(self, at_once: int) -> None:
-        """Each may get all of them: the others may be down."""
+        """Pass the number on to each server: the others may be down."""
         for server in self._servers.all:
             server.model.expect(at_once)
 
@@ -250,7 +249,7 @@ class Several(Model):
         await asyncio.gather(*(server.model.close() for server in self._servers.all))
 
     def told(self) -> list[str]:
-        """How each server did, in words."""
+        """Describe how each server did."""
         return [server.told() for server in self._servers.all]
 
     async def say(self, context: Context, options: Options) -> Reply:
@@ -260,7 +259,7 @@ class Several(Model):
         return await self._ask(lambda model: model.draw(context, options), options.notes)
 
     async def _ask(self, call: Callable[[Model], Any], notes: CallNotes | None) -> Reply:
-        """In rounds: each server once, then a wait, as long as a single one would be waited for."""
+        """Try each server once per round, and wait between rounds as long as for a single server."""
         failures: dict[Server, CallFailed] = {}
         for turn in range(1 + self._max_retries):
             if turn:
@@ -295,16 +294,16 @@ class Several(Model):
         return reply
 
     def _failed(self, failures: Mapping[Server, CallFailed]) -> CallFailed:
-        """Who failed, and how; the kind and the remedy are those of the last."""
+        """Return an exception that names all failures, with the kind of the last one."""
         last = list(failures.values())[-1]
         told = "; ".join(f"{server.address}: {reason(error)}" for server, error in failures.items())
         stops = all(server.refuses_all for server in self._servers.all) or self._never_there(failures)
         return CallFailed(last.kind, f"no server answers: {told}", stops_run=stops)
 
     def _never_there(self, failures: Mapping[Server, CallFailed]) -> bool:
-        """None of them, in as many rounds as there may be: then it is the addresses, or nothing is started yet."""
-        nobody = not any(server.answered for server in self._servers.all)
-        return nobody and self._max_retries > 0 and all(error.kind == "connection" for error in failures.values())
+        """Return whether no server ever responded: then the addresses are wrong, or no server is started."""
+        never = not any(server.answered for server in self._servers.all)
+        return never and self._max_retries > 0 and all(error.kind == "connection" for error in failures.values())
 
 
 def _is_address(address: str) -> bool:
@@ -316,7 +315,7 @@ def _is_address(address: str) -> bool:
 
 
 def _refuse_another_model(name: str, first: Server, other: Server) -> None:
-    """The same name is drawn with differently on OpenAI's server and on one of your own, for instance."""
+    """Refuse servers whose models differ. One name may draw in different ways on two servers, for example."""
     one, two = ({k: v for k, v in server.model.identity().items() if k != "base_url"} for server in (first, other))
     differing = sorted(key for key in {*one, *two} if one.get(key) != two.get(key))
     if differing:

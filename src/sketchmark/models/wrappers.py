@@ -1,21 +1,12 @@
-"""A model inside another that looks after its calls (a cache, a meter), and is the same model to everyone else.
+"""Models around another model: counted calls, and a cost limit with a price table.
 
-A judge whose calls cost money: each is charged, and none is made once there is nothing left to spend.
+The user gives the price table, because a stale price would be wrong. A run file with a table (`prices:`) also serves:
 
-What calls cost, by a price table the user gives. None comes with Sketchmark: a stale price is a wrong one.
-
-openai/gpt-6-luna:
+provider/model:
   input: 2.50      # per million tokens in
   output: 10.00    # per million tokens out
-openai/gpt-image-2:
-  picture: 0.04    # per picture returned
-
-A run file that holds such a table (`prices:`) is taken for it.
-
-What the calls to one model come to while they are made, for whoever looks on.
-
-A few numbers that are added up where a call begins and ends: nothing here is written down, and no result depends on
-it. Single attempts are known only to the adapters (`models/call.py`), which receive the count in `Options.notes`.
+provider/image-model:
+  picture: 0.04    # per image returned
 """
 
 from __future__ import annotations
@@ -34,6 +25,8 @@ from sketchmark.secrets import redacted
 
 
 class Wrapped(Model):
+    """A model around another one, and the same model to all other code."""
+
     def __init__(self, model: Model) -> None:
         super().__init__(model.name)
         self._model = model
@@ -60,7 +53,7 @@ class Wrapped(Model):
 
 
 class Metered(Wrapped):
-    """Goes inside the cache: what was said before costs nothing and may always be said again."""
+    """A model whose calls are charged, until the cost limit is reached. It goes inside the cache: hits are free."""
 
     def __init__(
         self, model: Model, charge: Callable[[Mapping[str, int]], None], used_up: Callable[[], bool]
@@ -82,14 +75,14 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """Of one model: per million tokens in and out, and per picture returned."""
+    """Prices of one model: per million tokens in and out, and per image returned."""
 
     input: float = 0.0
     output: float = 0.0
     picture: float = 0.0
 
     def __call__(self, usage: Mapping[str, int]) -> float:
-        """The cost of a `Usage`, or of a sum of them, by field name."""
+        """Return the cost of a `Usage`, or of a sum of them, by field name."""
         tokens = usage.get("tokens_in", 0) * self.input + usage.get("tokens_out", 0) * self.output
         return tokens / _MILLION + usage.get("pictures_out", 0) * self.picture
 
@@ -98,8 +91,7 @@ _KEYS = [field.name for field in fields(Price)]
 
 
 def price_of(prices: Path | str | Mapping[str, Any], model: str) -> Price:
-    """The model's entry in a table or in the file of one, which must have it: an unknown price is not a price of
-    nothing."""
+    """Return the model's entry in a table or in its file. It must exist: an unknown price is not zero."""
     if isinstance(prices, Mapping):
         where, table = "price table", prices
     else:
@@ -130,7 +122,7 @@ def _read(path: Path) -> dict[Any, Any]:
 
 
 def _of_run_file(path: Path, file: dict[Any, Any]) -> dict[Any, Any]:
-    """What it names is not followed: the file may be a stranger's."""
+    """Return the table in a run file. A file that it names is not opened, because it may be untrusted."""
     prices = file.get("prices")
     if isinstance(prices, str):
         raise BadInput(f"run file {path} names its price table: {prices}", "give that file instead")
@@ -143,7 +135,10 @@ _LONGEST_ERROR = 300
 
 
 class CallCount(Struct):
-    """Calls of one model; those that the cache answered cost nothing and stand apart."""
+    """Live call counts of one model, for progress displays. Cache hits are free and counted separately.
+
+    They are never written to disk, and no result depends on them. Adapters report attempts through `Options.notes`.
+    """
 
     under_way: int = 0
     answered: int = 0
@@ -153,9 +148,9 @@ class CallCount(Struct):
     pictures_out: int = 0
     retries: int = 0
     error: str = ""
-    """What the last try that failed met, in words."""
+    """Message of the last failed attempt."""
     silent: int = 0
-    """Tries that failed since somebody answered."""
+    """Failed attempts since the last reply."""
 
     def came(self, usage: Usage) -> None:
         self.silent = 0
@@ -177,14 +172,14 @@ class CallCount(Struct):
 
     @property
     def usage(self) -> dict[str, int]:
-        """As a price wants it."""
+        """Token and image counts, keyed as `Price` expects."""
         return {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "pictures_out": self.pictures_out}
 
 
-def together(tallies: Iterable[CallCount]) -> CallCount:
-    """As if one model had answered for all; the error is that of whoever waits longest for an answer."""
+def together(counts: Iterable[CallCount]) -> CallCount:
+    """Sum counts. The error is from the one with most failed attempts since its last reply."""
     total = CallCount()
-    for one in tallies:
+    for one in counts:
         for name in ("under_way", "answered", "from_cache", "tokens_in", "tokens_out", "pictures_out", "retries"):
             setattr(total, name, getattr(total, name) + getattr(one, name))
         if one.error and (one.silent > total.silent or not total.error):
@@ -193,11 +188,11 @@ def together(tallies: Iterable[CallCount]) -> CallCount:
 
 
 class CountedModel(Wrapped):
-    """A model whose calls are counted. It goes outside the cache, and says of every call how it went."""
+    """A model whose calls are counted. It goes outside the cache, so cache hits count."""
 
-    def __init__(self, model: Model, tally: CallCount) -> None:
+    def __init__(self, model: Model, count: CallCount) -> None:
         super().__init__(model)
-        self._tally = tally
+        self._count = count
 
     async def say(self, context: Context, options: Options) -> Reply:
         return await self._counted(self._model.say, context, options)
@@ -211,14 +206,14 @@ class CountedModel(Wrapped):
         context: Context,
         options: Options,
     ) -> Reply:
-        tally = self._tally
-        tally.under_way += 1
+        count = self._count
+        count.under_way += 1
         try:
-            reply = await ask(context, replace(options, notes=tally))
+            reply = await ask(context, replace(options, notes=count))
         except Exception as error:
-            tally.failed(str(error) or type(error).__name__)
+            count.failed(str(error) or type(error).__name__)
             raise
         finally:
-            tally.under_way -= 1
-        tally.came(reply.usage)
+            count.under_way -= 1
+        count.came(reply.usage)
         return reply

@@ -23,6 +23,7 @@ from sketchmark.folder import differences
 from sketchmark.folder.format import CellRecord
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
+from sketchmark.models import hearing
 from sketchmark.models.arguments import refuse_misspelt, unknown
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
 from sketchmark.settings import Request
@@ -86,9 +87,10 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
     prompts = cell.mode.fill(first, cell.steps)
     parts = prompts.parts()
     if any(isinstance(part, Sound) for part in parts) and not can.hear:
+        *others, last = [f"{provider}/" for provider in hearing()]
         raise CannotPlay(
             f"{needs_say} is to be listened to (sample {first.id}), and {model_name} takes no sounds",
-            "openai/, azure/ and gemini/ send them to models that do",
+            f"{', '.join(others)} and {last} send them to models that do",
         )
     shown = sum(isinstance(part, Picture) for part in parts)
     if not cell.mode.in_words and can.draw:

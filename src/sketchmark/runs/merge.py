@@ -27,14 +27,12 @@ from sketchmark.folder import EPISODES, NUMBERS, RunFolder, differences, refuse_
 from sketchmark.folder.format import FORMAT, CellRecord, RunRecord
 from sketchmark.folder.lock import RunLock
 from sketchmark.folder.records import media_names
+from sketchmark.models import address_arguments
 from sketchmark.results.aggregate import aggregate, results_before, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.merge_choice import Choice, choose, gaps_in_words, listed
 from sketchmark.tasks import Task
 from sketchmark.terminal import counted
-
-ADDRESSES = ("base_url", "azure_endpoint")
-"""Where a model answers. Each machine of a cluster has a server of its own, so these may differ, and that is said."""
 
 _PLAYED_ALIKE = "only runs of the same model, tasks and settings can be merged"
 
@@ -82,13 +80,15 @@ def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
 
 
 def _with_seed(about: RunRecord) -> dict[str, Any]:
-    args = {name: value for name, value in about.model.args.items() if name not in ADDRESSES}
+    addresses = address_arguments(about.model.name)  # each machine of a cluster may have its own server
+    args = {name: value for name, value in about.model.args.items() if name not in addresses}
     return {"model": about.model.name, "model_args": args, "seed": about.seed}
 
 
 def _comparable(cell: CellRecord) -> dict[str, Any]:
     described: dict[str, Any] = plain(cell)
-    model = {name: value for name, value in described["model"].items() if name not in ADDRESSES}
+    addresses = address_arguments(str(described["model"].get("name", "")))
+    model = {name: value for name, value in described["model"].items() if name not in addresses}
     return {**described, "model": model}
 
 
@@ -104,7 +104,10 @@ def _refuse(one: RunFolder, other: RunFolder, what: str, before: Any, now: Any) 
 
 def _said_of_addresses(abouts: Sequence[RunRecord]) -> list[str]:
     found = dict.fromkeys(
-        str(about.model.args[name]) for about in abouts for name in ADDRESSES if about.model.args.get(name)
+        str(about.model.args[name])
+        for about in abouts
+        for name in address_arguments(about.model.name)
+        if about.model.args.get(name)
     )
     if len(found) < 2:
         return []

@@ -1,12 +1,6 @@
-"""What every request passes before any endpoint: its host, origin, key, size and kind, the latency, the faults.
+"""OpenAI-compatible server on loopback in front of any Sketchmark model: `sketchmark serve`.
 
-The application: every endpoint in front of one model.
-
-Running the server: until a signal (the command), or for the length of a `with` block (tests).
-
-An OpenAI-compatible server on loopback in front of any Sketchmark model: `sketchmark serve`.
-
-It lets other harnesses drive the same model, and is the far end of the wire in our own tests:
+Other harnesses can use it to drive the same model, and our tests use it as the server:
 
     with serving(model) as base_url:
         client = openai.AsyncOpenAI(base_url=base_url, api_key="any")
@@ -46,15 +40,15 @@ from sketchmark.serve.faults import RESET, Dice, Faults
 from sketchmark.serve.files import FileStore
 
 MAX_BODY = 64 * 2**20
-MAX_UPLOAD = 256 * 2**20
-"""Batch files are larger than other bodies: OpenAI takes 200 MB."""
+_MAX_UPLOAD = 256 * 2**20
+"""Batch files are larger than other bodies: OpenAI accepts 200 MB."""
 
 
 _FORMS = ("/v1/files", "/v1/images/edits")
 
 
 class ResettableProtocol(H11Protocol):
-    """uvicorn's HTTP protocol, reachable from the ASGI scope: ASGI itself knows no way to break a connection."""
+    """uvicorn's HTTP protocol, reachable from the ASGI scope: ASGI itself cannot break a connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -62,8 +56,10 @@ class ResettableProtocol(H11Protocol):
 
 
 class Gate:
+    """Checks of every request before any endpoint: host, origin, key, size and type. Also the latency and faults."""
+
     def __init__(self, app: ASGIApp, faults: Faults, key: str | None, hosts: Sequence[str]) -> None:
-        """`hosts`: the names that it answers to; `*` is any."""
+        """`hosts`: the accepted host names; `*` is any."""
         self.app = app
         self.hosts = hosts
         self.dice = Dice(faults)
@@ -77,7 +73,7 @@ class Gate:
             self._check_host(headers)
             _check_origin(headers)
             self._check_key(headers)
-            body = await _read(receive, headers, MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
+            body = await _read(receive, headers, _MAX_UPLOAD if scope["path"] == "/v1/files" else MAX_BODY)
             if body is None:
                 return None
             _check_kind(scope["path"], headers, body)
@@ -93,7 +89,7 @@ class Gate:
         return await self.app(scope, _replay(body, receive), send)
 
     def _check_host(self, headers: Headers) -> None:
-        """A web page must not reach the server through a name that it points at loopback."""
+        """Refuse other host names: a web page may point a name at loopback."""
         name = headers.get("host", "").partition(":")[0].lower()
         if "*" not in self.hosts and name not in self.hosts:
             raise WireError("this server does not go by that name", status=400, code="foreign_host")
@@ -113,21 +109,21 @@ class Gate:
 
 
 def _check_origin(headers: Headers) -> None:
-    """Browsers name the page that a request comes from; this server has no pages, and programs name none."""
+    """Refuse requests from web pages: browsers name the page, and programs name none."""
     for origin in headers.getlist("origin"):
         if origin != f"http://{headers.get('host')}":
             raise WireError("requests from web pages are refused", status=403, code="foreign_origin")
 
 
 def _check_kind(path: str, headers: Headers, body: bytes) -> None:
-    """A body says that it is JSON, or a form where one is due: as `text/plain` a web page could send it unasked."""
+    """Require JSON, or a form where one is due: a web page could send `text/plain` without asking."""
     wanted = "multipart/form-data" if path in _FORMS else "application/json"
     if body and headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
         raise WireError(f"the body must be sent as {wanted}", status=415, code="unsupported_media_type")
 
 
 async def _read(receive: Receive, headers: Headers, limit: int) -> bytes | None:
-    """The whole body, or None when the client left before it was complete."""
+    """Read the whole body. None if the client left before its end."""
     announced = headers.get("content-length", "0")
     chunks: list[bytes] = []
     size = int(announced) if announced.isdecimal() else 0
@@ -187,10 +183,10 @@ def make_app(
     fates: Sequence[Fate] = ("complete",),
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """An OpenAI-compatible application. `key`: the bearer token to ask for; `fates`: how the batch jobs end, in turn;
-    `hosts`: the names that it answers to.
+    """Make an OpenAI-compatible application.
 
-    The model is not closed by it: whoever made the model closes it.
+    `key` is the required bearer token, `fates` are the ends of the batch jobs in turn, `hosts` the accepted host
+    names. The caller closes the model.
     """
     store = FileStore()
     answers = {
@@ -247,8 +243,8 @@ HOST = "127.0.0.1"
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handling, which raises the signal again after the shutdown and so ends every
-    process that was stopped in order as if it had been killed."""
+    """uvicorn without its signal handling, which raises the signal again after the shutdown, so that a process that
+    was stopped in order looks killed."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -292,10 +288,13 @@ async def serve(
     key: str | None = None,
     fates: Sequence[Fate] = ("complete",),
 ) -> None:
-    """Serve until SIGINT or SIGTERM, finish what is under way, and close the model. Beyond this machine only with a
-    key; then any name may be asked for, since a page in a browser does not have it."""
+    """Serve until SIGINT or SIGTERM, finish the current requests, and close the model.
+
+    Other machines are served only with a key. Then any host name is accepted, because a web page does not have the
+    key.
+    """
     if host not in LOOPBACK and not key:
-        raise BadInput(f"--host {host} would serve whoever can reach it", "ask for a token with --key-env NAME")
+        raise BadInput(f"--host {host} would serve anyone who can reach it", "ask for a token with --key-env NAME")
     try:
         with _listen(port, host) as listening:
             names = LOOPBACK if host in LOOPBACK else ("*",)
@@ -321,7 +320,7 @@ def serving(
     key: str | None = None,
     fates: Sequence[Fate] = ("complete",),
 ) -> Iterator[str]:
-    """A server on a free port in a thread of its own; gives its base URL. The model runs in that thread's loop."""
+    """Serve on a free port in a separate thread, and give the base URL. The model runs in that thread's loop."""
     with _listen(0) as listening:
         server = _server(make_app(model, faults, key=key, fates=fates))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)

@@ -1,6 +1,4 @@
-"""The lines of a batch: requests in, results and errors out.
-
-`/v1/batches`: jobs that answer the lines of a file in their own time.
+"""`/v1/batches`: jobs that answer the lines of a file.
 
 validating → in_progress → finalizing → completed, or failed, expired, cancelled.
 """
@@ -26,7 +24,7 @@ from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError, as_wire_error
 from sketchmark.serve.files import FileStore, page
 
-MAX_LINES = 50_000
+_MAX_LINES = 50_000
 """OpenAI's own limit."""
 
 
@@ -37,15 +35,15 @@ class Line:
 
 
 def read_lines(data: bytes, endpoint: str) -> tuple[list[Line], list[dict[str, Any]]]:
-    """The requests of a batch file, and what is wrong with it. One bad line fails the whole job, as at OpenAI."""
+    """Return the requests of a batch file, and its problems. One bad line fails the whole job, as with OpenAI."""
     lines: list[Line] = []
     problems: list[dict[str, Any]] = []
     seen: set[str] = set()
     rows = [(number, row) for number, row in enumerate(data.split(b"\n"), 1) if row.strip()]
     if not rows:
         problems.append(problem("empty_file", "The batch file has no requests."))
-    if len(rows) > MAX_LINES:
-        return [], [problem("too_many_tasks", f"The batch file has over {MAX_LINES} requests.")]
+    if len(rows) > _MAX_LINES:
+        return [], [problem("too_many_tasks", f"The batch file has over {_MAX_LINES} requests.")]
     for number, row in rows:
         try:
             line = _line(row, endpoint)
@@ -101,22 +99,22 @@ Status = Literal[
 ]
 Answer = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
-PACE = 0.05
-SLOW_PACE = 2.0
-"""Seconds a job stays in each state at least: a client that polls gets to see them."""
+_PACE = 0.05
+_SLOW_PACE = 2.0
+"""Minimum seconds in each state, so that a polling client sees them."""
 AT_ONCE = 8
 WINDOW = 24 * 3600
 
 
 def parse_fates(text: str) -> tuple[Fate, ...]:
-    """`fail,complete`: the first job fails, all later ones complete."""
+    """Parse `fail,complete`: the first job fails, all later ones complete."""
     fates: list[Fate] = []
     for word in text.split(","):
         match word.strip():
             case "complete" | "fail" | "expire" | "slow" as fate:
                 fates.append(fate)
             case other:
-                raise BadInput(f"--batch: {other!r} is no fate of a job", f"one of {', '.join(get_args(Fate))}")
+                raise BadInput(f"--batch: {other!r} is not an end of a job", f"one of {', '.join(get_args(Fate))}")
     return tuple(fates)
 
 
@@ -144,7 +142,7 @@ class Job:
 
     async def linger(self) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.cancel.wait(), SLOW_PACE if self.fate == "slow" else PACE)
+            await asyncio.wait_for(self.cancel.wait(), _SLOW_PACE if self.fate == "slow" else _PACE)
 
     def form(self) -> dict[str, Any]:
         created = self.stamps["validating_at"]
@@ -247,7 +245,7 @@ class Batches:
         job.move("cancelled" if job.cancel.is_set() else "expired" if late else "completed")
 
     async def _answer(self, job: Job, line: Line, places: asyncio.Semaphore) -> tuple[str, bool, str] | None:
-        """(custom id, whether it went well, the row), or None when the job was cancelled before this line's turn."""
+        """Return (custom id, success, row), or None if the job was cancelled before this line."""
         async with places:
             if job.cancel.is_set():
                 return None
@@ -261,7 +259,7 @@ class Batches:
             return line.custom_id, True, answered(job.id, line, 200, body)
 
     def _write(self, job: Job, rows: list[tuple[str, bool, str]], late: list[Line], dice: random.Random) -> None:
-        """Shuffled: OpenAI does not promise the input's order, and a client that relies on it must fail here."""
+        """Write the results in random order: OpenAI promises none, and a client that relies on one must fail here."""
         good = [row for _, well, row in rows if well]
         bad = [row for _, well, row in rows if not well]
         if job.cancel.is_set():

@@ -1,6 +1,6 @@
-"""Errors as OpenAI's clients expect them: an HTTP status and a body `{"error": {message, type, param, code}}`.
+"""Request bodies (JSON objects, data URLs, shared settings), and errors as OpenAI's clients expect them.
 
-Reading what clients send: JSON objects, data URLs, and the settings that several endpoints share.
+An error is an HTTP status and a body `{"error": {message, type, param, code}}`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from sketchmark.episode.model import Model, Options
-from sketchmark.episode.sample import Context
+from sketchmark.episode.model import Model, Options, Reply
+from sketchmark.episode.sample import Author, Context
 from sketchmark.errors import BadInput, BadPicture, CallFailed, SketchmarkError
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class WireError(Exception):
-    """A request that gets an error for an answer."""
+    """An error response to a request."""
 
     def __init__(
         self,
@@ -53,14 +53,14 @@ class WireError(Exception):
 
 
 def as_wire_error(error: Exception) -> WireError:
-    """What the client is told. A fault of ours is logged here with its trace and named to the client by class only:
-    its text could hold anything, a key included."""
+    """Return the error for the client. An internal error is logged here with its trace, and the client gets only its
+    class, because its text could hold a key."""
     if isinstance(error, WireError):
         return error
     if isinstance(error, HTTPException):
         return WireError(error.detail, status=error.status_code, headers=error.headers)
     if isinstance(error, CallFailed):
-        # 422 is never retried by the SDKs: the model had its chance. A broken wire behind us may be better next time.
+        # The SDKs never retry 422: the model has failed. A broken connection behind this server may work next time.
         return WireError(str(error), status=422 if error.blames_model else 502, code=error.kind)
     if isinstance(error, BadInput):
         return WireError(str(error), code="bad_input")
@@ -70,6 +70,7 @@ def as_wire_error(error: Exception) -> WireError:
     return WireError(f"the model failed with {type(error).__name__}", status=500)
 
 
+AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 MAX_PICTURE_BYTES = 20 * 2**20
 
 
@@ -84,7 +85,7 @@ def json_object(body: bytes | str) -> dict[str, Any]:
 
 
 def picture(data: bytes, param: str) -> Picture:
-    """A picture whose size has been checked from its header: nothing is decoded for it."""
+    """Read an image and check its size from its header, without decoding."""
     if len(data) > MAX_PICTURE_BYTES:
         raise WireError(
             f"a picture of {len(data)} bytes is over the limit of {MAX_PICTURE_BYTES}",
@@ -112,7 +113,7 @@ def picture_from_url(url: object, param: str) -> Picture:
 
 
 def sound(given: object, param: str) -> Sound:
-    """`{"data": base64, "format": "wav"}`."""
+    """Read `{"data": base64, "format": "wav"}`."""
     data = given.get("data") if isinstance(given, Mapping) else None
     if not isinstance(data, str):
         raise WireError("a sound needs its data and its format", param=param)
@@ -146,7 +147,7 @@ def whole_number(body: Mapping[str, Any], name: str, low: int, high: int) -> int
 
 
 def words(part: Mapping[str, Any], name: str, param: str) -> str:
-    """The text of a part, under the name that its type has for it."""
+    """Read the text of a part, under the name that its type has for it."""
     if not isinstance(part.get(name), str):
         raise WireError(f"a {name} part needs its {name}", param=param)
     return str(part[name])
@@ -165,9 +166,9 @@ def one_only(body: Mapping[str, Any]) -> None:
 
 
 def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:
-    """Generation settings. What is neither handled by the endpoint nor a common setting goes to the model as extra.
+    """Read generation settings. Settings that are neither the endpoint's nor common ones go to the model as extra.
 
-    A temperature that is not given is 0, as everywhere in Sketchmark, and not OpenAI's 1: evaluation repeats.
+    The default temperature is 0, as everywhere in Sketchmark, and not OpenAI's 1: evaluation must be repeatable.
     """
     limit = whole_number(body, "max_completion_tokens", 1, 2**31 - 1) or whole_number(
         body, "max_tokens", 1, 2**31 - 1
@@ -179,6 +180,11 @@ def options(body: Mapping[str, Any], handled: frozenset[str]) -> Options:
         seed=whole_number(body, "seed", -(2**63), 2**63 - 1),
         extra={name: value for name, value in body.items() if name not in handled | common and value is not None},
     )
+
+
+def own(reply: Reply) -> dict[str, Any]:
+    """Return fields that OpenAI's form lacks, for a Sketchmark client."""
+    return {"finish": reply.finish, "left_out": list(reply.left_out)}
 
 
 def check_taken(model: Model, context: Context) -> None:

@@ -1,7 +1,4 @@
-"""Chat completions, the way in: messages of any roles and parts become a context.
-
-Chat completions, the way out: a reply as one completion or as a stream of chunks.
-"""
+"""Chat completions: messages of any role to a context, and a reply as one completion or a stream of chunks."""
 
 from __future__ import annotations
 
@@ -19,11 +16,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from sketchmark.episode.model import Finish, Model, Options, Reply
-from sketchmark.episode.sample import Author, Content, Context, Part
+from sketchmark.episode.sample import Content, Context, Part
 from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError
 
-_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 _OF_TOOLS = ("tool_calls", "function_call")
 _HANDLED = frozenset({"messages", "modalities", "stream", "stream_options"})
 
@@ -34,8 +30,8 @@ class ChatRequest:
     options: Options
     draws: bool
     beside: bool
-    """Drawings go beside the content, as `images`, where OpenRouter and litellm have them. Who asks for a picture
-    alone gets it in the content, where vLLM-Omni has it."""
+    """Drawings go to `images` next to the content, as with OpenRouter and litellm. A client that asks only for an
+    image gets it in the content, as with vLLM-Omni."""
     stream: bool
     stream_usage: bool
 
@@ -76,19 +72,19 @@ def _parts(message: object, param: str) -> Iterator[Part]:
     if not isinstance(message, dict):
         raise WireError("a message must be an object", param=param)
     role = message.get("role")
-    if not isinstance(role, str) or role not in _AUTHORS:
-        raise WireError(f"unknown role {role!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+    if not isinstance(role, str) or role not in bodies.AUTHORS:
+        raise WireError(f"unknown role {role!r}: {', '.join(bodies.AUTHORS)} are known", param=f"{param}.role")
     for name in _OF_TOOLS:
         if message.get(name):
             raise WireError("the models of this server call no tools", param=f"{param}.{name}")
     for name, parts in _lists(message, role, param).items():
         for i, part in enumerate(parts):
-            yield Part(_content(part, f"{param}.{name}[{i}]"), _AUTHORS[role])
+            yield Part(_content(part, f"{param}.{name}[{i}]"), bodies.AUTHORS[role])
 
 
 def _lists(message: Mapping[str, Any], role: str, param: str) -> dict[str, list[object]]:
-    """The parts of a message by the field that holds them. What this server gave is understood when it comes back: a
-    drawing beside the text, as `images`, and no text where the model said none."""
+    """Return the parts of a message by field. This server's own replies are accepted: a drawing as `images` next to
+    the text, and no text if the model generated none."""
     content, images, refusal = message.get("content"), message.get("images"), message.get("refusal")
     if images is not None and not isinstance(images, list):
         raise WireError("images must be a list of parts", param=f"{param}.images")
@@ -126,7 +122,7 @@ async def _reply(model: Model, request: ChatRequest) -> Reply:
 
 
 async def answer(model: Model, body: Mapping[str, Any]) -> dict[str, Any]:
-    """One chat request of a batch."""
+    """Answer one chat request of a batch."""
     request = await asyncio.to_thread(read_chat, body)
     if request.stream:
         raise WireError("a batch cannot stream", param="stream")
@@ -157,7 +153,7 @@ def _head(model: Model, kind: str) -> dict[str, Any]:
 
 
 def _message(reply: Reply, beside: bool) -> dict[str, Any]:
-    """What a message says and shows. A picture makes the content a list, or stands beside it as `images`."""
+    """Return the content of a message. An image makes it a list, or goes to `images` next to it."""
     if reply.picture is None:
         return {"content": reply.text}
     image = {"type": "image_url", "image_url": {"url": reply.picture.data_url}}
@@ -175,11 +171,6 @@ def _usage(reply: Reply) -> dict[str, int]:
     }
 
 
-def _own(reply: Reply) -> dict[str, Any]:
-    """What OpenAI's form has no place for, so that a Sketchmark at the other end need not lose it."""
-    return {"finish": reply.finish, "left_out": list(reply.left_out)}
-
-
 def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
     message = {"role": "assistant", **_message(reply, beside), "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _FINISH.get(reply.finish, "stop")}
@@ -187,12 +178,12 @@ def _completion(model: Model, reply: Reply, beside: bool) -> dict[str, Any]:
         **_head(model, "chat.completion"),
         "choices": [choice],
         "usage": _usage(reply),
-        "sketchmark": _own(reply),
+        "sketchmark": bodies.own(reply),
     }
 
 
 def _events(model: Model, reply: Reply, request: ChatRequest) -> Iterator[str]:
-    """Server-sent events. Models reply whole, so the stream only has the form of one: word after word."""
+    """Yield server-sent events, word by word. Models reply whole, so this has only the form of a stream."""
     head = _head(model, "chat.completion.chunk")
     message = _message(reply, request.beside)
     content = message.pop("content")
@@ -207,7 +198,7 @@ def _events(model: Model, reply: Reply, request: ChatRequest) -> Iterator[str]:
         finish = _FINISH.get(reply.finish, "stop") if i == len(deltas) - 1 else None
         chunk = {**head, "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
         if finish:
-            chunk["sketchmark"] = _own(reply)
+            chunk["sketchmark"] = bodies.own(reply)
         yield f"data: {json.dumps(chunk)}\n\n"
     if request.stream_usage:
         yield f"data: {json.dumps({**head, 'choices': [], 'usage': _usage(reply)})}\n\n"

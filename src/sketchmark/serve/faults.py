@@ -1,12 +1,12 @@
-"""Slowness and failures on purpose, the same ones for the same requests each time.
+"""Latency and faults on purpose, the same ones for the same requests each time.
 
-The known silent faults of real servers: each answers, with status 200, something else than was asked.
+The silent faults of real servers respond, with status 200, to something else than the request:
 
-ignores_prompt     a drawing is made without the texts
-ignores_history    a drawing is made without what the model itself said before (vLLM-Omni's BAGEL)
-first_picture      of several pictures the first is taken (vLLM-Omni's BAGEL, when it draws)
+ignores_prompt     a drawing ignores the texts
+ignores_history    a drawing ignores the model's own earlier text (vLLM-Omni's BAGEL)
+first_picture      only the first of several images is used (vLLM-Omni's BAGEL, when it draws)
 drops_settings     size, seed and limits do not reach the model
-wrong_size         a drawing comes in the size that the server likes
+wrong_size         a drawing has a size that the server chose
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from sketchmark.media import Picture
 from sketchmark.models.wrappers import Wrapped
 
 RESET = "reset"
-"""The fault that is no HTTP status: the connection is torn down without a reply."""
+"""The fault without an HTTP status: the connection is reset without a response."""
 
 
 @dataclass(frozen=True)
 class Faults:
-    """How slow and how unreliable the server should be."""
+    """Latency and chances of faults of the server."""
 
     chances: tuple[tuple[str, float], ...] = ()
     latency: float = 0.0
     seed: int = 0
     retry_after: float = 0.05
-    """Seconds that a 429 or 503 asks for."""
+    """Seconds in the Retry-After of a 429 or 503."""
 
     @classmethod
     def parse(cls, fail: str = "", latency: str = "", seed: int = 0) -> Faults:
-        """From the command line's words: `429:0.1,500:0.05,reset:0.02` and `50ms`."""
+        """Parse options of the command line: `429:0.1,500:0.05,reset:0.02` and `50ms`."""
         chances = tuple(_chance(entry.strip()) for entry in fail.split(",") if entry.strip())
         if sum(chance for _, chance in chances) > 1:
             raise BadInput(f"--fail {fail}: the chances add up to more than 1")
@@ -66,7 +66,7 @@ def _seconds(text: str) -> float:
 class Dice:
     """Decides which requests fail.
 
-    The fate of a request follows from the seed, its bytes and how often the same bytes came before. It does not
+    The decision follows from the seed, the request's bytes and how often the same bytes came before. It does not
     depend on the order of arrival, so a concurrent run meets the same faults each time.
     """
 
@@ -75,12 +75,12 @@ class Dice:
         self._seen: Counter[bytes] = Counter()
 
     def fate(self, method: str, path: str, content_type: str, body: bytes) -> str | None:
-        """The fault that befalls this request, or None."""
+        """Return the fault for this request, or None."""
         if not self.faults.chances:
             return None
         boundary = re.search(r'boundary="?([^";]+)', content_type)
         if boundary:
-            # Each client makes up a new multipart boundary for each attempt; it is not part of what is asked.
+            # Clients make a new multipart boundary for each attempt; it is not part of the request.
             body = body.replace(boundary[1].encode("latin-1"), b"")
         request = hashlib.sha256(b"\0".join([method.encode(), path.encode(), body])).digest()
         attempt = self._seen[request]
@@ -99,7 +99,7 @@ _LIKED = (512, 512)
 
 
 def parse_silent(text: str) -> frozenset[str]:
-    """From the command line's words: `first_picture,wrong_size`."""
+    """Parse an option of the command line: `first_picture,wrong_size`."""
     names = frozenset(name.strip().replace("-", "_") for name in text.split(",") if name.strip())
     for name in sorted(names - set(FAULTS)):
         raise BadInput(f"--silent: no fault named {name!r}", f"there are: {', '.join(FAULTS)}")
@@ -107,6 +107,8 @@ def parse_silent(text: str) -> frozenset[str]:
 
 
 class Silent(Wrapped):
+    """A model with silent faults."""
+
     def __init__(self, model: Model, faults: frozenset[str]) -> None:
         super().__init__(model)
         self._faults = faults

@@ -1,7 +1,4 @@
-"""OpenAI's form of a list: newest first, paged by `limit` and `after`.
-
-`/v1/files`: what batches read and write, kept in memory while the server runs.
-"""
+"""`/v1/files`: files that batches read and write, kept in memory, and lists in OpenAI's form."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from sketchmark.serve.bodies import WireError
 
 
 def page(items: Iterable[dict[str, Any]], query: Mapping[str, str]) -> dict[str, Any]:
+    """Return one page of a list, newest first, by `limit` and `after`."""
     rows = list(items)[::-1]
     after = query.get("after")
     if after:
@@ -41,7 +39,7 @@ def page(items: Iterable[dict[str, Any]], query: Mapping[str, str]) -> dict[str,
     }
 
 
-MAX_KEPT = 2**30
+_MAX_KEPT = 2**30
 
 Purpose = Literal["batch", "batch_output"]
 
@@ -72,11 +70,11 @@ class FileStore:
         self._made = 0
 
     def add(self, filename: str, purpose: Purpose, data: bytes) -> StoredFile:
-        """Ids follow from order and from what was sent: with them, which requests meet an injected fault is
-        repeatable, and an id from an earlier server never names another file. What a job wrote goes by its name,
-        which holds the job's id; its contents hold the time and ids made up at random."""
-        if sum(len(file.data) for file in self._files.values()) + len(data) > MAX_KEPT:
-            raise WireError(f"the files would exceed {MAX_KEPT} bytes: delete some", status=413, code="storage_full")
+        """Add a file. Its id follows from its order and content, so that injected faults are repeatable and an id of
+        an earlier server never names another file. A job's output is identified by its name, which holds the job's
+        id, because its content holds times and random ids."""
+        if sum(len(file.data) for file in self._files.values()) + len(data) > _MAX_KEPT:
+            raise WireError(f"the files would exceed {_MAX_KEPT} bytes: delete some", status=413, code="storage_full")
         self._made += 1
         known_by = data if purpose == "batch" else filename.encode()
         digest = hashlib.sha256(f"{self._made}:{purpose}:".encode() + known_by).hexdigest()

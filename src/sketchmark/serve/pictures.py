@@ -24,11 +24,11 @@ from sketchmark.serve.bodies import WireError
 _HANDLED = frozenset({"prompt", "response_format", "stream"})
 _FILES = ("image", "image[]")
 _NO_TEXTS = ("seed", "temperature", "stream")
-MAX_PICTURES = 64
+_MAX_PICTURES = 64
 
 
 class PictureShelf:
-    """The newest drawn pictures, for clients that ask for addresses instead of base64."""
+    """The newest drawings, for clients that ask for URLs instead of base64."""
 
     def __init__(self, room: int = 256) -> None:
         self._room = room
@@ -48,7 +48,7 @@ class PictureShelf:
 
 
 async def answer(model: Model, body: Mapping[str, Any]) -> dict[str, Any]:
-    """One generation request of a batch: base64 only, an address would be gone when the job is read."""
+    """Answer one generation request of a batch, only as base64: a URL would be gone when the job is read."""
     reply, as_url = await _generate(model, body)
     if as_url:
         raise WireError("a batch gives pictures as b64_json", param="response_format")
@@ -67,7 +67,7 @@ def routes(model: Model) -> list[Route]:
         return await respond(http, *await _generate(model, bodies.json_object(await http.body())))
 
     async def edits(http: Request) -> Response:
-        async with http.form(max_files=MAX_PICTURES + 1, max_part_size=2**20) as form:
+        async with http.form(max_files=_MAX_PICTURES + 1, max_part_size=2**20) as form:
             shown: list[Picture] = []
             settings: dict[str, Any] = {}
             for name, value in form.multi_items():
@@ -113,7 +113,7 @@ async def _draw(model: Model, context: Context, settings: Mapping[str, Any]) -> 
 
 
 def _plain(text: str) -> Any:
-    """A form carries numbers as text."""
+    """Convert a form's text to a number or the like."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -135,7 +135,7 @@ def _wants_url(settings: Mapping[str, Any]) -> bool:
 
 
 def _result(reply: Reply, url: str | None) -> dict[str, Any]:
-    """A model that drew nothing gives an empty list: that is an answer, and not an error of the request."""
+    """Return the result. A model that drew nothing gives an empty list, which is not an error of the request."""
     data = []
     if reply.picture is not None:
         data = [{"url": url} if url else {"b64_json": base64.b64encode(reply.picture.data).decode("ascii")}]
@@ -146,10 +146,10 @@ def _result(reply: Reply, url: str | None) -> dict[str, Any]:
         "output_format": reply.picture.format if reply.picture else None,
         "usage": {
             "input_tokens": used.tokens_in,
-            # Clients that check OpenAI's form insist on the split, which no model of ours reports.
+            # Clients that check OpenAI's form require the split, which models here do not report.
             "input_tokens_details": {"text_tokens": used.tokens_in, "image_tokens": 0},
             "output_tokens": used.tokens_out,
             "total_tokens": used.tokens_in + used.tokens_out,
         },
-        "sketchmark": {"finish": reply.finish, "left_out": list(reply.left_out)},
+        "sketchmark": bodies.own(reply),
     }

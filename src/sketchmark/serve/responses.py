@@ -1,6 +1,6 @@
-"""The Responses API, the way in: items become a context. Nothing is kept between requests.
+"""The Responses API: items to a context, and a reply as a message or a call of the `image_generation` tool.
 
-The Responses API, the way out: text as a message, a drawing as a call of the `image_generation` tool.
+The server keeps nothing between requests.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchmark.episode.model import Model, Options, Reply
-from sketchmark.episode.sample import Author, Content, Context, Part
+from sketchmark.episode.sample import Content, Context, Part
 from sketchmark.serve import bodies
 from sketchmark.serve.bodies import WireError
 
-_AUTHORS: Mapping[str, Author] = {"system": "task", "developer": "task", "user": "task", "assistant": "model"}
 _STATE = ("previous_response_id", "conversation")
 TOOL = "image_generation"
 _HANDLED = frozenset(
@@ -39,7 +38,7 @@ class ResponsesRequest:
     draws: bool
 
 
-def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
+def _read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise WireError("you must provide a model parameter", param="model")
     if bodies.streams(body):
@@ -60,7 +59,7 @@ def read_responses(body: Mapping[str, Any]) -> ResponsesRequest:
 
 
 def _text_settings(text: object) -> dict[str, Any]:
-    """How the text is to be. A format goes by chat's name and in chat's form: a model need know only one of them."""
+    """Read the text settings. A format gets chat's name and form, so that a model needs to know only one."""
     if text is None:
         return {}
     form = text.get("format") if isinstance(text, dict) else text
@@ -86,8 +85,8 @@ def _drawing_tool(tools: object) -> Mapping[str, Any] | None:
 
 
 def _is_to_draw(tool: Mapping[str, Any] | None, choice: object) -> bool:
-    """A model here says or draws, as it is told; it does not choose by itself. With the tool at hand it draws, unless
-    the choice is `none`: `auto` would otherwise mean that no client ever sees a picture."""
+    """Return whether to draw. A model here does not choose by itself. With the tool it draws, unless the choice is
+    `none`: otherwise `auto` would mean that no client ever gets an image."""
     forced = isinstance(choice, dict) and choice.get("type") == TOOL
     if forced and tool is None:
         raise WireError(f"tool_choice names {TOOL}, which is not among the tools", param="tool_choice")
@@ -118,7 +117,7 @@ def _item(item: object, param: str) -> Iterator[Part]:
         raise WireError("an item must be an object", param=param)
     kind = item.get("type", "message")
     if kind == "reasoning":
-        return  # what a model thought is its provider's to keep; ours have no such state
+        return  # reasoning is a provider's state, which models here do not have
     if kind == "image_generation_call":
         if not isinstance(item.get("result"), str):
             raise WireError("no such item: this server keeps no responses", status=404, param=param)
@@ -126,9 +125,11 @@ def _item(item: object, param: str) -> Iterator[Part]:
         return
     if kind != "message":
         raise WireError(f"unknown item type {kind!r}: message and image_generation_call are known", param=param)
-    author = _AUTHORS.get(str(item.get("role")))
+    author = bodies.AUTHORS.get(str(item.get("role")))
     if author is None:
-        raise WireError(f"unknown role {item.get('role')!r}: {', '.join(_AUTHORS)} are known", param=f"{param}.role")
+        raise WireError(
+            f"unknown role {item.get('role')!r}: {', '.join(bodies.AUTHORS)} are known", param=f"{param}.role"
+        )
     content = item.get("content")
     if isinstance(content, str):
         content = [{"type": "input_text", "text": content}]
@@ -155,7 +156,7 @@ def _content(part: object, param: str) -> Content:
 def routes(model: Model) -> list[Route]:
     async def respond(http: Request) -> Response:
         raw = await http.body()
-        request = await asyncio.to_thread(lambda: read_responses(bodies.json_object(raw)))
+        request = await asyncio.to_thread(lambda: _read_responses(bodies.json_object(raw)))
         bodies.check_taken(model, request.context)
         reply = await (model.draw if request.draws else model.say)(request.context, request.options)
         encoded = await asyncio.to_thread(lambda: json.dumps(_response(model, reply, request)))
@@ -167,8 +168,6 @@ def routes(model: Model) -> list[Route]:
 def _response(model: Model, reply: Reply, request: ResponsesRequest) -> dict[str, Any]:
     why = {"length": "max_output_tokens", "refused": "content_filter"}.get(reply.finish)
     used = reply.usage
-    tokens = {"input_tokens": used.tokens_in, "output_tokens": used.tokens_out}
-    total = used.tokens_in + used.tokens_out
     return {
         "id": f"resp_{uuid.uuid4().hex}",
         "object": "response",
@@ -187,12 +186,13 @@ def _response(model: Model, reply: Reply, request: ResponsesRequest) -> dict[str
         "top_p": 1.0,
         "store": False,
         "usage": {
-            **tokens,
+            "input_tokens": used.tokens_in,
+            "output_tokens": used.tokens_out,
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": total,
+            "total_tokens": used.tokens_in + used.tokens_out,
         },
-        "sketchmark": {"finish": reply.finish, "left_out": list(reply.left_out)},
+        "sketchmark": bodies.own(reply),
     }
 
 

@@ -1,35 +1,23 @@
-"""Scripted players: honest stand-ins that read pixels and draw pixels, never called models.
+"""Scripted players: stand-ins for models that read and draw pixels, and know only their context.
 
-They see a context and nothing else. They make the first run work with no key, no weights and no network, and they
-calibrate the harness: `random` sits at chance, `solver` must score 1.0 everywhere, `sketcher` is helped by drawing,
-`flawed` has faults of known size. `patient` is for `sketchmark doctor`.
+With them the first run needs no key, no weights and no network. They also calibrate the harness:
 
-How scripted players draw by code: the drawing that they have in mind as SVG, pixel by pixel the same.
+random    answers in the right form without knowledge, at chance level.
+solver    reads the images, plans and draws perfectly. It must score 1.0 on every score of every generated world. In
+          other tasks it guesses like `random`.
+sketcher  sees only a few moves ahead and draws with a shaky hand. Drawing helps it: each drawing is a new starting
+          point, and at the end it reads its moves off the drawings. A blank canvas, or another puzzle's, removes that
+          help. Then it answers exactly as without drawing. It is the positive control: a gain that must vanish with
+          the canvas.
+flawed    has faults of known size, to calibrate `sketchmark audit`. With the chance `draw_error` one thing in an
+          episode's drawings is wrong. With the chance `read_error` the answer is not what the drawings show. With the
+          chance `ignores` it does not use them. If it has seen nothing (no drawings, white paper, another puzzle,
+          text) it knows the answer with the chance `knows`. Each fault is decided once per puzzle, whatever the mode
+          and the canvas.
+patient   is for `sketchmark doctor`.
 
-They draw on the picture that is most like it, as a person would: another picture where it fits, and rectangles for
-the rest.
-
-Which world a player is in, told from the texts of a context. A player has no other source.
-
-`player/random`: answers in the right form and knows nothing. It sits at chance level, which calibrates.
-
-`player/flawed`: a player whose faults are known, to calibrate what `sketchmark audit` finds.
-
-With the chance `draw_error` one thing in an episode's drawings is wrong; with the chance `read_error` the answer is
-not what the drawings show; with the chance `ignores` it does not look at them at all. Where it has seen nothing (no
-drawings, white paper, another puzzle, words) it knows the answer with the chance `knows`, and is wrong otherwise.
-Each fault is decided once for a puzzle, whatever the mode and the canvas: the same samples fail in the same way.
-
-`player/sketcher`: sees only a few moves ahead, and draws with a shaky hand.
-
-Drawing helps it: each drawing is a new starting point, and at the end it reads its moves off the drawings. A canvas
-that shows nothing of its own puzzle (blank, or another's) takes that help away, and then it answers exactly as it
-would have without drawing. It is the harness's control: a positive drawing gain that must vanish with the canvas.
-
-`player/solver`: reads the pictures, plans perfectly, draws perfectly.
-
-It must score 1.0 on every channel of every generated world; where it does not, the harness is wrong. Outside the
-worlds it guesses like `player/random`.
+When asked for code, players write their drawing as SVG with the same pixels, on the most similar image they were
+shown.
 """
 
 from __future__ import annotations
@@ -49,14 +37,14 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import UnknownName
 from sketchmark.media import Picture
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.providers import Provider
 from sketchmark.worlds import Play, Worlds, installed_worlds
 from sketchmark.worlds.boards import MOVES
 from sketchmark.worlds.play import may_stop, next_move_words, puzzle_in, wanted
 
 
 def make(name: str, worlds: Worlds | None = None, /, **model_args: Value) -> Model:
-    """`player/random`, `player/solver`, `player/patient`, `player/sketcher` (takes `lookahead`, `hand_error`)
-    or `player/flawed` (`draw_error`, `read_error`, `ignores`, `knows`)."""
+    """Make a player. `sketcher` takes `lookahead` and `hand_error`, `flawed` the chances of `Faults`."""
     args = Arguments(f"player/{name}", model_args)
     seed = args.whole("seed", 0)
     if name == "sketcher":
@@ -84,16 +72,16 @@ _Pixels = NDArray[np.uint8]
 _Mask = NDArray[np.bool_]
 
 
-def without_asking_for_code(context: Context) -> Context | None:
-    """What stands before the words that ask for SVG; None where nothing does."""
+def _without_asking_for_code(context: Context) -> Context | None:
+    """Return the context before the prompt for SVG, None if there is no such prompt."""
     for place, part in enumerate(context.parts):
         if part.by == "task" and _ASKS in (part.text or ""):
             return Context(context.parts[:place])
     return None
 
 
-def as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
-    """`pictures` are those that the player was shown, in their order."""
+def _as_svg(drawing: Picture, pictures: Sequence[Picture]) -> str:
+    """Write a drawing as SVG. `pictures` are the images that the player was shown, in their order."""
     width, height = drawing.size
     wanted, page, inner = drawing.values, np.full_like(drawing.values, 255), []
     for number, picture in enumerate(pictures, start=1):
@@ -120,7 +108,7 @@ def _image(number: int, x: int, y: int, picture: Picture) -> str:
 
 
 def _fits(patch: _Pixels, wanted: _Pixels, left: _Mask) -> tuple[int, int] | None:
-    """Where a picture covers all that is left to draw, in its lower right corner, and shows just that."""
+    """Return the position at which an image, with its lower right corner, shows all that is left to draw."""
     rows, columns = np.flatnonzero(left.any(axis=1)), np.flatnonzero(left.any(axis=0))
     height, width = patch.shape[:2]
     x, y = int(columns[-1]) + 1 - width, int(rows[-1]) + 1 - height
@@ -129,7 +117,7 @@ def _fits(patch: _Pixels, wanted: _Pixels, left: _Mask) -> tuple[int, int] | Non
 
 
 def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
-    """Runs of one colour, line by line; lines alike share a rectangle."""
+    """Yield runs of one colour. Equal lines share a rectangle."""
     colours = wanted.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
     colours[~left] = -1
     open_: dict[tuple[int, int, int], int] = {}
@@ -146,11 +134,11 @@ def _rectangles(wanted: _Pixels, left: _Mask) -> Iterator[str]:
 
 
 _ELSEWHERE = Play()
-"""Outside the worlds nothing is known: players guess and scribble."""
+"""Other tasks than the worlds: players guess and _scribble."""
 
 
-def play_of(context: Context, worlds: Worlds) -> Play:
-    """How the world is played whose phrases come first in the context."""
+def _play_of(context: Context, worlds: Worlds) -> Play:
+    """Return the player's part of the world whose phrases come first in the context. A player has no other source."""
     for text in context.texts:
         for world in worlds:
             if any(phrase in text for phrase in world.told_by):
@@ -161,33 +149,59 @@ def play_of(context: Context, worlds: Worlds) -> Play:
 _LETTER = re.compile(r"(?:^|[\s(])([A-L])(?:[.):]|\))", re.MULTILINE)
 
 
-class Chance(Model):
+class Player(Model):
+    """Replies with a subclass's answer or drawing, and writes the drawing as SVG if asked for code."""
+
+    def __init__(self, name: str, worlds: Worlds | None = None) -> None:
+        super().__init__(name)
+        self._worlds = worlds or installed_worlds()
+
+    async def say(self, context: Context, options: Options) -> Reply:
+        if (before := _without_asking_for_code(context)) is not None:
+            return _said(_as_svg(self._drawing(before), before.pictures))
+        return _said(self._answer(context))
+
+    async def draw(self, context: Context, options: Options) -> Reply:
+        return Reply(picture=self._drawing(context), usage=Usage(pictures_out=1))
+
+    def _play(self, context: Context) -> Play:
+        return _play_of(context, self._worlds)
+
+    def _guess(self, context: Context, seed: int) -> str:
+        return guess(context, dice(context, seed), self._worlds)
+
+    def _answer(self, context: Context) -> str:
+        raise NotImplementedError
+
+    def _drawing(self, context: Context) -> Picture:
+        raise NotImplementedError
+
+
+class Chance(Player):
     hears = True
 
     def __init__(self, seed: int = 0, worlds: Worlds | None = None) -> None:
-        super().__init__("player/random")
-        self._seed, self._worlds = seed, worlds or installed_worlds()
+        super().__init__("player/random", worlds)
+        self._seed = seed
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed}
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        return said(guess(context, dice(context, self._seed), self._worlds))
+    def _answer(self, context: Context) -> str:
+        return self._guess(context, self._seed)
 
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(scribble(context, dice(context, self._seed)))
+    def _drawing(self, context: Context) -> Picture:
+        return _scribble(context, dice(context, self._seed))
 
 
 def dice(context: Context, seed: int) -> Random:
-    """Chance that depends on the context alone: the order in which episodes finish changes nothing."""
+    """Return random numbers that depend only on the context, not on the order of episodes."""
     digest = hashlib.sha256(f"{seed}:{context.key()}".encode()).digest()
     return Random(int.from_bytes(digest[:8], "big"))
 
 
 def guess(context: Context, rng: Random, worlds: Worlds) -> str:
-    """An answer of the form that is asked for, chosen at random."""
+    """Choose a random answer of the requested form."""
     want = wanted(context)
     if want == "plan":
         if may_stop(context) and rng.random() < 0.15:
@@ -195,11 +209,11 @@ def guess(context: Context, rng: Random, worlds: Worlds) -> str:
         return next_move_words(rng.choice(list(MOVES)))
     if want == "describe":
         return "I cannot picture it."
-    return play_of(context, worlds).guess(context, rng) or _guess_choice(context, rng)
+    return _play_of(context, worlds).guess(context, rng) or _guess_choice(context, rng)
 
 
 def _guess_choice(context: Context, rng: Random) -> str:
-    """A letter of the options shown, yes or no where that is asked, or an admission."""
+    """Choose one of the options shown, or yes or no, or admit not to know."""
     text = "\n".join(part.text or "" for part in context if part.by == "task")
     letters = sorted(set(_LETTER.findall(text)))
     if len(letters) > 1:
@@ -209,8 +223,8 @@ def _guess_choice(context: Context, rng: Random) -> str:
     return "I do not know."
 
 
-def scribble(context: Context, rng: Random) -> Picture:
-    """The newest picture with a mark on it, wherever."""
+def _scribble(context: Context, rng: Random) -> Picture:
+    """Return the newest image with a mark at a random place."""
     from PIL import Image, ImageDraw
 
     image = context.pictures[-1].image() if context.pictures else Image.new("RGB", (256, 256), "white")
@@ -220,23 +234,13 @@ def scribble(context: Context, rng: Random) -> Picture:
     return Picture.from_image(image)
 
 
-def said(text: str) -> Reply:
+def _said(text: str) -> Reply:
     return Reply(text=text, usage=Usage(tokens_out=len(text.split())))
-
-
-def coded(drawing: Reply, context: Context) -> Reply:
-    """A drawing as a player writes it that was asked for code."""
-    assert drawing.picture is not None
-    return said(as_svg(drawing.picture, context.pictures))
-
-
-def drawn(picture: Picture) -> Reply:
-    return Reply(picture=picture, usage=Usage(pictures_out=1))
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Each is a chance from 0 to 1."""
+    """Chances of faults, from 0 to 1."""
 
     draw_error: float = 0.0
     read_error: float = 0.0
@@ -244,29 +248,27 @@ class Faults:
     knows: float = 0.2
 
 
-class Flawed(Model):
+class Flawed(Player):
     def __init__(self, faults: Faults, seed: int = 0, worlds: Worlds | None = None) -> None:
-        super().__init__("player/flawed")
-        self._faults, self._seed, self._worlds = faults, seed, worlds or installed_worlds()
+        super().__init__("player/flawed", worlds)
+        self._faults, self._seed = faults, seed
 
     def identity(self) -> dict[str, Any]:
         return {"name": self.name, "seed": self._seed, **asdict(self._faults)}
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        play = play_of(context, self._worlds)
+    def _answer(self, context: Context) -> str:
+        play = self._play(context)
         answer = play.answer(context) if wanted(context) != "final" else None
         if answer is None and not self._happens("ignores", context):
             answer = play.conclude(context, by_drawings=True, wrong=self._happens("read_error", context))
         if answer is None:
             answer = play.conclude(context, by_drawings=False, wrong=not self._happens("knows", context))
-        return said(answer or guess(context, dice(context, self._seed), self._worlds))
+        return answer or self._guess(context, self._seed)
 
-    async def draw(self, context: Context, options: Options) -> Reply:
-        play = play_of(context, self._worlds)
+    def _drawing(self, context: Context) -> Picture:
+        play = self._play(context)
         picture = play.misdraw(context) if self._happens("draw_error", context) else play.draw(context)
-        return drawn(picture or scribble(context, dice(context, self._seed)))
+        return picture or _scribble(context, dice(context, self._seed))
 
     def _happens(self, fault: str, context: Context) -> bool:
         shown = puzzle_in(context)
@@ -275,14 +277,13 @@ class Flawed(Model):
         return Random(f"{self._seed}:{fault}:{puzzle}").random() < chance
 
 
-class Sketcher(Model):
+class Sketcher(Player):
     hears = True
 
     def __init__(
         self, seed: int = 0, lookahead: int = 3, hand_error: float = 0.02, worlds: Worlds | None = None
     ) -> None:
-        super().__init__("player/sketcher")
-        self._worlds = worlds or installed_worlds()
+        super().__init__("player/sketcher", worlds)
         self._seed, self._lookahead, self._hand_error = seed, lookahead, hand_error
 
     def identity(self) -> dict[str, Any]:
@@ -290,27 +291,25 @@ class Sketcher(Model):
             "name": self.name, "seed": self._seed, "lookahead": self._lookahead, "hand_error": self._hand_error
         }  # fmt: skip
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        answer = play_of(context, self._worlds).glance(context, self._lookahead, self._seed)
-        return said(answer or guess(context, dice(context, self._seed), self._worlds))
+    def _answer(self, context: Context) -> str:
+        answer = self._play(context).glance(context, self._lookahead, self._seed)
+        return answer or self._guess(context, self._seed)
 
-    async def draw(self, context: Context, options: Options) -> Reply:
+    def _drawing(self, context: Context) -> Picture:
         rng = dice(context, self._seed)
         shaky = rng.random() < self._hand_error
-        return drawn(play_of(context, self._worlds).sketch(context, shaky, rng) or scribble(context, rng))
+        return self._play(context).sketch(context, shaky, rng) or _scribble(context, rng)
 
 
-class Solver(Model):
+class Solver(Player):
     def __init__(self, worlds: Worlds | None = None) -> None:
-        super().__init__("player/solver")
-        self._worlds = worlds or installed_worlds()
+        super().__init__("player/solver", worlds)
 
-    async def say(self, context: Context, options: Options) -> Reply:
-        if (before := without_asking_for_code(context)) is not None:
-            return coded(await self.draw(before, options), before)
-        return said(play_of(context, self._worlds).answer(context) or guess(context, dice(context, 0), self._worlds))
+    def _answer(self, context: Context) -> str:
+        return self._play(context).answer(context) or self._guess(context, 0)
 
-    async def draw(self, context: Context, options: Options) -> Reply:
-        return drawn(play_of(context, self._worlds).draw(context) or scribble(context, dice(context, 0)))
+    def _drawing(self, context: Context) -> Picture:
+        return self._play(context).draw(context) or _scribble(context, dice(context, 0))
+
+
+PROVIDER = Provider(make, "player/NAME: random, solver, sketcher, flawed, patient", by_world=True)

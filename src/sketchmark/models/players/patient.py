@@ -1,6 +1,7 @@
-"""`player/patient`: in good health. It understands what `sketchmark doctor` asks, reads and draws cards, and keeps to
-its settings. Behind `sketchmark serve` it shows the doctor what a healthy server is like, and, with `--silent`, what
-one is like that drops things without a word.
+"""`player/patient`: a healthy model for `sketchmark doctor`.
+
+It understands the doctor's prompts, reads and draws cards, and obeys its settings. Behind `sketchmark serve` it shows
+a healthy server, or, with `--silent`, one that drops things without an error.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def answer(context: Context) -> str:
 
 
 def _named(context: Context) -> Iterator[tuple[str, str]]:
-    """(name, number) of each card, whose name stands right behind it."""
+    """Yield (name, number) of each card that is followed by its name."""
     for picture, text in pairwise(context):
         if picture.picture and text.text and (found := _CALLED.search(text.text)):
             yield found[1], cards.read_number(picture.picture)
@@ -93,7 +94,7 @@ def _size(options: Options) -> tuple[int, int]:
 
 
 def _pattern(seed: int, size: tuple[int, int]) -> Picture:
-    """Another one for each seed."""
+    """Draw a pattern that depends on the seed."""
     from PIL import Image, ImageDraw
 
     rng, image = Random(seed), Image.new("RGB", size, "white")

@@ -1,4 +1,4 @@
-"""`anthropic/NAME`: reads texts and pictures, says texts. It does not draw."""
+"""`anthropic/NAME`: reads texts and images, and generates text. It does not draw."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.call import Call, Endpoint
 from sketchmark.models.http_bounds import SdkCalls
 from sketchmark.models.layout import as_a_reply, body_of, counted, finish_of_text, for_looking
+from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
-DEFAULT_MAX_TOKENS = 4096
-"""The Messages API insists on a limit; this is sent where the task names none."""
+_DEFAULT_MAX_TOKENS = 4096
+"""The Messages API requires a limit. This one is sent if the task has none."""
 
 _FINISHES: dict[str, Finish] = {
     "max_tokens": "length",
@@ -37,7 +38,7 @@ class Anthropic(Endpoint):
         super().__init__(name, args)
         self._model = name
         self.base_url = self.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
-        # Newer models have no temperature (the SDK dropped the argument); older ones take it on request.
+        # Newer models have no temperature (the SDK dropped the argument). Older ones accept it.
         self._send_temperature = args.flag("send_temperature", False)
         args.refuse_unknown()
         try:
@@ -63,7 +64,7 @@ class Anthropic(Endpoint):
         context, left_out = layout.without_empty_texts(context)
         request: dict[str, Any] = {
             "model": self._model,
-            "max_tokens": options.max_new_tokens or DEFAULT_MAX_TOKENS,
+            "max_tokens": options.max_new_tokens or _DEFAULT_MAX_TOKENS,
             "messages": [
                 {"role": message.role, "content": [await self._block(part) for part in message.parts]}
                 for message in layout.messages(context)
@@ -89,3 +90,6 @@ class Anthropic(Endpoint):
             return {"type": "text", "text": part.text}
         media_type, data = await self._encoder.base64(part.picture)
         return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+PROVIDER = Provider(Anthropic, "anthropic/NAME: reads pictures, does not draw", addresses=("base_url",))

@@ -1,4 +1,4 @@
-"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment that says and another that draws (`image_deployment=`)."""
+"""`azure/DEPLOYMENT`: Azure OpenAI, with one deployment for text and another for drawings (`image_deployment=`)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from typing import Any, ClassVar
 
 from sketchmark.errors import BadInput, MissingExtra
 from sketchmark.models.arguments import Arguments, Value
+from sketchmark.models.call import LARGEST_DRAWING, Call
+from sketchmark.models.http import Headers, HttpClient, read_object
+from sketchmark.models.http_bodies import json_body
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai import OpenAI, is_image_model
-from sketchmark.models.providers.openai_wire import OpenAIWire, to_azure
+from sketchmark.models.providers.openai_wire import Json, OpenAIWire, account, quoted
 from sketchmark.secrets import find_key, remember
 
-DEFAULT_API_VERSION = "2025-04-01-preview"
+_DEFAULT_API_VERSION = "2025-04-01-preview"
 """The first version that has images/edits."""
-DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
+_DEFAULT_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 class Azure(OpenAI):
-    """The same requests as OpenAI's under Azure's paths; with a key, or with Entra ID tokens where no key is set."""
+    """OpenAI's requests under Azure's paths, with a key, or with Entra ID tokens if no key is set."""
 
     provider: ClassVar[str] = "azure"
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
@@ -32,8 +36,8 @@ class Azure(OpenAI):
         self.base_url = args.text("azure_endpoint") or self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
         if not self.base_url:
             raise BadInput(f"{self.name} needs azure_endpoint=", "https://RESOURCE.openai.azure.com")
-        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or DEFAULT_API_VERSION
-        self._scope = args.text("token_scope") or DEFAULT_SCOPE
+        self._api_version = args.text("api_version") or os.environ.get("OPENAI_API_VERSION") or _DEFAULT_API_VERSION
+        self._scope = args.text("token_scope") or _DEFAULT_SCOPE
         self._drawer = args.text("image_deployment") or (name if is_image_model(name) else None)
 
     @property
@@ -41,11 +45,11 @@ class Azure(OpenAI):
         return True
 
     def _default_draw_with(self) -> str:
-        """A deployment of a chat model may be older than the tool: `responses` where it is asked for."""
+        """Return `edit`: a deployment of a chat model may be older than the tool of `responses`."""
         return "edit"
 
     def _tool_model(self, drawer: str) -> str | None:
-        """The deployment is named in a header."""
+        """Return None: a header names the deployment."""
         return None
 
     def _connect(self) -> OpenAIWire:
@@ -57,10 +61,40 @@ class Azure(OpenAI):
         return {**super()._settings(), "api_version": self._api_version}
 
 
-def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
-    """Tokens of whoever is signed in (environment, managed identity, `az login`...), renewed by azure-identity.
+class AzureWire(OpenAIWire):
+    """OpenAI's API under the paths of deployments."""
 
-    Its synchronous client in a thread: the asynchronous one needs connections of its own for one request per hour.
+    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
+        """Call the Responses API, which is not under a deployment's path. A header names the one that draws."""
+        if drawer is None:
+            return await super().respond(request, call)
+        headers = {"x-ms-oai-image-generation-deployment": drawer}
+        call.up_to(LARGEST_DRAWING)
+        return read_object(await self._client.post("/responses", json_body(request), call, headers))
+
+    def _path(self, what: str, model: str) -> str:
+        return f"/deployments/{quoted(model)}{what}"
+
+
+def to_azure(
+    endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
+) -> AzureWire:
+    """Connect with a key, or with tokens of the signed-in user."""
+
+    async def authorise() -> Headers:
+        if token is not None:
+            return {"Authorization": f"Bearer {await token()}", **account()}
+        return {"api-key": key or "", **account()}
+
+    address = endpoint.rstrip("/") + "/openai"
+    return AzureWire(HttpClient(address, authorise, {"api-version": api_version}))
+
+
+def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
+    """Get tokens of the signed-in user (environment, managed identity, `az login`…), renewed by azure-identity.
+
+    This uses its synchronous client in a thread: the asynchronous one needs separate connections for one request per
+    hour.
     """
     try:
         from azure.identity import DefaultAzureCredential, get_bearer_token_provider
@@ -72,3 +106,6 @@ def _entra_tokens(scope: str) -> Callable[[], Awaitable[str]]:
         return remember(await asyncio.to_thread(fetch))
 
     return token
+
+
+PROVIDER = Provider(Azure, "azure/DEPLOYMENT: Azure OpenAI", addresses=("azure_endpoint", "base_url"), hears=True)

@@ -1,18 +1,14 @@
 """`bagel` (alias `bagel_visual_cot`): BAGEL-7B-MoT, one model that reads and draws, run in one of two ways.
 
-  base_url=URL               a vLLM-Omni server; a drawing is conditioned on one picture only
-  code=PATH,pretrained=PATH  the official checkout and weights on this machine; the whole context, one call at a time
+  base_url=URL               a vLLM-Omni server: chat completions with `modalities` and BAGEL's settings as extra body
+                             fields; a drawing is conditioned on one image only
+  code=PATH,pretrained=PATH  the official checkout and weights on this machine: every text and image of the
+                             context, in order, one call at a time
 
-`mode=understanding` reads only; `mode=generation` (the default) reads and draws.
+`mode=understanding` only reads; `mode=generation` (the default) reads and draws.
 
-Loading BAGEL from the user's own checkout of the official repository. Nothing of that code is ours.
-
-Importing the checkout runs it: the user named the folder. torch and accelerate are imported here, from the user's
-environment, and only when a model is really loaded.
-
-BAGEL through the official checkout's interleaved inferencer: every text and picture of the context, in order.
-
-BAGEL behind a vLLM-Omni server: chat completions with `modalities` and BAGEL's settings as extra body fields.
+The checkout is the user's, and importing it runs its code. torch and accelerate are imported from the user's
+environment, only when a model is loaded.
 """
 
 from __future__ import annotations
@@ -32,25 +28,26 @@ from sketchmark.media import Picture
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import ChatEndpoint
 
 NUMBERS = (
-    "cfg_text_scale",
-    "cfg_img_scale",
-    "cfg_interval",
-    "cfg_renorm_min",
-    "timestep_shift",
-    "text_temperature",
+    *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "timestep_shift", "text_temperature"),
 )
-WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
+_WHOLES = ("num_timesteps", "max_think_tokens", "height", "width")
 WORDS = ("cfg_renorm_type", "negative_prompt")
-FLAGS = ("think", "do_sample")
-SETTINGS = (*NUMBERS, *WHOLES, *WORDS, *FLAGS)
+_FLAGS = ("think", "do_sample")
+SETTINGS = (*NUMBERS, *_WHOLES, *WORDS, *_FLAGS)
+_DRAWING = (
+    *("cfg_text_scale", "cfg_img_scale", "cfg_interval", "cfg_renorm_min", "cfg_renorm_type", "timestep_shift"),
+    "num_timesteps",
+)
+_FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
 OTHER_SPELLINGS = {"num_inference_steps": "num_timesteps", "max_think_token_n": "max_think_tokens"}
 
 
 def make(name: str, **model_args: Value) -> Model:
-    """`name` is what `pretrained=` says: the weights' folder, or the model's name on the server."""
+    """Make a model. `name` is the value of `pretrained=`: the weights' folder, or the model's name on the server."""
     if model_args.get("base_url"):
         return BagelServer(name, **model_args)
     if model_args.get("code"):
@@ -62,26 +59,26 @@ def make(name: str, **model_args: Value) -> Model:
 
 
 class Settings:
-    """BAGEL's generation settings. A task's YAML proposes them (`Options.extra`); what the user names wins."""
+    """BAGEL's generation settings. The user's take precedence over the task's (`Options.extra`)."""
 
     def __init__(self, args: Arguments) -> None:
         found: dict[str, Any] = {name: args.number(name) for name in NUMBERS}
-        found |= {name: args.whole(name, 0) or None for name in WHOLES}
+        found |= {name: args.whole(name, 0) or None for name in _WHOLES}
         found |= {name: args.text(name) for name in WORDS}
-        found |= {name: args.flag(name, False) if args.text(name) else None for name in FLAGS}
+        found |= {name: args.flag(name, False) if args.text(name) else None for name in _FLAGS}
         self.given = {name: value for name, value in found.items() if value is not None}
 
     def with_task(self, extra: Mapping[str, Any]) -> dict[str, Any]:
         proposed = {OTHER_SPELLINGS.get(name, name): value for name, value in extra.items()}
         chosen = {name: proposed[name] for name in SETTINGS if name in proposed} | self.given
         if isinstance(chosen.get("cfg_interval"), int | float):
-            # The model wants a pair; published task files write its lower end alone.
+            # The model takes a pair. Published task files give only its lower end.
             chosen["cfg_interval"] = [float(chosen["cfg_interval"]), 1.0]
         return chosen
 
 
 WEIGHTS = ("llm_config.json", "vit_config.json", "ae.safetensors", "ema.safetensors")
-TOGETHER = (
+_TOGETHER = (
     "language_model.model.embed_tokens",
     "time_embedder",
     "latent_pos_embed",
@@ -94,7 +91,7 @@ TOGETHER = (
 
 
 class Inferencer(Protocol):
-    """What we use of the checkout's InterleaveInferencer."""
+    """The part of the checkout's InterleaveInferencer that we use."""
 
     tokenizer: Any
 
@@ -102,9 +99,11 @@ class Inferencer(Protocol):
 
 
 def check(code: Path, weights: Path) -> None:
-    """Before minutes of loading: are both folders what they are said to be?"""
+    """Check both folders before minutes of loading."""
     if not (code / "inferencer.py").is_file():
-        raise BadInput(f"code={code} is no BAGEL checkout: inferencer.py is missing", "clone the official repository")
+        raise BadInput(
+            f"code={code} is not a BAGEL checkout: inferencer.py is missing", "clone the official repository"
+        )
     missing = [name for name in WEIGHTS if not (weights / name).is_file()]
     if missing:
         raise BadInput(f"pretrained={weights} lacks {', '.join(missing)}", "download ByteDance-Seed/BAGEL-7B-MoT")
@@ -174,23 +173,23 @@ def _model(accelerate: Any, bagel: Any, weights: Path, vae_config: Any) -> Any:
 
 
 def _keep_together(placed: dict[str, Any]) -> dict[str, Any]:
-    home = _device_of(TOGETHER[0], placed)
-    return placed | {name: home for name in TOGETHER if _device_of(name, placed) != home}
+    home = _device_of(_TOGETHER[0], placed)
+    return placed | {name: home for name in _TOGETHER if _device_of(name, placed) != home}
 
 
 def _device_of(module: str, placed: dict[str, Any]) -> Any:
-    """A device map names whole subtrees; a module sits where its nearest named ancestor does."""
+    """Return a module's device: that of its nearest ancestor in the map, which names whole subtrees."""
     while module and module not in placed:
         module = module.rpartition(".")[0]
     return placed.get(module)
 
 
-DEFAULT_MAX_NEW_TOKENS = 1000
-"""The checkout's own limit, sent where the task names none."""
+_DEFAULT_MAX_NEW_TOKENS = 1000
+"""The checkout's own limit, used if the task has none."""
 
 
 class BagelCode(Model):
-    """One context at a time, in one worker thread: the inferencer has no batching, and the event loop must run."""
+    """BAGEL from a checkout, one context at a time in one worker thread: the inferencer has no batching."""
 
     def __init__(self, pretrained: str, **model_args: Value) -> None:
         args = Arguments("bagel", model_args)
@@ -222,12 +221,12 @@ class BagelCode(Model):
 
     async def say(self, context: Context, options: Options) -> Reply:
         context, left_out = layout.without_empty_texts(context)
-        limit = options.max_new_tokens or DEFAULT_MAX_NEW_TOKENS
+        limit = options.max_new_tokens or _DEFAULT_MAX_NEW_TOKENS
         chosen = _for_text(self._settings.with_task(options.extra), options) | {"max_think_token_n": limit}
         outputs = await self._run(context, options.seed, {**chosen, "understanding_output": True})
         text = "".join(output for output in outputs if isinstance(output, str))
         tokens = await asyncio.get_running_loop().run_in_executor(self._worker, self._count_tokens, text)
-        # The inferencer does not say why it stopped. Its limit counts the start token, so one fewer can be said.
+        # The inferencer does not report why it stopped. Its limit includes the start token.
         finish = finish_of_text("length" if tokens >= limit - 1 else "stop", text)
         return Reply(text, None, finish, Usage(tokens_out=tokens, pictures_in=len(context.pictures)), left_out)
 
@@ -273,19 +272,8 @@ class BagelCode(Model):
         return len(self._inferencer.tokenizer.encode(text)) if self._inferencer else 0
 
 
-_DRAWING = (
-    "cfg_text_scale",
-    "cfg_img_scale",
-    "cfg_interval",
-    "cfg_renorm_min",
-    "cfg_renorm_type",
-    "timestep_shift",
-    "num_timesteps",
-)
-
-
 def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
-    """How the text part is sampled: as the settings say, else as the call's temperature does (0: greedily)."""
+    """Return the sampling settings of the text part, by default those of the call's temperature (0: greedy)."""
     sampled = {"do_sample": True, "text_temperature": options.temperature} if options.temperature > 0 else {}
     out = {"think": False, "do_sample": False, **sampled}
     out |= {key: chosen[key] for key in ("think", "do_sample", "text_temperature") if key in chosen}
@@ -294,23 +282,22 @@ def _for_text(chosen: dict[str, Any], options: Options) -> dict[str, Any]:
     return out
 
 
-DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
-_FOR_READING = ("think", "max_think_tokens", "do_sample", "text_temperature")
+_DEFAULT_NAME = "ByteDance-Seed/BAGEL-7B-MoT"
 
 
 class BagelServer(ChatEndpoint):
-    """Reads the whole context. Draws from all its texts and its newest picture.
+    """BAGEL on a server. It reads the whole context, and draws from all its texts and its newest image.
 
-    For a drawing the server joins the texts of the user's messages, takes the first picture, and ignores the rest,
-    assistant messages among it (docs/benchmarks/bagel.md, "What reaches a drawing"). So everything goes as the
-    user's, the plan that the model has just said included, with exactly one picture: the newest, which in a drawing
-    protocol is the state to continue from. The reply names what could not be sent.
+    For a drawing the server joins the texts of the user's messages, takes the first image, and ignores the rest,
+    including assistant messages (docs/benchmarks/bagel.md, "What reaches a drawing"). So everything goes as the
+    user's, including the model's plan, with exactly one image: the newest, which in a drawing protocol is the current
+    state. The reply names what could not be sent.
     """
 
     provider: ClassVar[str] = "bagel"
 
     def __init__(self, name: str, **model_args: Value) -> None:
-        super().__init__(name or DEFAULT_NAME, Arguments("bagel", model_args))
+        super().__init__(name or _DEFAULT_NAME, Arguments("bagel", model_args))
 
     def _read_arguments(self, name: str, args: Arguments) -> None:
         self._drawer = None if args.choice("mode", ("understanding", "generation")) == "understanding" else name
@@ -340,3 +327,6 @@ class BagelServer(ChatEndpoint):
         return await self._drawing_in_chat(
             request, len(context.pictures), (*empty, *dropped, *unsaid, *places), options.notes
         )
+
+
+PROVIDER = Provider(make, "BAGEL: base_url=… (vLLM-Omni) or code=…,pretrained=…", addresses=("base_url",))

@@ -1,16 +1,10 @@
-"""The way to a server with a Batch API.
+"""OpenAI's Batch API: many requests in one job, which may take a day and outlives the process that waits for it.
 
-What a Batch API says of its files and jobs, as far as we need it.
+    files = JobFiles.named(Path("batch"), Path("results"))
+    results = await run_job(connect("openai/NAME", {}), requests, files, print)
 
-One batch job from requests to results: sent once, waited for by as many processes as it takes.
-
-The published scorer polls for ever when a job fails or expires. Here every end of a job is an end: results, or
-an error that says what was kept and what to type next.
-
-OpenAI's Batch API: many requests in one job that may take a day, and survives whoever waits for it.
-
-files = JobFiles.named(Path("batch"), Path("results"))
-results = await run_job(connect("openai/gpt-6-luna", {}), requests, files, print)
+The published scorer polls without end when a job fails or expires. Here every job ends with results, or with an error
+that says what was kept and how to continue.
 """
 
 from __future__ import annotations
@@ -20,7 +14,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -38,15 +31,16 @@ from sketchmark.models.providers.batch_files import (
     encode,
     write_bytes,
 )
-from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, to_openai
+from sketchmark.models.providers.openai_wire import OPENAI, OpenAIWire, is_openai, to_openai
 from sketchmark.secrets import find_key, redact, require_key, without_credentials
 
 T = TypeVar("T")
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
 class Connection:
-    """`model` is the name that requests carry; `server` is the address as it may be written down."""
+    """Connection to a server. `model` is the name in requests, `server` the address without secrets."""
 
     wire: OpenAIWire
     model: str
@@ -54,7 +48,7 @@ class Connection:
     call: Caller
 
     async def __call__(self, attempt: Attempt[T]) -> T:
-        """One request, tried again while that can help; errors come without keys in them."""
+        """Make one request, with retries. Errors contain no keys."""
         return await self.call(attempt)
 
     async def close(self) -> None:
@@ -62,7 +56,7 @@ class Connection:
 
 
 def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
-    """To the server of `openai/NAME`, with the arguments that model takes for reaching it."""
+    """Connect to the server of `openai/NAME`, with that model's arguments for it."""
     provider, _, model = name.partition("/")
     if provider not in ("openai", "openai_compatible") or not model:
         raise BadInput(f"--batch needs a judge behind OpenAI's Batch API, not {name!r}", "name it openai/MODEL")
@@ -75,17 +69,13 @@ def connect(name: str, arguments: Mapping[str, Value]) -> Connection:
     retries = args.whole("max_retries", 6)
     args.refuse_unknown()
     names = (key_name or "OPENAI_API_KEY",)
-    at_openai = base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
-    key = require_key(name, names) if at_openai or key_name else find_key(names) or "none"
+    key = require_key(name, names) if is_openai(base_url) or key_name else find_key(names) or "none"
     return Connection(
         wire=to_openai(base_url, key),
         model=model,
         server=without_credentials(base_url) if base_url else OPENAI,
         call=Caller(name, Pace(), timeout=timeout, max_retries=retries, keys=names),
     )
-
-
-Kind = TypeVar("Kind")
 
 
 class Uploaded(msgspec.Struct):
@@ -108,14 +98,14 @@ class Problems(msgspec.Struct):
 
 
 class Made(msgspec.Struct):
-    """A job that was just made, or is listed."""
+    """A new or listed job."""
 
     id: str
     input_file_id: str = ""
 
 
 class Job(msgspec.Struct):
-    """A job that is asked about. Without a status it is none: it would be waited for for ever."""
+    """A polled job. It must have a status, or polling would not end."""
 
     id: str
     status: str
@@ -137,11 +127,11 @@ def read(body: dict[str, Any], kind: type[Kind], called: str) -> Kind:
 
 
 FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+_LONGEST_WAIT = 60.0
 _ENDS = ("completed", "failed", "expired", "cancelled")
 Tell = Callable[[str], None]
 Usable = Callable[[str, Result], bool]
-"""(custom id, its result) -> is it what was asked for?"""
+"""(custom id, its result) → is it usable?"""
 
 
 async def run_job(
@@ -151,8 +141,11 @@ async def run_job(
     tell: Tell,
     usable: Usable = lambda _, result: not result.problem,
 ) -> dict[str, Result]:
-    """The results by custom id. Called again after a kill it resumes the job that is under way; after one that ended
-    it sends, as a new job, what has no `usable` result yet; where all have one, it only reads."""
+    """Return the results by custom id.
+
+    After a kill it resumes the running job. After a job that ended it sends a new job with the requests that have no
+    `usable` result. If all have one, it only reads.
+    """
     wanted = [request.custom_id for request in requests]
     state = _state(connection, requests, files)
     if state.batch_id is None:
@@ -200,7 +193,7 @@ def _state(connection: Connection, requests: Sequence[BatchRequest], files: JobF
 async def _send(
     connection: Connection, requests: Sequence[BatchRequest], files: JobFiles, state: State, tell: Tell
 ) -> State:
-    """Upload and create. The state is saved in between, so that a kill at any point costs at most an unused file."""
+    """Upload and create. The state is saved in between, so that a kill costs at most an unused file."""
     wire = connection.wire
     may_exist = state.file_id is not None
     if state.file_id is None:
@@ -217,7 +210,7 @@ async def _send(
     file_id = str(state.file_id)
 
     async def create(call: Call) -> Made:
-        # An answer that was lost on the way, or a kill, may have left a job behind: it is not paid for twice.
+        # A lost response or a kill may have left a job behind, which must not be paid for twice.
         nonlocal may_exist
         newest = read(await wire.batches(100, call), Listed, "list of jobs").data if may_exist else []
         for job in newest:
@@ -233,7 +226,7 @@ async def _send(
 
 
 async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tell) -> Job:
-    """Poll until the job has come to an end, more and more rarely, telling whatever changes."""
+    """Poll at growing intervals until the job ends, and report every change."""
     batch_id, wait, told = str(state.batch_id), FIRST_WAIT, ""
 
     async def retrieve(call: Call) -> Job:
@@ -255,7 +248,7 @@ async def _wait(connection: Connection, state: State, files: JobFiles, tell: Tel
         if job.status in _ENDS:
             return job
         await asyncio.sleep(wait)
-        wait = min(LONGEST_WAIT, wait * 1.5)
+        wait = min(_LONGEST_WAIT, wait * 1.5)
 
 
 def _counts(job: Job) -> str:
@@ -267,7 +260,7 @@ def _counts(job: Job) -> str:
 
 
 async def _collect(connection: Connection, job: Job, files: JobFiles) -> None:
-    """Both files of the job, also of one that expired: its finished part is paid for."""
+    """Fetch both files of the job, even if it expired: its finished part is paid for."""
     if job.output_file_id:
         files.add_output(await _content(connection, job.output_file_id))
     elif job.status == "completed" and not files.output.exists():
@@ -281,7 +274,7 @@ async def _content(connection: Connection, file_id: str) -> bytes:
         return await connection.wire.content(file_id, call)
 
     text = (await connection(fetch)).decode("utf-8", "surrogateescape")
-    return redact(text).encode("utf-8", "surrogateescape")  # it is kept on disk as it came
+    return redact(text).encode("utf-8", "surrogateescape")  # it is written to disk
 
 
 def _end(job: Job, files: JobFiles, wanted: int) -> str:
@@ -294,6 +287,3 @@ def _end(job: Job, files: JobFiles, wanted: int) -> str:
         f"batch job {job.id} ({files.sent.name}) {end}{f': {why}' if why else ''}{held}; "
         "the same command sends what is missing as a new job"
     )
-
-
-__all__ = ["BatchRequest", "Connection", "JobFiles", "Result", "connect", "run_job"]

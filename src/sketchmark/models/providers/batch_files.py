@@ -1,7 +1,4 @@
-"""The lines of a batch: requests as they are sent, results as they come back in any order.
-
-What a batch job leaves on disk: its requests, what came back, and enough to find the job again.
-"""
+"""Files of a batch job: its requests, its results in any order, and the state needed to resume it."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from sketchmark.models.providers.openai_wire import read_chat
 from sketchmark.secrets import redact
 
 ENDPOINT: Final = "/v1/chat/completions"
-MAX_REQUESTS = 50_000
+_MAX_REQUESTS = 50_000
 MAX_BYTES = 200 * 2**20
 """OpenAI's limits on one batch file."""
 
@@ -38,7 +35,7 @@ class BatchRequest:
 
 @dataclass(frozen=True)
 class Result:
-    """What came back for one request. `problem` is empty when there is an answer."""
+    """Result of one request. `problem` is empty if there is a reply."""
 
     text: str = ""
     problem: str = ""
@@ -54,8 +51,8 @@ def digest(requests: Iterable[BatchRequest]) -> str:
 def encode(requests: Sequence[BatchRequest]) -> bytes:
     if len({request.custom_id for request in requests}) < len(requests):
         raise BadInput("two requests of a batch have the same custom id")
-    if len(requests) > MAX_REQUESTS:
-        raise BadInput(f"{len(requests)} requests are over the limit of {MAX_REQUESTS} in one batch")
+    if len(requests) > _MAX_REQUESTS:
+        raise BadInput(f"{len(requests)} requests are over the limit of {_MAX_REQUESTS} in one batch")
     data = b"".join(request.line() for request in requests)
     if len(data) > MAX_BYTES:
         raise BadInput(f"a batch file of {len(data)} bytes is over the limit of {MAX_BYTES}")
@@ -63,7 +60,7 @@ def encode(requests: Sequence[BatchRequest]) -> bytes:
 
 
 def rows(data: bytes) -> Iterator[tuple[str, dict[str, Any], bytes]]:
-    """(custom id, row, line) of each line that is one; the server's file is not trusted to be whole."""
+    """Yield (custom id, row, line) of each valid line. The server's file may be incomplete."""
     for line in data.splitlines():
         try:
             row = json.loads(line)
@@ -73,8 +70,8 @@ def rows(data: bytes) -> Iterator[tuple[str, dict[str, Any], bytes]]:
             yield row["custom_id"], row, line
 
 
-def read_result(row: Mapping[str, Any]) -> Result:
-    """An answer, or in a few words why there is none."""
+def _read_result(row: Mapping[str, Any]) -> Result:
+    """Read a reply, or the reason why there is none."""
     error, response = row.get("error"), row.get("response")
     if isinstance(error, dict):
         return Result(problem=_words(error.get("code") or error.get("message")))
@@ -99,7 +96,7 @@ def lasting_failure(row: Mapping[str, Any]) -> FailedTry | None:
     status = response.get("status_code") if isinstance(response, dict) else None
     if not isinstance(response, dict) or not isinstance(status, int) or status == 200:
         return None
-    return failures.lasting_failure(status, str(response.get("body")), read_result(row).problem)
+    return failures.lasting_failure(status, str(response.get("body")), _read_result(row).problem)
 
 
 def _words(message: object) -> str:
@@ -108,7 +105,7 @@ def _words(message: object) -> str:
 
 @dataclass(frozen=True)
 class State:
-    """Where a job stands. `requests` is the digest of all that is asked: a state never serves other requests.
+    """State of a job. `requests` is the digest of all requests: a state is never used for others.
 
     Between jobs (none sent yet, or the last one expired) there is neither file nor batch.
     """
@@ -128,7 +125,7 @@ class JobFiles:
 
     @classmethod
     def named(cls, sent: Path, output: Path) -> JobFiles:
-        """`batch_step1`, `results_step1` -> `.jsonl` files of these names."""
+        """Return the `.jsonl` files with these names: `batch_step1`, `results_step1`."""
         return cls(
             sent.with_name(f"{sent.name}.jsonl"),
             output.with_name(f"{output.name}.jsonl"),
@@ -156,37 +153,36 @@ class JobFiles:
         return {custom_id for custom_id, _, _ in rows(_bytes(self.output))}
 
     def add_output(self, data: bytes) -> None:
-        """Beside what an earlier job of the same requests brought before it expired: it is paid for."""
+        """Add rows to those of an earlier job that expired, which are paid for."""
         known = self.answered()
         new = [line for custom_id, _, line in rows(data) if custom_id not in known]
         kept = [line for _, _, line in rows(_bytes(self.output))]
         write_bytes(self.output, b"".join(line + b"\n" for line in [*kept, *new]))
 
     def keep(self, names: Set[str]) -> None:
-        """Nothing but the rows of these: the others are asked for again, and would come twice."""
+        """Keep only the rows of these names. The others are requested again, and would be duplicates."""
         if self.output.exists():
             kept = [line for custom_id, _, line in rows(_bytes(self.output)) if custom_id in names]
             write_bytes(self.output, b"".join(line + b"\n" for line in kept))
 
     def lasting_failure(self) -> FailedTry | None:
-        """Why requests have no answer yet, where all others would fail too (an empty account): they are not done, but
-        to be sent again when that is mended."""
+        """Return a failure that all other requests would meet too (an empty account). They must be sent again."""
         answered = self.answered()
         failed = (row for custom_id, row, _ in rows(_bytes(self.errors)) if custom_id not in answered)
         return next((found for row in failed if (found := lasting_failure(row))), None)
 
     def results(self, wanted: Iterable[str]) -> dict[str, Result]:
-        """By custom id, whatever order they came in. What the server never spoke of is a problem of its own."""
-        found = {custom_id: read_result(row) for custom_id, row, _ in rows(_bytes(self.errors))}
+        """Return the results by custom id. A request without a result gets a separate problem."""
+        found = {custom_id: _read_result(row) for custom_id, row, _ in rows(_bytes(self.errors))}
         answers: dict[str, Result] = {}
         for custom_id, row, _ in rows(_bytes(self.output)):
-            answers[custom_id] = Result(problem="answered twice") if custom_id in answers else read_result(row)
+            answers[custom_id] = Result(problem="answered twice") if custom_id in answers else _read_result(row)
         found |= answers
         return {custom_id: found.get(custom_id, Result(problem="missing from the results")) for custom_id in wanted}
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(data)

@@ -1,8 +1,8 @@
-"""`emu3/PATH_OR_ID`: transformers' Emu3, which says from texts and pictures and draws from texts.
+"""`emu3/PATH_OR_ID`: Emu3 of transformers, which generates text from texts and images, and draws from texts.
 
-A picture is a row of tokens like any text: its codes line by line, each line with its end, then the ends of frame,
-picture and sequence. transformers leaves it to the caller to allow only what can come next. Its processor takes no
-picture beside a drawing, so none can condition one, and each reply says so.
+An image is a sequence of tokens: its codes line by line, each line with an end token, then the ends of frame, image
+and sequence. The caller must allow only valid next tokens. The processor takes no images for a drawing, so none can
+condition it, and each reply reports that.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput, CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
 
@@ -25,10 +26,10 @@ _RATIOS = ("1:1", "4:3", "3:4", "16:9", "9:16", "3:2", "2:3")
 class Emu3(TransformersChat):
     provider: ClassVar[str] = "emu3"
     needs_chat_template: ClassVar[bool] = False
-    """Emu3-Gen draws and has none; without one it does not say."""
+    """Emu3-Gen draws and has none. Without one it generates no text."""
 
     def _read_arguments(self, args: Arguments) -> None:
-        """The defaults are those of Emu3's own demonstration."""
+        """Read the settings. The defaults are those of Emu3's demonstration."""
         temperature = args.number("draw_temperature")
         self._temperature = 1.0 if temperature is None else temperature
         self._guidance = args.above_zero("guidance_scale") or 3.0
@@ -64,7 +65,9 @@ class Emu3(TransformersChat):
         )  # fmt: skip
         height, width = (int(side) for side in inputs.pop("image_sizes")[0])
         if not height or not width:
-            raise CallFailed("bad_request", f"image_area={self._area} is no picture", hint="at least 64 pixels")
+            raise CallFailed(
+                "bad_request", f"image_area={self._area} is too small for an image", hint="at least 64 pixels"
+            )
         inputs = inputs.to(weights.model.device)
         start = inputs["input_ids"].shape[1]
         brush = Brush([prompt.seed or 0 for prompt in prompts], self._temperature, self._guidance)
@@ -91,14 +94,14 @@ class Emu3(TransformersChat):
 
 
 def _first_frame(pixels: Any) -> Any:
-    """(frames, 3, height, width), of a decoder that also knows films, as (height, width, 3)."""
+    """Return (height, width, 3) of the pixels of a decoder that also returns films: (frames, 3, height, width)."""
     frame = pixels[0] if pixels.dim() == 4 else pixels
     return frame.permute(1, 2, 0)
 
 
 class _LineByLine:
-    """What may come next. Rows come in two halves, with the prompt and without: the brush makes one of both, and both
-    go on with what it chose."""
+    """Restriction to valid next tokens. The brush joins the two halves of the rows, with and without the prompt, and
+    both continue with its choice."""
 
     def __init__(self, brush: Brush, weights: Weights, start: int, height: int, width: int) -> None:
         import torch
@@ -129,3 +132,6 @@ class _LineByLine:
         if after >= 0:
             return [self._ends[min(after, len(self._ends) - 1)]]
         return self._end_of_line if (place + 1) % (self._width + 1) == 0 else self._codes
+
+
+PROVIDER = Provider(Emu3, "emu3/PATH_OR_ID: transformers' Emu3, says and draws")

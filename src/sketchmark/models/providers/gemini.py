@@ -1,9 +1,8 @@
-"""The model's own turns as Gemini wants them back (`history=native`): its parts, each with its signature.
+"""`gemini/NAME`: Google's models through google-genai, with interleaved texts and images in and out.
 
-`gemini/NAME`: Google's models through google-genai, with native interleaved texts and pictures in and out.
-
-Models with pictures among their outputs (the "nano banana" family) draw; for the others `draw_model=` names one that
-does. Through an OpenAI-compatible gateway the same models are `openai/NAME` with `base_url=`.
+Models with images among their outputs (the "nano banana" family) draw. For the others `draw_model=` names one that
+does. Through an OpenAI-compatible gateway the same models are `openai/NAME` with `base_url=`. With `history=native`
+the model's turns go back as its parts, each with its signature.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from sketchmark.models.layout import (
     wants_native,
     written,
 )
+from sketchmark.models.providers import Provider
 from sketchmark.secrets import require_key
 
 if TYPE_CHECKING:
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 
 
 def record_of(parts: Sequence[types.Part], drawing: types.Part | None) -> str:
-    """A reply's texts and pictures; thoughts and empty texts only where they are signed. The drawing keeps empty
-    `data`, where the picture is put in again; other pictures keep none."""
+    """Return the record of a reply's texts and images, with thoughts and empty texts only if they are signed.
+
+    The drawing keeps empty `data`, where the image is put in again. Other images keep none.
+    """
     kept: list[Piece] = []
     for part in parts:
-        if part.text is None and not part.inline_data:  # a call of a tool that nobody gave it
+        if part.text is None and not part.inline_data:  # a call of a tool that it was not given
             continue
         if not part.thought_signature and (part.thought or part.text == ""):
             continue
@@ -59,8 +61,8 @@ def record_of(parts: Sequence[types.Part], drawing: types.Part | None) -> str:
     return written(kept)
 
 
-def own_parts(part: Part) -> tuple[list[types.Part], int]:
-    """As the model returned them, with the bytes of the drawing as they came; and how many pictures are not there."""
+def _own_parts(part: Part) -> tuple[list[types.Part], int]:
+    """Return the parts with the original bytes of the drawing, and the number of missing images."""
     from google.genai import types
 
     pieces = read(part.native)
@@ -78,7 +80,7 @@ _FINISHES: dict[str, Finish] = {
     "STOP": "stop",
     **dict.fromkeys(("MAX_TOKENS", "CONTINUATION"), "length"),
     "NO_IMAGE": "no_picture",
-    # The model reached for a tool that nobody gave it: what it said before is all there is.
+    # The model called a tool that it was not given. The text before is the whole reply.
     **dict.fromkeys(("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"), "stop"),
     **dict.fromkeys(
         (
@@ -119,7 +121,7 @@ class Gemini(Endpoint):
         except ImportError:
             raise MissingExtra(f"model {self.name}", "gemini") from None
         self._calls = SdkCalls()
-        # Left alone, this SDK takes aiohttp where it is installed, whose replies could not be bounded.
+        # By default this SDK uses aiohttp if it is installed, whose responses could not be limited.
         self._http = httpx2.AsyncClient(
             timeout=self.timeout, limits=httpx2.Limits(), follow_redirects=True, event_hooks=self._calls.hooks
         )
@@ -167,14 +169,14 @@ class Gemini(Endpoint):
                     response = await self._client.aio.models.generate_content(
                         model=model, contents=contents, config=self._config(options, headers, draw=draw)
                     )
-            except TypeError as error:  # how the SDK stumbles over JSON that is no object
-                raise BadReply(f"the server sent JSON that is no reply: {error}") from None
+            except TypeError as error:  # the SDK fails so on JSON that is not an object
+                raise BadReply(f"the server sent JSON that is not a reply: {error}") from None
             return await _read(response, len(context.pictures), left_out, draw=draw, native=self._native)
 
         return await self._call(attempt, options.notes)
 
     async def _contents(self, context: Context) -> tuple[list[Any], layout.LeftOut]:
-        """What is sent, and what of earlier turns is not."""
+        """Return the contents to send, and what they lack of earlier turns."""
         from google.genai import types
 
         contents: list[Any] = []
@@ -182,14 +184,14 @@ class Gemini(Endpoint):
         for message in layout.messages(context, native=self._native):
             parts: list[types.Part] = []
             for part in message.parts:
-                own, missing = own_parts(part) if self._native and part.native else ([await self._part(part)], 0)
+                own, missing = _own_parts(part) if self._native and part.native else ([await self._part(part)], 0)
                 parts += own
                 drafts += missing
             contents.append(types.Content(role="model" if message.role == "assistant" else "user", parts=parts))
         return contents, drafts_left_out(drafts)
 
     async def _part(self, part: Part) -> types.Part:
-        """Bytes, not base64: this SDK encodes them itself while it writes the body."""
+        """Convert a part. Bytes are passed without base64: this SDK encodes them when it writes the body."""
         from google.genai import types
 
         if part.sound is not None:
@@ -218,7 +220,7 @@ class Gemini(Endpoint):
 async def _read(
     response: types.GenerateContentResponse, sent: int, left_out: layout.LeftOut, *, draw: bool, native: bool
 ) -> Reply:
-    """The first candidate. A model that thinks may show drafts, as parts marked `thought`: they are not the reply."""
+    """Read the first candidate. Parts marked `thought` may hold drafts: they are not the reply."""
     candidate = response.candidates[0] if response.candidates else None
     content = candidate.content if candidate else None
     blocked = response.prompt_feedback is not None and response.prompt_feedback.block_reason is not None
@@ -249,3 +251,8 @@ async def _read(
     raw = for_looking(response.model_dump(mode="json", exclude_none=True, exclude={"sdk_http_response"}))
     record = record_of(came, drawn[-1] if draw and drawn else None) if native else ""
     return Reply(text, picture, finish, usage, left_out, raw, native=record)
+
+
+PROVIDER = Provider(
+    Gemini, "gemini/NAME: Google Gemini, native text and image output", addresses=("base_url",), hears=True
+)

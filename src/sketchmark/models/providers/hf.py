@@ -1,8 +1,6 @@
-"""Concurrent calls to local weights, gathered into batches for one worker thread.
+"""`hf/PATH_OR_ID`: any image-text-to-text model of transformers, with its own processor and chat template.
 
-`hf/PATH_OR_ID`: any image-text-to-text model of transformers, with its own processor and chat template.
-
-Concurrent episodes are generated together in real batches (`batch_size=N|auto`), in a worker thread.
+Concurrent calls are generated together in batches (`batch_size=N|auto`), in a worker thread.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments, Value
 from sketchmark.models.layout import finish_of_text
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.weights import Source, Weights, load, out_of_memory, release_memory
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 WINDOW = 0.02
-"""Seconds to wait for company: long against an event loop's turn, short against any generation."""
+"""Seconds to wait for more jobs: long for an event loop, short for a generation."""
 _LONGEST_MESSAGE = 600
 
 
@@ -45,7 +44,7 @@ class Batcher(Generic[Job, Result]):
     """Runs jobs of the same group together, at most `limit` at once, oldest group first.
 
     A batch that does not fit into memory is halved, and the smaller limit stays. A batch that fails for another
-    reason is run again one by one, so that one bad job does not take its neighbours down with it.
+    reason is rerun one by one, so that one bad job does not fail the others.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Batcher(Generic[Job, Result]):
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(WINDOW)
-            # A caller that gave up (a time limit) has cancelled its future: its job is not worth a place.
+            # A caller that gave up (a time limit) has cancelled its future, so its job is dropped.
             self._waiting = [entry for entry in self._waiting if not entry.result.done()]
             if not self._waiting:
                 return
@@ -85,7 +84,7 @@ class Batcher(Generic[Job, Result]):
             outcomes: list[Result | SketchmarkError]
             try:
                 outcomes = await loop.run_in_executor(self._executor, self._outcomes, [entry.job for entry in batch])
-            except Exception as error:  # a device that is gone, a closed model: who waits must be told all the same
+            except Exception as error:  # a lost device, a closed model: the callers must still get an error
                 outcomes = [_failure(error, memory=False) for _ in batch]
             for entry, outcome in zip(batch, outcomes, strict=True):
                 if entry.result.done():
@@ -102,13 +101,13 @@ class Batcher(Generic[Job, Result]):
         return outcomes
 
     def _attempt(self, batch: list[Job]) -> list[Result | SketchmarkError]:
-        """The outcomes of these jobs, or none of them and a smaller limit to try again with."""
+        """Return the outcomes of these jobs, or none and set a smaller limit for the next attempt."""
         try:
             return [*self._run(batch)]
         except Exception as error:
             memory = self._out_of_memory(error)
             failure = _failure(error, memory=memory)
-        # Outside the except block: the exception's traceback held the tensors that have to go.
+        # Outside the except block: the exception's traceback held the tensors that must be freed.
         if memory:
             self._release()
         if len(batch) == 1:
@@ -125,17 +124,17 @@ def _failure(error: Exception, *, memory: bool) -> SketchmarkError:
     if memory:
         return CallFailed(
             "out_of_memory",
-            "one call alone does not fit into memory",
+            "a single call does not fit into memory",
             hint="--gen_kwargs max_new_tokens=N, a smaller dtype=, or device_map=auto",
         )
     words = " ".join(f"{type(error).__name__}: {error}".split())
     return CallFailed("local_model", words[:_LONGEST_MESSAGE])
 
 
-AUTO_BATCH = 16
-"""Where `batch_size=auto` starts; running out of memory halves it."""
-MAX_NEW_TOKENS = 1024
-"""When the task does not say: transformers' own default is 20, which would cut most answers."""
+_AUTO_BATCH = 16
+"""First size with `batch_size=auto`. Running out of memory halves it."""
+_MAX_NEW_TOKENS = 1024
+"""Limit if the task has none. The default of transformers is 20, which would truncate most answers."""
 
 _SAMPLING = ("top_p", "top_k", "min_p")
 _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
@@ -143,7 +142,7 @@ _DECODING = ("repetition_penalty", "no_repeat_ngram_size")
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """One call, as the chat template renders it, and how it is to be decoded."""
+    """One call as the chat template renders it, with its decoding settings."""
 
     text: str
     images: list[Image.Image]
@@ -160,9 +159,9 @@ class TransformersChat(Model):
         args = Arguments(self.name, model_args)
         self._source = Source.read(self.provider, name, args)
         self._limit = (
-            AUTO_BATCH if args.text("batch_size") == "auto" else args.whole("batch_size", AUTO_BATCH, least=1)
+            _AUTO_BATCH if args.text("batch_size") == "auto" else args.whole("batch_size", _AUTO_BATCH, least=1)
         )
-        # One thread: a second generation beside the first would only compete for the same memory.
+        # One thread: a second generation would only compete for the same memory.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.provider)
         self._loaded: Weights | SketchmarkError | None = None
         self._read_arguments(args)
@@ -170,7 +169,7 @@ class TransformersChat(Model):
         self._saying = self._batcher(self._say_together)
 
     def _read_arguments(self, args: Arguments) -> None:
-        """What a subclass takes besides."""
+        """Read the arguments of a subclass."""
 
     def _batcher(self, run: Callable[[list[Prompt]], list[Reply]]) -> Batcher[Prompt, Reply]:
         return Batcher(run, self._limit, self._thread, out_of_memory=out_of_memory, release=release_memory)
@@ -183,12 +182,12 @@ class TransformersChat(Model):
         return self._source.identity()
 
     async def close(self) -> None:
-        """Waits for a generation under way: torch cannot be interrupted."""
+        """Wait for the current generation, because torch cannot be interrupted, and free the weights."""
         await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
         self._loaded = None
 
     async def weights(self) -> Weights:
-        """Loaded by the first call, not by the constructor: a dry run needs none."""
+        """Return the weights. The first call loads them, not the constructor: a dry run needs none."""
         loaded = self._loaded
         if loaded is None:
             loaded = await asyncio.get_running_loop().run_in_executor(self._thread, self._load)
@@ -203,7 +202,7 @@ class TransformersChat(Model):
         try:
             loaded = load(self._source, needs_chat_template=self.needs_chat_template)
         except SketchmarkError as error:
-            # Kept: the calls that wait behind this one need not try again, and none would fare better.
+            # Kept: the calls that wait would fail in the same way.
             loaded = CallFailed("weights", str(error.args[0]), stops_run=True, hint=error.hint)
         self._loaded = loaded
         return loaded
@@ -239,7 +238,7 @@ class TransformersChat(Model):
 
 
 def render(processor: Any, context: Context) -> str:
-    """The context in the words of the model's own chat template."""
+    """Render the context with the model's chat template."""
     chat = [
         {
             "role": message.role,
@@ -258,7 +257,7 @@ def render(processor: Any, context: Context) -> str:
 
 
 def tokens(weights: Weights, prompts: list[Prompt], **more: Any) -> Any:
-    """The prompts as one batch of model inputs, padded on the left."""
+    """Convert the prompts to one batch of model inputs, padded on the left."""
     processor, model = weights.processor, weights.model
     bos = processor.tokenizer.bos_token
     inputs = processor(
@@ -266,7 +265,7 @@ def tokens(weights: Weights, prompts: list[Prompt], **more: Any) -> Any:
         images=[prompt.images for prompt in prompts] if prompts[0].images else None,
         padding=True,
         return_tensors="pt",
-        # Many templates write the first token themselves; a second one puts the model off.
+        # Many templates already contain the first token, and a second one confuses the model.
         add_special_tokens=not (bos and prompts[0].text.startswith(bos)),
         **more,
     ).to(model.device, dtype=model.dtype)
@@ -280,18 +279,18 @@ def _settings(options: Options) -> dict[str, Any]:
     sampled = options.temperature > 0
     known = (*_SAMPLING, *_DECODING) if sampled else _DECODING
     return {
-        "max_new_tokens": options.max_new_tokens or MAX_NEW_TOKENS,
+        "max_new_tokens": options.max_new_tokens or _MAX_NEW_TOKENS,
         "do_sample": sampled,
         "num_beams": 1,
-        # Unset when greedy: a checkpoint's own sampling settings would only raise warnings.
+        # Unset when greedy: a checkpoint's sampling settings would only raise warnings.
         **({"temperature": options.temperature} if sampled else dict.fromkeys((*_SAMPLING, "temperature"))),
         **{key: options.extra[key] for key in known if key in options.extra},
     }
 
 
 def _company(prompt: Prompt) -> Hashable:
-    """Who may share a batch: the same settings, pictures or none, and no seed of one's own, because one random
-    stream serves all rows of a batch and a seeded answer must not depend on its neighbours."""
+    """Return the group of a prompt: same settings, with or without images. A seeded prompt forms a separate group,
+    because one random stream serves all rows of a batch."""
     alone = id(prompt) if prompt.settings["do_sample"] and prompt.seed is not None else None
     return tuple(sorted((key, str(value)) for key, value in prompt.settings.items())), bool(prompt.images), alone
 
@@ -307,7 +306,7 @@ def _reply(weights: Weights, row: list[int], usage: Usage) -> Reply:
 
 
 def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, ...]:
-    """Some chat templates put a message's pictures before its text, whatever their order was."""
+    """Report a chat template that puts a message's images before its text, whatever their order was."""
     marks = [str(getattr(processor, name)) for name in ("image_token", "boi_token") if hasattr(processor, name)]
     mark = next((mark for mark in marks if rendered.count(mark) == len(context.pictures)), None)
     if not context.pictures or mark is None:
@@ -320,3 +319,6 @@ def _order_lost(processor: Any, context: Context, rendered: str) -> tuple[str, .
             return ("where the pictures stood among the texts: the chat template moves them",)
         place = found + len(wanted)
     return ()
+
+
+PROVIDER = Provider(TransformersChat, "hf/PATH_OR_ID: any transformers image-text-to-text model", batches=True)

@@ -1,7 +1,7 @@
-"""`janus/PATH_OR_ID`: transformers' Janus, which says from texts and pictures and draws from texts.
+"""`janus/PATH_OR_ID`: Janus of transformers, which generates text from texts and images, and draws from texts.
 
-Its image generation embeds the prompt's tokens only: no picture of the context can condition a drawing, and each
-reply says so.
+Its image generation embeds only the prompt's tokens. No image of the context can condition a drawing, and each reply
+reports that.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sketchmark.episode.sample import Context
 from sketchmark.errors import CallFailed
 from sketchmark.models import layout
 from sketchmark.models.arguments import Arguments
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.hf import Prompt, TransformersChat, render, tokens
 from sketchmark.models.providers.weights import Brush, Weights, logits_processors, picture_of
 
@@ -23,8 +24,8 @@ class Janus(TransformersChat):
     provider: ClassVar[str] = "janus"
 
     def _read_arguments(self, args: Arguments) -> None:
-        """The defaults are those of Janus's own demonstration. Greedy drawing (`draw_temperature=0`) gives flat
-        pictures, so drawings are sampled, each from its own seeded stream, and repeat all the same."""
+        """Read the settings. The defaults are those of Janus's demonstration. Greedy drawing (`draw_temperature=0`)
+        gives flat images, so drawings are sampled, each from a seeded stream, and are still repeatable."""
         temperature = args.number("draw_temperature")
         self._temperature = 1.0 if temperature is None else temperature
         self._guidance = args.above_zero("guidance_scale") or 5.0
@@ -54,7 +55,7 @@ class Janus(TransformersChat):
                 **inputs,
                 generation_mode="image",
                 do_sample=False,
-                # Guidance is the brush's work: it must come before the noise, and generate would put it after.
+                # The brush applies guidance: it must come before the noise, and generate would apply it after.
                 guidance_scale=1.0,
                 logits_processor=logits_processors(brush),
             )
@@ -67,3 +68,6 @@ class Janus(TransformersChat):
             )
             for image, count in zip(pixels.float().cpu(), counts, strict=True)
         ]
+
+
+PROVIDER = Provider(Janus, "janus/PATH_OR_ID: transformers' Janus, says and draws", batches=True)

@@ -1,22 +1,15 @@
-"""A conversation as items of OpenAI's Responses API.
+"""`openai/NAME`: OpenAI, and any server with its protocol (`base_url=`).
 
-In the plain form it is texts and pictures in their order, and nothing else: no id, no reasoning, no item of an
-earlier drawing. With `history=native` the model's own turns are the items that it returned.
-
-OpenAI's Responses API: a mainline model draws by calling the `image_generation` tool; with `history=native` it
-also says through it.
-
-The whole conversation goes along as items (`openai_items.py`), and no id of an earlier response: what a canvas took
-away does not come back by the server's memory.
-
-`openai/NAME`: OpenAI, and any server that speaks its protocol (`base_url=`).
-
-Says through chat completions. Draws in one of four ways (`draw_with=`):
-  edit      images.edit with the context's pictures, and its texts as the prompt (images.generate without pictures)
-  generate  images.generate with the texts alone; every picture is left out, and the reply says so
-  chat      chat completions with modalities image and text: the whole context, the picture in the reply's message
+Text comes from chat completions. Drawings are made in one of four ways (`draw_with=`):
+  edit      images.edit with the context's images, and its texts as the prompt (images.generate without images)
+  generate  images.generate with only the texts; every image is left out, and the reply reports it
+  chat      chat completions with modalities image and text: the whole context, the image in the reply's message
   responses the Responses API: the model itself calls the tool `image_generation`, with the whole context before it
-With `history=native` it says and draws through the Responses API, and is sent its own turns back as they came.
+With `history=native` text and drawings use the Responses API, and the model's turns go back as they were returned.
+
+The Responses API is sent the whole conversation as items, and no id of an earlier response: what a canvas removed
+does not return through the server's memory. In the plain form the items are texts and images in their order: no id,
+no reasoning, no item of an earlier drawing. With `history=native` the model's turns are the items that it returned.
 """
 
 from __future__ import annotations
@@ -26,7 +19,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from sketchmark.episode.model import Abilities, Finish, Options, Reply, Usage
 from sketchmark.episode.sample import Context, Part
@@ -46,20 +38,22 @@ from sketchmark.models.layout import (
     wants_native,
     written,
 )
+from sketchmark.models.providers import Provider
 from sketchmark.models.providers.openai_chat import (
     ChatEndpoint,
     known_settings,
     refused_or_raise,
     with_inline_picture,
 )
-from sketchmark.models.providers.openai_wire import SERVER_SETTINGS, ChatReply, is_refusal_code, read_image
+from sketchmark.models.providers.openai_wire import SERVER_SETTINGS, ChatReply, is_openai, is_refusal_code, read_image
 
 TOOL = "image_generation"
 CALL = f"{TOOL}_call"
+_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 
 
-def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
-    """The items, and what of earlier turns is not among them."""
+def _items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece], layout.LeftOut]:
+    """Return the items, and what they lack of earlier turns."""
     found: list[Piece] = []
     drafts = 0
     for message in layout.messages(context, native=native):
@@ -75,7 +69,7 @@ def items_of(context: Context, detail: str, *, native: bool) -> tuple[list[Piece
                     found.append(item)
                     continue
                 drafts += 1
-                while found and found[-1].get("type") == "reasoning":  # it is refused without what it led to
+                while found and found[-1].get("type") == "reasoning":  # the API refuses it without its result
                     found.pop()
     return found, drafts_left_out(drafts)
 
@@ -87,9 +81,11 @@ def _block(part: Part, detail: str) -> Piece:
 
 
 def record_of(output: list[Piece]) -> str:
-    """A response's output as it goes back. The drawing, which is the last call with bytes, keeps an empty `result`,
-    where the picture is put in again; other calls keep none. Fields without a value are for reading only. Of thoughts
-    that led to nothing there is no record."""
+    """Return a response's output as it goes back, empty for reasoning without a result.
+
+    The drawing, which is the last call with bytes, keeps an empty `result`, where the image is put in again. Other
+    calls keep none. Fields without a value are dropped: they are read-only.
+    """
     drawing = next((item for item in reversed(output) if item.get("type") == CALL and item.get("result")), None)
     if drawing is None and not any(item.get("type") == "message" for item in output):
         return ""
@@ -101,41 +97,39 @@ def record_of(output: list[Piece]) -> str:
 
 
 def _own_items(part: Part) -> Iterator[Piece]:
-    """As the model returned them, with the bytes of the drawing as they came."""
+    """Return the items as the model returned them, with the original bytes of the drawing."""
     for item in read(part.native):
         drawing = {"result": Base64(part.picture)} if item.pop("result", None) is not None and part.picture else {}
         yield item | drawing
 
 
-_TOOL_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
-
-
 def request_for(model: str, items: list[dict[str, Any]], *, native: bool) -> dict[str, Any]:
-    """`store` and the compression of pictures are off: nothing is kept there, and a maze's walls are thin. What the
-    model thought comes back encrypted where it is to be sent again."""
+    """Make a request. `store` is off, and so is image compression, because a maze's walls are thin.
+
+    Reasoning that is to be sent back is requested in encrypted form.
+    """
     request = {"model": model, "store": False, "input": items, "image": {"context_compression": "disabled"}}
     return request | ({"include": ["reasoning.encrypted_content"]} if native else {})
 
 
-def drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes it a request for a drawing. `drawer`: the image model behind the tool, where a request may name
-    it."""
+def _drawing_tool(drawer: str | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request for a drawing. `drawer` is the tool's image model, if a request may name it."""
     tool = {"type": TOOL, **({"model": drawer} if drawer else {})}
-    tool |= {name: settings[name] for name in _TOOL_SETTINGS if name in settings}
+    tool |= {name: settings[name] for name in _IMAGE_SETTINGS if name in settings}
     return {"tools": [tool], "tool_choice": {"type": TOOL}, "max_tool_calls": 1, "parallel_tool_calls": False}
 
 
-def read_with_record(body: dict[str, Any]) -> ChatReply:
-    """With what goes back of it (`history=native`)."""
-    reply = read_response(body)
+def _read_with_record(body: dict[str, Any]) -> ChatReply:
+    """Read a response and the record that goes back (`history=native`)."""
+    reply = _read_response(body)
     return replace(reply, native=record_of([item for item in body["output"] if isinstance(item, dict)]))
 
 
-def read_response(body: dict[str, Any]) -> ChatReply:
-    """A drawing counts when its bytes are there, whatever `status` says: finished ones were seen as `generating`.
+def _read_response(body: dict[str, Any]) -> ChatReply:
+    """Read a response. A drawing with bytes counts, whatever its `status`: finished ones were seen as `generating`.
 
-    A refusal comes in several shapes: a failed call with a code, a response that is incomplete for its content, an
-    error of the response, a block of a message. (The fifth, status 400, is the caller's.)
+    A refusal has several forms: a failed call with a code, a response that is incomplete because of its content, an
+    error of the response, a block of a message. The caller handles the fifth, status 400.
     """
     if not isinstance(body.get("output"), list):
         raise BadReply("the server sent a response without a list of output")
@@ -157,7 +151,7 @@ def read_response(body: dict[str, Any]) -> ChatReply:
 
 
 def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[str, Any]]) -> tuple[Finish, str]:
-    """How a response without a drawing ended, and its words for it."""
+    """Return the end of a response without a drawing, and its message."""
     errors = [
         error for error in (body.get("error"), *(item.get("error") for item in items)) if isinstance(error, dict)
     ]
@@ -175,20 +169,19 @@ def _ended(body: dict[str, Any], items: list[dict[str, Any]], blocks: list[dict[
     return "stop", ""
 
 
-DRAW_WITH = ("edit", "generate", "chat", "responses")
-DRAWS_FOR_OPENAI = "gpt-image-2"
-"""Who draws for a chat model on OpenAI's own server, where chat completions return no pictures."""
+_DRAW_WITH = ("edit", "generate", "chat", "responses")
+_DRAWS_FOR_OPENAI = "gpt-image-2"
+"""Image model for a chat model on OpenAI's own server, where chat completions return no images."""
 
 _IMAGE_MODEL = re.compile(r"(gpt-image|chatgpt-image)")
 _FIXED_TEMPERATURE = re.compile(r"^(o\d|gpt-[5-9])")
-"""OpenAI's reasoning models answer 400 to any temperature but their own."""
+"""OpenAI's reasoning models answer 400 to any temperature but the default."""
 
-_IMAGE_SETTINGS = ("size", "quality", "background", "input_fidelity", "output_format")
 _DRAWN_SIZE = ("size", "width", "height")
-"""What servers that draw in a chat (vLLM-Omni) know of it."""
+"""Size settings of servers that draw in a chat (vLLM-Omni)."""
 
 _MOST_EDIT_PICTURES = 16
-"""What the Images API documents for the GPT image models."""
+"""Documented limit of the Images API for the GPT image models."""
 
 
 def is_image_model(name: str) -> bool:
@@ -206,7 +199,7 @@ class OpenAI(ChatEndpoint):
         self._choose_server_and_drawer(name, args)
         self._native = wants_native(args)
         default = "responses" if self._native else self._default_draw_with()
-        self._draw_with = args.choice("draw_with", DRAW_WITH) or default
+        self._draw_with = args.choice("draw_with", _DRAW_WITH) or default
         if self._native and (self._speaker is None or self._draw_with != "responses"):
             raise BadInput(
                 f"{self.name}: history=native needs a model that says and draws through the Responses API",
@@ -221,14 +214,15 @@ class OpenAI(ChatEndpoint):
         self.base_url = self.base_url or os.environ.get("OPENAI_BASE_URL") or None
         self._drawer = args.text("draw_model")
         if self._drawer is None:
-            self._drawer = DRAWS_FOR_OPENAI if self._on_openai and not is_image_model(name) else name
+            self._drawer = _DRAWS_FOR_OPENAI if self._on_openai and not is_image_model(name) else name
 
     @property
     def _on_openai(self) -> bool:
-        return self.base_url is None or f".{urlsplit(self.base_url).hostname}".endswith(".openai.com")
+        return is_openai(self.base_url)
 
     def _default_draw_with(self) -> str:
-        """Image models have endpoints of their own; OpenAI's others call them as a tool."""
+        """Return the usual way to draw. Image models have separate endpoints; OpenAI's other models call them as a
+        tool."""
         if self._speaker is None:
             return "edit"
         if self._on_openai:
@@ -260,7 +254,7 @@ class OpenAI(ChatEndpoint):
             request["reasoning"] = {"effort": options.extra["reasoning_effort"]}
         return await self._saying(
             lambda call: self._wire.respond(request, call),
-            read_with_record,
+            _read_with_record,
             len(context.pictures),
             left_out,
             options.notes,
@@ -279,8 +273,8 @@ class OpenAI(ChatEndpoint):
         if self._speaker is None:
             raise CannotPlay(f"{self.name} is an image model", "draw_with=edit, or a model that calls it as a tool")
         request, left_out = await self._conversation(self._speaker, context, options)
-        request |= drawing_tool(self._tool_model(drawer), self._image_options(options))
-        read = read_with_record if self._native else read_response
+        request |= _drawing_tool(self._tool_model(drawer), self._image_options(options))
+        read = _read_with_record if self._native else _read_response
         return await self._drawing(
             lambda call: self._wire.respond(request, call, drawer),
             read,
@@ -292,11 +286,11 @@ class OpenAI(ChatEndpoint):
     async def _conversation(
         self, speaker: str, context: Context, options: Options
     ) -> tuple[dict[str, Any], layout.LeftOut]:
-        """A request to the Responses API, and what is not in it."""
+        """Return a request to the Responses API, and what it lacks."""
         context, empty = layout.without_empty_texts(context)
         context, unheard = layout.without_sounds(context, "the Responses API")
         shown = Context(tuple([await self._sendable(part) for part in context]))
-        items, lost = items_of(shown, self._detail or "auto", native=self._native)
+        items, lost = _items_of(shown, self._detail or "auto", native=self._native)
         request = request_for(speaker, items, native=self._native)
         if self._send_temperature:
             request["temperature"] = options.temperature
@@ -305,7 +299,7 @@ class OpenAI(ChatEndpoint):
         return request, (*empty, *unheard, *lost)
 
     def _tool_model(self, drawer: str) -> str | None:
-        """The image model that the tool is told to use."""
+        """Return the image model that the request names for the tool."""
         return drawer if drawer != self._speaker else None
 
     async def _sendable(self, part: Part) -> Part:
@@ -342,24 +336,24 @@ class OpenAI(ChatEndpoint):
                 return refused_or_raise(error, left_out), ""
             address = read_image(body)
             tokens_in, tokens_out = counted(body, "input_tokens", "output_tokens")
-            usage = Usage(
-                tokens_in,
-                tokens_out,
-                pictures_in=len(pictures),
-                pictures_out=1 if address else 0,
-            )
+            usage = Usage(tokens_in, tokens_out, pictures_in=len(pictures), pictures_out=1 if address else 0)
             return await with_inline_picture(Reply("", None, "stop", usage, left_out, for_looking(body)), address)
 
         return await self._fetch(*await self._call(attempt, options.notes), options.notes)
 
     def _image_options(self, options: Options) -> dict[str, Any]:
-        """The task's settings, then the user's, which win."""
+        """Return the task's settings with the user's, which take precedence."""
         chosen = known_settings(options.extra, _IMAGE_SETTINGS)
         if "width" in options.extra and "height" in options.extra:
             chosen.setdefault("size", f"{options.extra['width']}x{options.extra['height']}")
         if not self._on_openai and not is_image_model(self._drawer or ""):
-            # vLLM-Omni and SGLang: left alone, the latter gives addresses, and JPEG, which blurs a board's edges.
+            # vLLM-Omni and SGLang. By default the latter returns URLs, and JPEG, which blurs a board's edges.
             chosen = {"response_format": "b64_json", "output_format": "png"} | chosen
             chosen |= known_settings(options.extra, SERVER_SETTINGS)
             chosen |= {"seed": options.seed} if options.seed is not None else {}
         return chosen | {key: value for key, value in self._image_settings.items() if value is not None}
+
+
+PROVIDER = Provider(
+    OpenAI, "openai/NAME: OpenAI or a compatible server (base_url=…)", addresses=("base_url",), hears=True
+)

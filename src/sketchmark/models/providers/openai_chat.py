@@ -1,4 +1,4 @@
-"""Chat completions as OpenAI defined and many servers imitate them: what `openai/`, `azure/` and `bagel` share."""
+"""Chat completions as OpenAI defined them, for OpenAI, compatible servers and other providers that use them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sketchmark.secrets import find_key, require_key
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PATIENCE = 5.0
-"""Seconds for what a run can do without."""
+"""Seconds for a request that a run does not need."""
 Ask = Callable[[Call], Awaitable[dict[str, Any]]]
 Read = Callable[[dict[str, Any]], ChatReply]
 _SOUNDS = ("wav", "mp3")
@@ -35,7 +35,8 @@ _CHAT_SETTINGS = ("top_p", "frequency_penalty", "presence_penalty", "stop", "rea
 
 
 class ChatEndpoint(Endpoint, ABC):
-    """Says through chat completions. A subclass reads its arguments in `_read_arguments` and decides how to draw."""
+    """Generates text by chat completions. A subclass reads its arguments in `_read_arguments` and decides how to
+    draw."""
 
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
 
@@ -53,16 +54,16 @@ class ChatEndpoint(Endpoint, ABC):
 
     @abstractmethod
     def _read_arguments(self, name: str, args: Arguments) -> None:
-        """Take from `args` what this provider knows; what is left over is refused by name."""
+        """Read this provider's arguments from `args`. Any others are refused."""
 
     @property
     def _on_openai(self) -> bool:
-        """Whether the far end is OpenAI's own (or Azure's), which differs from its imitators in a few names."""
+        """Return whether the server is OpenAI's own, which uses a few other names than compatible servers."""
         return False
 
     def _connect(self) -> OpenAIWire:
         needed = self._on_openai or self.api_key_env
-        # A server of one's own often wants no key, but some insist on a header with whatever text.
+        # A local server often needs no key, but some require a header with any text.
         key = require_key(self.name, self.keys) if needed else find_key(self.keys) or "none"
         return to_openai(self.base_url, key)
 
@@ -75,10 +76,10 @@ class ChatEndpoint(Endpoint, ABC):
         await self._wire.close()
 
     async def retirements(self) -> dict[str, str]:
-        """As the list of models tells it (`shutdown_date`)."""
+        """Read `shutdown_date` from the list of models."""
         names = dict.fromkeys(filter(None, (self._speaker, self._drawer)))
         days: dict[str, str] = {}
-        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will tell what is wrong
+        with suppress(TimeoutError, ErrorStatus, NoConnection, BadReply):  # the first call will report the error
             async with asyncio.timeout(_PATIENCE):
                 for name in names:
                     day = (await self._wire.model(name, Call())).get("shutdown_date")
@@ -99,7 +100,7 @@ class ChatEndpoint(Endpoint, ABC):
     async def _saying(
         self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
     ) -> Reply:
-        """A conversation that ends with words, by either API that has conversations."""
+        """Run a conversation that ends with text, by either API that has conversations."""
 
         async def attempt(call: Call) -> Reply:
             try:
@@ -124,7 +125,7 @@ class ChatEndpoint(Endpoint, ABC):
     async def _drawing(
         self, ask: Ask, read: Read, pictures: int, left_out: layout.LeftOut, notes: CallNotes | None
     ) -> Reply:
-        """A conversation that ends with a drawing, by either API that has conversations."""
+        """Run a conversation that ends with a drawing, by either API that has conversations."""
 
         async def attempt(call: Call) -> tuple[Reply, str]:
             try:
@@ -139,7 +140,7 @@ class ChatEndpoint(Endpoint, ABC):
         return await self._fetch(*await self._call(attempt, notes), notes)
 
     async def _fetch(self, reply: Reply, address: str, notes: CallNotes | None) -> Reply:
-        """Fetch what came as a URL, as a call of its own: a failed download must not pay for a second drawing."""
+        """Fetch an image from its URL, as a separate call: a failed download must not pay for a second drawing."""
         if address:
 
             async def attempt(call: Call) -> Picture:
@@ -154,7 +155,7 @@ class ChatEndpoint(Endpoint, ABC):
         if self._send_temperature:
             request["temperature"] = options.temperature
         if options.max_new_tokens is not None:
-            # OpenAI retired max_tokens for newer models; most servers that imitate it know only the old name.
+            # OpenAI retired max_tokens for newer models. Most compatible servers know only the old name.
             request["max_completion_tokens" if self._on_openai else "max_tokens"] = options.max_new_tokens
         if options.seed is not None:
             request["seed"] = options.seed
@@ -164,7 +165,7 @@ class ChatEndpoint(Endpoint, ABC):
         out: list[dict[str, Any]] = []
         for message in layout.messages(context):
             if message.role == "assistant":
-                # One message a text: lists of blocks from the assistant are beyond many compatible servers.
+                # One message per text: many compatible servers refuse lists of blocks from the assistant.
                 out += [{"role": "assistant", "content": part.text} for part in message.parts]
             else:
                 out.append({"role": "user", "content": [await self._block(part.content) for part in message.parts]})
@@ -181,7 +182,8 @@ class ChatEndpoint(Endpoint, ABC):
 
 
 def known_settings(extra: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The settings this API has. The others are meant for other models, and a server answers 400 to unknown ones."""
+    """Return the settings that this API has. Others are meant for other models, and a server may answer 400 to
+    them."""
     return {name: extra[name] for name in names if name in extra}
 
 
@@ -193,7 +195,7 @@ def refused_or_raise(error: ErrorStatus, left_out: layout.LeftOut) -> Reply:
 
 
 async def with_inline_picture(reply: Reply, address: str) -> tuple[Reply, str]:
-    """The reply with the picture of a data URL in it; any other address is handed on to be fetched."""
+    """Decode the image of a data URL into the reply. Any other address is returned, to be fetched."""
     if not address.startswith("data:"):
         return reply, address
     head, comma, data = address.partition(",")

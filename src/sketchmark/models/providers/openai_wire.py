@@ -1,16 +1,16 @@
-"""Reading what OpenAI and the servers that imitate it send back. Each shape here was seen on some server.
+"""Requests and responses of OpenAI's API, without its SDK (`tests/models/test_against_the_sdk.py` compares them).
 
-OpenAI's requests as its own SDK sends them, but without it: `tests/models/test_against_the_sdk.py` compares.
+Each form of a response was seen on some compatible server.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from sketchmark.episode.model import Finish
 from sketchmark.media import Picture
@@ -27,12 +27,12 @@ _REFUSAL_CODES = frozenset(
 )
 _FLAGGED = re.compile(r"flagged_input|input was flagged|violates usage guidelines", re.IGNORECASE)
 _MARKDOWN_PICTURE = re.compile(r"!\[[^\[\]]*\]\((data:image/[^()\[\]\s]+)\)")
-"""No part of it runs over a bracket, so that no character is read again for another beginning."""
+"""No part of it crosses a bracket, so no character is read twice."""
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """The first choice of a chat completion: its text, the addresses of its pictures, and what it cost."""
+    """First choice of a chat completion: its text, the addresses of its images, and its tokens."""
 
     text: str
     pictures: tuple[str, ...]
@@ -56,8 +56,8 @@ def read_chat(body: dict[str, Any]) -> ChatReply:
 
 
 def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """`content` as text (on some gateways with a markdown data URL in it), as a list of blocks (vLLM-Omni), or with a
-    list `images` beside it (OpenRouter)."""
+    """Read `content` as text (on some gateways with a markdown data URL in it), as a list of blocks (vLLM-Omni), or
+    with a separate list `images` (OpenRouter)."""
     content = message.get("content") or ""
     texts: list[str] = []
     pictures: list[str] = []
@@ -75,7 +75,7 @@ def _contents(message: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def read_image(body: dict[str, Any]) -> str:
-    """The address of the first picture, b64_json as a data URL like everything else; empty if there is none."""
+    """Return the address of the first image, with b64_json as a data URL. Empty if there is none."""
     items = body.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise BadReply("the server sent no list of pictures")
@@ -91,9 +91,9 @@ def is_refusal_code(code: object) -> bool:
 
 
 def refusal_in(error: ErrorStatus) -> str | None:
-    """The words of a content filter, which is a refusal and no broken request; None if it is none.
+    """Return the message of a content filter, which is a refusal and not a bad request. None if it is another error.
 
-    Most answer 400 with a code; OpenRouter (`metadata` with what was flagged) and xAI (its words) answer 403.
+    Most servers answer 400 with a code. OpenRouter (`metadata` with what was flagged) and xAI (a message) answer 403.
     """
     status, body = error.status_code, error.body
     if status == 403 and _FLAGGED.search(str(body)):
@@ -111,17 +111,17 @@ Json = dict[str, Any]
 SERVER_SETTINGS = (
     "negative_prompt", "num_inference_steps", "guidance_scale", "true_cfg_scale", "strength", "flow_shift"
 )  # fmt: skip
-"""What vLLM-Omni and SGLang take at their image endpoints besides what OpenAI takes."""
+"""Further settings of the image endpoints of vLLM-Omni and SGLang."""
 
 _EDIT_FIELDS = (
     *("prompt", "background", "input_fidelity", "model", "n", "output_format", "quality", "size"),
     *("response_format", "seed", *SERVER_SETTINGS),
 )
-"""Those of OpenAI in the order of the SDK's form."""
+"""OpenAI's fields in the order of the SDK's form, then the others."""
 
 
 class OpenAIWire:
-    """The API of one server, asked once per call: whoever calls tries again."""
+    """The API of one server. It makes one attempt; the caller retries."""
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
@@ -131,7 +131,7 @@ class OpenAIWire:
         return read_object(await self._client.post(path, json_body(request), call))
 
     async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
-        """The Responses API, for a drawing where there is a drawer; the image model is named in the request."""
+        """Call the Responses API, for a drawing if there is a drawer. The request names the image model."""
         call.up_to(LARGEST_DRAWING if drawer else LARGEST_TEXT)
         return read_object(await self._client.post("/responses", json_body(request), call))
 
@@ -149,14 +149,14 @@ class OpenAIWire:
         return read_object(await self._client.post(path, form_body(fields, files), call.up_to(LARGEST_DRAWING)))
 
     async def model(self, name: str, call: Call) -> Json:
-        return read_object(await self._client.get(f"/models/{_quoted(name)}", call))
+        return read_object(await self._client.get(f"/models/{quoted(name)}", call))
 
     async def upload(self, name: str, data: bytes, purpose: str, call: Call) -> Json:
         body = form_body({"purpose": purpose}, [FormFile("file", name, "application/octet-stream", data)])
         return read_object(await self._client.post("/files", body, call))
 
     async def content(self, file_id: str, call: Call) -> bytes:
-        path = f"/files/{_quoted(file_id)}/content"
+        path = f"/files/{quoted(file_id)}/content"
         return (await self._client.get(path, call.up_to(LARGEST_FILE), accept="application/binary")).data
 
     async def create_batch(self, file_id: str, endpoint: str, call: Call) -> Json:
@@ -164,7 +164,7 @@ class OpenAIWire:
         return read_object(await self._client.post("/batches", json_body(request), call))
 
     async def batch(self, batch_id: str, call: Call) -> Json:
-        return read_object(await self._client.get(f"/batches/{_quoted(batch_id)}", call))
+        return read_object(await self._client.get(f"/batches/{quoted(batch_id)}", call))
 
     async def batches(self, most: int, call: Call) -> Json:
         return read_object(await self._client.get("/batches", call, {"limit": str(most)}))
@@ -176,23 +176,13 @@ class OpenAIWire:
         return what
 
 
-class AzureWire(OpenAIWire):
-    """The same under the paths of deployments."""
-
-    async def respond(self, request: Json, call: Call, drawer: str | None = None) -> Json:
-        """Under no deployment's path; the one that draws is named in a header."""
-        if drawer is None:
-            return await super().respond(request, call)
-        headers = {"x-ms-oai-image-generation-deployment": drawer}
-        call.up_to(LARGEST_DRAWING)
-        return read_object(await self._client.post("/responses", json_body(request), call, headers))
-
-    def _path(self, what: str, model: str) -> str:
-        return f"/deployments/{_quoted(model)}{what}"
+def is_openai(base_url: str | None) -> bool:
+    """Return whether this is OpenAI's own server."""
+    return base_url is None or f".{urlsplit(base_url).hostname}".endswith(".openai.com")
 
 
 def to_openai(base_url: str | None, key: str) -> OpenAIWire:
-    headers = {"Authorization": f"Bearer {key}", **_account()}
+    headers = {"Authorization": f"Bearer {key}", **account()}
 
     async def authorise() -> Headers:
         return headers
@@ -200,25 +190,11 @@ def to_openai(base_url: str | None, key: str) -> OpenAIWire:
     return OpenAIWire(HttpClient(base_url or OPENAI, authorise))
 
 
-def to_azure(
-    endpoint: str, api_version: str, key: str | None, token: Callable[[], Awaitable[str]] | None
-) -> AzureWire:
-    """With a key, or with the tokens of whoever is signed in."""
-
-    async def authorise() -> Headers:
-        if token is not None:
-            return {"Authorization": f"Bearer {await token()}", **_account()}
-        return {"api-key": key or "", **_account()}
-
-    address = endpoint.rstrip("/") + "/openai"
-    return AzureWire(HttpClient(address, authorise, {"api-version": api_version}))
-
-
-def _account() -> Mapping[str, str]:
-    """Whom OpenAI is to bill, where a key belongs to several."""
+def account() -> Mapping[str, str]:
+    """Return the headers of the account to bill, if a key belongs to several."""
     named = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
     return {header: value for header, name in named.items() if (value := os.environ.get(name, "").strip())}
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return quote(name, safe="")

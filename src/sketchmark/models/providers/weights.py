@@ -1,7 +1,4 @@
-"""How models of transformers that draw token by token are steered, and their pixels made a picture.
-
-Weights from a folder or the hub: loaded whole or not at all, and recognised again by their contents.
-"""
+"""Weights from a folder or the hub, and sampling for models of transformers that draw token by token."""
 
 from __future__ import annotations
 
@@ -19,8 +16,11 @@ from sketchmark.models.arguments import Arguments
 
 
 def picture_of(pixels: Any, processor: Any) -> Picture:
-    """(height, width, 3). The normalisation undone by hand: transformers 5's processor without torchvision takes the
-    rows of the decoded picture for its colours and fails."""
+    """Convert pixels (height, width, 3) to an image.
+
+    The normalisation is undone here: without torchvision, transformers 5's processor takes rows for colours and
+    fails.
+    """
     import numpy as np
     from PIL import Image
 
@@ -35,9 +35,11 @@ def logits_processors(one: Callable[[Any, Any], Any]) -> Any:
 
 
 class Brush:
-    """Classifier-free guidance, then sampling by Gumbel noise: the largest of (score / temperature + noise) is a
-    sample of the softmax. Each row has a random stream of its own, which transformers' sampling has not, so a drawing
-    does not depend on what else is in its batch."""
+    """Classifier-free guidance, then sampling by Gumbel noise.
+
+    The largest of (score / temperature + noise) is a sample of the softmax. Each row has a separate random stream,
+    unlike in transformers' sampling, so a drawing does not depend on the rest of its batch.
+    """
 
     def __init__(self, seeds: list[int], temperature: float, guidance: float) -> None:
         import torch
@@ -57,7 +59,7 @@ class Brush:
         return mixed / self._temperature + noise.to(mixed.device)
 
 
-DTYPES = ("auto", "float32", "bfloat16", "float16")
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
 _NO_MEMORY = "DefaultCPUAllocator|MPS backend out of memory"
 _BLOCK = 2**16
 _BLOCKS = 64
@@ -65,7 +67,7 @@ _BLOCKS = 64
 
 @dataclass(frozen=True)
 class Source:
-    """Where the weights are and how they are to be loaded."""
+    """Location of the weights, and settings for loading them."""
 
     pretrained: str
     device: str
@@ -83,13 +85,15 @@ class Source:
             if importlib.util.find_spec(module) is None:
                 raise MissingExtra(f"model {owner}/{pretrained}", "local")
         folder = Path(pretrained)
-        # Anything else may be the id of a model on the hub, which only loading can tell.
+        # Anything else may be the id of a model on the hub, which only loading can show.
         if (folder.is_absolute() or folder.exists()) and not (folder / "config.json").is_file():
-            raise DataMissing(f"{pretrained} is no folder with a model", "it should hold a config.json and weights")
+            raise DataMissing(
+                f"{pretrained} is not a folder with a model", "it should hold a config.json and weights"
+            )
         return cls(
             pretrained=pretrained,
             device=args.text("device") or "auto",
-            dtype=args.choice("dtype", DTYPES) or "auto",
+            dtype=args.choice("dtype", _DTYPES) or "auto",
             device_map=args.text("device_map"),
             attn_implementation=args.text("attn_implementation"),
             revision=args.text("revision"),
@@ -97,7 +101,7 @@ class Source:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Not the device: the same weights are the same model wherever they run."""
+        """Return what identifies the weights. The device is not part of it."""
         folder = Path(self.pretrained)
         known = {
             "dtype": self.dtype,
@@ -117,7 +121,7 @@ class Weights:
 def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
     import transformers
 
-    # Its warnings repeat with every call and speak to programmers; what matters of them is checked below.
+    # Its warnings repeat with every call and are for programmers. The important ones are checked below.
     transformers.logging.set_verbosity_error()
     common = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
     placed = {"device_map": source.device_map} if source.device_map else {}
@@ -138,7 +142,7 @@ def load(source: Source, *, needs_chat_template: bool = True) -> Weights:
     except Exception as error:
         raise DataMissing(f"cannot load {source.pretrained}: {_one_line(error)}", _hint(error)) from error
     if report["missing_keys"]:
-        # transformers fills these with random numbers and carries on; the score would be of another model.
+        # transformers fills these with random numbers, so the score would be of another model.
         names = sorted(report["missing_keys"])
         raise DataMissing(f"{source.pretrained} lacks {len(names)} weights ({names[0]}...)", "download it again")
     if needs_chat_template and getattr(processor, "chat_template", None) is None:
@@ -184,7 +188,7 @@ def _one_line(error: Exception) -> str:
 def out_of_memory(error: Exception) -> bool:
     import torch
 
-    # Accelerators raise their own class; on the CPU and on Apple's the allocator raises a plain RuntimeError.
+    # Accelerators raise a special class. On CPU and MPS the allocator raises a plain RuntimeError.
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
         isinstance(error, RuntimeError) and re.search(_NO_MEMORY, str(error)) is not None
     )
@@ -201,8 +205,10 @@ def release_memory() -> None:
 
 
 def _fingerprint(folder: Path) -> str:
-    """A digest of the small files and of evenly spread blocks of the large ones: reading all of them would take as
-    long as loading, and retrained weights differ everywhere."""
+    """Hash the small files and evenly spread blocks of the large ones.
+
+    Reading all of them would take as long as loading, and retrained weights differ everywhere.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.suffix not in (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model"):

@@ -1,4 +1,4 @@
-"""Pictures that a drawing shows by number: pixel by pixel what was given, and nothing else from outside."""
+"""Images that a drawing shows by number: exactly the given pixels, and nothing else from outside."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def in_format(kind: str, exif: bytes = b"") -> Picture:
     "href",
     ['href="picture:2"', "href='picture:2'", 'xlink:href="picture:2"', 'href = " picture:2 " opacity="1"'],
 )
-def test_a_picture_is_shown_by_its_number_as_it_is(href: str) -> None:
+def test_an_image_is_shown_unchanged_by_its_number(href: str) -> None:
     other = Picture.from_image(Image.new("RGB", (9, 9), "red"))
     found = render(page(f'<!-- é > href="picture:9" -->{image(href)}'), pictures=[other, BOARD])
     assert np.array_equal(found.values, BOARD.values)
 
 
 @pytest.mark.parametrize("kind", ["WEBP", "BMP", "TIFF", "GIF"])
-def test_a_picture_of_any_kind_is_shown(kind: str) -> None:
+def test_an_image_of_any_format_is_shown(kind: str) -> None:
     given = in_format(kind)
     assert np.array_equal(render(page(image('href="picture:1"')), pictures=[given]).values, given.values)
 
 
-def test_a_photograph_is_shown_upright_as_the_model_saw_it() -> None:
+def test_a_photograph_is_shown_upright() -> None:
     turned = Image.Exif()
     turned[0x0112] = 3
     given = in_format("PNG", turned.tobytes())
@@ -56,7 +56,7 @@ def test_a_photograph_is_shown_upright_as_the_model_saw_it() -> None:
     assert np.array_equal(render(page(image('href="picture:1"')), pictures=[given]).values, given.values)
 
 
-def test_one_draws_on_top_of_it() -> None:
+def test_shapes_are_drawn_on_top_of_an_image() -> None:
     drawn = render(page(image('href="picture:1"') + '<rect width="7" height="5" fill="#123456"/>'), pictures=[BOARD])
     wanted = BOARD.values.copy()
     wanted[:5, :7] = (0x12, 0x34, 0x56)
@@ -78,22 +78,22 @@ def test_one_draws_on_top_of_it() -> None:
         (image('href="picture:1"') * (MOST_SHOWN + 1), f"more than {MOST_SHOWN} times"),
     ],
 )
-def test_anything_else_is_refused_by_name(inner: str, why: str) -> None:
+def test_another_reference_is_refused_by_name(inner: str, why: str) -> None:
     with pytest.raises(BadPicture, match=why):
         render(page(inner), pictures=[BOARD])
 
 
-def test_where_no_picture_was_given_none_can_be_shown() -> None:
+def test_an_image_that_was_not_given_cannot_be_shown() -> None:
     with pytest.raises(BadPicture, match="outside of it"):
         render(page(image('href="picture:1"')))
 
 
-def test_a_number_that_stands_elsewhere_in_the_tag_is_let_alone() -> None:
+def test_a_number_in_another_attribute_is_ignored() -> None:
     found = render(page(image('data-href="picture:9999" id="picture:77" href="picture:1"')), pictures=[BOARD])
     assert np.array_equal(found.values, BOARD.values)
 
 
-def test_many_large_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_large_images_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sketchmark.media.svg.LARGEST", 3 * len(BOARD.data))
     with pytest.raises(BadPicture, match="MB of pictures"):
         render(page(image('href="picture:1"') * 5), pictures=[BOARD])

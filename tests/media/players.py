@@ -1,4 +1,4 @@
-"""Players that write SVG badly, each in its own way."""
+"""Players that write bad SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sketchmark.models.players import make
 
 
 class Careless(Model):
-    """Plays as another does, but forgets the end of a tag in every drawing, until it is told."""
+    """A player that omits the end of a tag in every drawing, until it gets the reason."""
 
     def __init__(self, player: Model | None = None) -> None:
         super().__init__("careless")
@@ -28,7 +28,7 @@ class Careless(Model):
 
 
 class Says(Model):
-    """Plays as the solver does, but has one text for every drawing; it returns no pictures."""
+    """The solver with one text for every drawing. It returns no images."""
 
     def __init__(self, drawing: str) -> None:
         super().__init__("says")
