@@ -9,7 +9,7 @@ import pytest
 
 import sketchmark
 from sketchmark.audit import Look, audit, difference, gain_sequence
-from sketchmark.audit.contrasts import WIDTH, Contrast, as_json, contrasts, lines
+from sketchmark.audit.contrasts import WIDTH, Contrast, all_contrasts, as_json, lines
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
@@ -17,7 +17,7 @@ from sketchmark.report import write_report
 from sketchmark.results.summary import Pair, Pairs
 from tests.audit.making import SMALL, finding, only_task, played
 
-DRAWN = next(one for one in contrasts() if one.name == "lost by drawing")
+DRAWN = next(one for one in all_contrasts() if one.name == "lost by drawing")
 
 
 def measured(
@@ -80,13 +80,13 @@ def test_a_score_beyond_one_has_no_sequence() -> None:
 
 
 def test_every_canvas_is_held_against_something() -> None:
-    held = {place for one in contrasts() for place in (one.before, one.after)}
+    held = {place for one in all_contrasts() for place in (one.before, one.after)}
     assert set(CANVASES) <= held
 
 
 def test_a_canvas_that_nobody_named_joins_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.episode.desk.CANVASES", (*CANVASES, "mirror"))
-    added = list(contrasts())[-1]
+    monkeypatch.setattr("sketchmark.audit.contrasts.CANVASES", (*CANVASES, "mirror"))
+    added = list(all_contrasts())[-1]
     assert isinstance(added, Contrast)
     assert (added.before, added.after) == ("mirror", "own")
     assert "the canvas mirror" in added.more.format(size="", span="")
@@ -101,7 +101,7 @@ def test_the_audit_has_every_place_and_every_difference_of_them(run: Path) -> No
     task = only_task(run)
     places = [one.place for one in task.scores]
     assert {"direct", "text_cot", "own", "blank", "other", "oracle", "corrupt", "caption"} == set(places)
-    possible = {one.name for one in contrasts() if {one.before, one.after} <= set(places)}
+    possible = {one.name for one in all_contrasts() if {one.before, one.after} <= set(places)}
     assert {one.name for one in task.findings if one.kind == "difference"} == possible
     assert {"lost by reading", "drawn wrongly", "follows corrupt"} < {one.name for one in task.findings}
     assert {one.n for one in task.findings} == {10}

@@ -11,7 +11,7 @@ from sketchmark.comparison import compare
 from sketchmark.files import write_json
 from sketchmark.folder.results_format import Results
 from sketchmark.results.baselines import warned
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 from tests.uni_mmmu.published import write_parquet
 from tests.unig2u.published import collision
 from tests.unig2u.test_totals import Played

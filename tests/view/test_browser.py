@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from sketchmark.report import write_report
 from sketchmark.view import serving
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, play, sample

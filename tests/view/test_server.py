@@ -20,7 +20,7 @@ from sketchmark.comparison.leaderboard import leaderboard
 from sketchmark.files.jsonl import plain
 from sketchmark.view import make_app, query, serving
 from sketchmark.view import media as pictures
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 from tests.view import hostile
 from tests.view.making import Maker, fail, play, sample
 

@@ -109,7 +109,7 @@ _NAMED = (
 )
 
 
-def contrasts() -> Iterator[Contrast]:
+def all_contrasts() -> Iterator[Contrast]:
     yield from _NAMED
     held = {place for contrast in _NAMED for place in (contrast.before, contrast.after)}
     for canvas in CANVASES:

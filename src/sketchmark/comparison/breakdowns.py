@@ -1,9 +1,4 @@
-"""How a difference depends on the groups of the samples.
-
-The canvas controls side by side: does the answer depend on the drawing, and what would a true one bring?
-
-Is the answer right when the drawing is?
-"""
+"""Parts of a difference: by group of samples, by canvas, and by whether the drawing was right."""
 
 from __future__ import annotations
 
@@ -23,11 +18,12 @@ from sketchmark.comparison.findings import (
     share,
     span,
 )
+from sketchmark.comparison.pairs import ComparedCell
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import ScoredCell, trouble
-from sketchmark.results.summary import Pair, Pairs, Rows, pair
+from sketchmark.folder.index import trouble
+from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
-from sketchmark.stats.intervals import Interval, interval
+from sketchmark.stats.intervals import Interval
 
 MOST_CATEGORIES = 40
 """A key with more values than this names samples, it does not sort them."""
@@ -95,7 +91,7 @@ def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
     return lambda pair: low <= float(pair.groups[key]) <= high
 
 
-def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
+def canvas_table(cells: Mapping[str, tuple[ComparedCell, Rows]], metric: str) -> CanvasTable | None:
     """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
@@ -108,9 +104,8 @@ def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> C
     corrected = dict(zip(against, holm([found.p if found else None for found in against.values()]), strict=True))
     scores = []
     for name, (_, rows) in ordered.items():
-        scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
-        found = interval([value for _, value in scored], [row.cluster for row, _ in scored])
-        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(rows)))
+        score = mean_of(metric, rows.values())
+        scores.append(CanvasScore(name, score, against[name], corrected[name], trouble(rows)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(
         first.task, metric, first.run, first.model, first.scoring, tuple(scores), _canvas_sentence(scores)

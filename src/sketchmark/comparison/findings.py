@@ -1,19 +1,18 @@
-"""What a comparison finds, as plain data: tables, report and viewer show nothing else.
+"""Results of a comparison as plain data, their columns, and numbers as text.
 
-What a paired difference allows to say, by one rule everywhere.
-
-Numbers in plain words, the same in every table and sentence.
+Tables, CSV, JSON, report and viewer show these records and nothing else. To add a column to the tables of differences
+and to the CSV, add one `Column` to `COLUMNS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sketchmark import stats
 from sketchmark.folder.results_format import Gain, Metric
-from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, verdict
+from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, share_of, verdict
 from sketchmark.stats.intervals import Interval, in_points
 
 
@@ -241,3 +240,145 @@ def chance(p: float | None) -> str:
     if p is None:
         return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One difference of a comparison: a line of the CSV, and a row of a table of differences.
+
+    Canvas lines have the control as `before` and the model's own drawing as `after`. Published lines have the
+    published score as `before`.
+    """
+
+    table: str
+    task: str
+    compared: str
+    score: str
+    run_before: str
+    run_after: str
+    scoring_before: str
+    scoring_after: str
+    before: Interval | None
+    after: Interval | None
+    difference: Difference | Apart | None
+    p_holm: float | None = None
+    key: str = ""
+    value: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        found = self.difference
+        return None if found is None or self.p_holm is None else verdict(found.mean, self.p_holm)
+
+
+def lines(found: Findings) -> Iterator[Line]:
+    for row in found.rows:
+        line = line_of(row)
+        yield line
+        for breakdown in row.breakdowns:
+            yield from group_lines(line, breakdown)
+        if split := row.drawing:
+            part = replace(line, table="drawing", key="drawing", before=None, p_holm=None)
+            yield replace(part, value="right", after=split.right, difference=split.gain_right)
+            yield replace(part, value="wrong", after=split.wrong, difference=split.gain_wrong)
+    for table in found.canvases:
+        own = next((one.score for one in table.scores if one.canvas == "own"), None)
+        for one in table.scores:
+            if one.own_minus_this:
+                names = ("canvas", table.task, f"own − {one.canvas}", table.metric)
+                sides = (table.run, table.run, table.scoring, table.scoring)
+                numbers = (one.score, own, one.own_minus_this, one.p_holm)
+                yield Line(*names, *sides, *numbers, "canvas", one.canvas)
+    for theirs in found.published:
+        for figure in theirs.rows:
+            score = share_of(figure.value, figure.n) if figure.n else Interval(figure.value, None, None, 0, "")
+            names = ("published", theirs.task, f"{theirs.mode} − {figure.model}", figure.score)
+            sides = (figure.model, theirs.run, "", figure.scoring)
+            yield Line(*names, *sides, score, figure.yours, figure.apart, None, "published", figure.channel)
+
+
+def line_of(row: TableRow) -> Line:
+    sides = (row.before.run, row.after.run, row.before.scoring, row.after.scoring)
+    scores = row.before.score, row.after.score
+    return Line("difference", row.task, row.label, row.metric, *sides, *scores, row.difference, row.p_holm)
+
+
+def group_lines(line: Line, found: Breakdown) -> Iterator[Line]:
+    for group in found.groups:
+        yield replace(
+            line,
+            table=found.kind,
+            key=found.key,
+            value=group.value,
+            before=group.before,
+            after=group.after,
+            difference=group.difference,
+            p_holm=group.p_holm,
+        )
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the CSV, of the tables of differences, or of both.
+
+    `path` is the value's place in a `Line`; the CSV calls it the same, with underscores. In the tables the column has
+    the title `head` and stands at `place`; `groups` keeps it in the tables by group as well.
+    """
+
+    path: str
+    head: str = ""
+    text: Callable[[Any], str] = str
+    place: int = 0
+    groups: bool = True
+    csv: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.path.replace(".", "_")
+
+    def value(self, line: Line) -> Any:
+        """Return the value, None if the line has none."""
+        found: Any = line
+        for name in self.path.split("."):
+            found = getattr(found, name, None)
+        return found
+
+    def shown(self, line: Line) -> str:
+        return self.text(self.value(line))
+
+
+COLUMNS = (
+    Column("table"),
+    Column("task", "task", place=10, groups=False),
+    Column("compared", "compared", place=30, groups=False),
+    Column("score", "score", place=20, groups=False),
+    Column("key"),
+    Column("value"),
+    Column("run_before"),
+    Column("run_after"),
+    Column("scoring_before"),
+    Column("scoring_after"),
+    Column("before.mean", "before", number, place=40),
+    *(Column(f"before.{name}") for name in ("low", "high", "n", "method")),
+    Column("after.mean", "after", number, place=50),
+    *(Column(f"after.{name}") for name in ("low", "high", "n", "method")),
+    Column("difference.mean", "difference", signed, place=60),
+    Column("difference", "95 %", bounds, place=70, csv=False),
+    Column("difference.low"),
+    Column("difference.high"),
+    Column("difference.p", "p", chance, place=130, groups=False),
+    Column("difference.helped", "helped", place=100),
+    Column("difference.hurt", "hurt", place=110),
+    Column("difference.same", "same", place=120),
+    Column("difference.n", "n", place=140),
+    Column("difference.method"),
+    Column("p_holm", "p (Holm)", chance, place=80),
+    Column("verdict", "verdict", place=90, groups=False),
+)
+"""In the order of the CSV; `place` orders them in the tables."""
+
+
+def table_columns(*, groups: bool = False) -> list[Column]:
+    """Return the columns of the table of differences, or of the tables by group, in their order."""
+    wanted = [column for column in COLUMNS if column.head and (column.groups or not groups)]
+    return sorted(wanted, key=lambda column: column.place)

@@ -15,9 +15,10 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sketchmark.comparison import pairs as fairness
+from sketchmark.comparison.pairs import compared
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
-from sketchmark.folder.index import CellView, RunView, ScoredCell
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Mean, Metric
 from sketchmark.results import live as summary
 from sketchmark.results import summary as computed
@@ -197,7 +198,7 @@ def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
 
 
 def _differing(first: RunView, before: CellView, run: RunView, after: CellView, metric: str) -> Iterator[str]:
-    sides = _scored(first, before), _scored(run, after)
+    sides = compared(first, before), compared(run, after)
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not come to it
         return
@@ -219,11 +220,6 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
         )
     for line in fairness.how_generated(*sides):
         yield f"differ in settings: {line}"
-
-
-def _scored(run: RunView, cell: CellView) -> ScoredCell:
-    scoring = next((row.scoring for row in cell.rows.values()), "")
-    return ScoredCell(run.folder, run.key, run.model, cell.name, cell.about, scoring)
 
 
 _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")

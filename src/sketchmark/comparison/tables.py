@@ -1,9 +1,4 @@
-"""The tables of a run's numbers, one for every place that shows them: the end of a command, and a notebook.
-
-A comparison as tables of short texts, for every output that people read.
-
-Tables for the terminal.
-"""
+"""Tables of short texts for people: the scores of a run, and comparisons."""
 
 from __future__ import annotations
 
@@ -19,9 +14,12 @@ from sketchmark.comparison.findings import (
     bounds,
     bounds_of,
     chance,
+    group_lines,
+    line_of,
     number,
     points,
     signed,
+    table_columns,
 )
 from sketchmark.folder.results_format import Baseline, CellResult, Gain, Metric, Results
 from sketchmark.models.code_drawing import SVG
@@ -161,25 +159,11 @@ def tables(comparison: Findings) -> Iterator[Table]:
 
 def _differences(rows: tuple[TableRow, ...]) -> Table:
     scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
+    columns = table_columns()
     return Table(
         f"Differences on the same samples, scored by {', '.join(scorings)}, with 95 % intervals",
-        ("task", "score", "compared", "before", "after", *_DIFFERENCE, "p (Holm)", "verdict", *_CHANGED, "p", "n"),
-        rows=[
-            (
-                row.task,
-                row.metric,
-                row.label,
-                number(row.before.score.mean),
-                number(row.after.score.mean),
-                *_difference(row.difference),
-                chance(row.p_holm),
-                row.verdict,
-                *_changed(row.difference),
-                chance(row.difference.p),
-                str(row.difference.n),
-            )
-            for row in rows
-        ],
+        tuple(column.head for column in columns),
+        rows=[tuple(column.shown(line_of(row)) for column in columns) for row in rows],
         texts=3,
         below=(*_left_out(rows), *_troubles(rows)),
     )
@@ -241,21 +225,11 @@ def _breakdown(row: TableRow, found: Breakdown) -> Table:
             f"The difference changes by {slope:+.1f} points [{low:+.1f}, {high:+.1f}] for each unit of "
             f"{found.key} (p {chance(found.trend.p)}, of this line alone).",
         )
+    columns = table_columns(groups=True)
     return Table(
         f"{row.task}: {row.label}, by {found.key}",
-        (found.key, "before", "after", *_DIFFERENCE, "p (Holm)", *_CHANGED, "n"),
-        rows=[
-            (
-                group.value,
-                number(group.before.mean),
-                number(group.after.mean),
-                *_difference(group.difference),
-                chance(group.p_holm),
-                *_changed(group.difference),
-                str(group.difference.n),
-            )
-            for group in found.groups
-        ],
+        (found.key, *(column.head for column in columns)),
+        rows=[(line.value, *(column.shown(line) for column in columns)) for line in group_lines(line_of(row), found)],
         texts=1,
         below=below,
     )

@@ -1,11 +1,4 @@
-"""report.html: one self-contained file that opens from a mail attachment, with no network and no scripts.
-
-The one sentence that a reader takes away.
-
-The section on benchmarks of several tasks: one row for each category, or what is missing.
-
-The sections of the report, as HTML.
-"""
+"""report.html: one self-contained file that opens from a mail attachment, with no network and no scripts."""
 
 from __future__ import annotations
 
@@ -13,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sketchmark import plots as charts
 from sketchmark.comparison import Comparison
 from sketchmark.comparison.findings import CanvasTable, TableRow
+from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder, refuse_partial_scores
 from sketchmark.folder.format import RunRecord, condition
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
@@ -31,23 +25,19 @@ from sketchmark.results.aggregate import results_before
 from sketchmark.results.baselines import warned
 from sketchmark.results.scorings import told
 
-if TYPE_CHECKING:
-    from sketchmark.folder import RunFolder
-
-
 __all__ = ["write_report"]
 
 
-def write_report(folder: RunFolder) -> Path:
-    """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
-    from sketchmark.files import write_atomic
-    from sketchmark.folder import refuse_partial_scores
-    from sketchmark.folder.index import RunView
+def write_report(run: RunView | RunFolder) -> Path:
+    """Write report.html of a run from its scores and a few of its episodes; the file is whole or unchanged.
 
-    refuse_partial_scores(folder)
-    run = RunView.whole(folder)
-    write_atomic(folder.report_file, page(run).encode())
-    return folder.report_file
+    A `RunView` that is open already is not read again: it must be up to date, with all episodes scored.
+    """
+    if isinstance(run, RunFolder):
+        refuse_partial_scores(run)
+        run = RunView.whole(run)
+    write_atomic(run.folder.report_file, page(run).encode())
+    return run.folder.report_file
 
 
 _MOST = 6
@@ -133,14 +123,14 @@ _MEANING = {
 
 
 def page(run: RunView) -> str:
-    cells, found = [summary.live_result(cell) for cell in run.cells.values()], compared(run.folder)
+    cells, found = [summary.live_result(cell) for cell in run.cells.values()], compared(run)
     sections: dict[str, Html | None] = {
         "Scores": _scores(cells, found.rows, told(run.folder), summary.live_results(run)),
         "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
         "Does drawing help?": _gains(found.rows, found.notes),
         "How hard can it get?": _curves(summary.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
-        "Where is it won or lost?": audited(run.folder),
+        "Where is it won or lost?": audited(run),
         "Right drawing, right answer?": _drawn(run, found),
         "Does the answer follow the drawing?": alignment(summary.live_results(run)),
         "What others published": published(found.published),

@@ -1,7 +1,4 @@
-"""Which differences are judged together, so that the viewer calls clear what `sketchmark compare` calls clear.
-
-What each page of the viewer is made of, as plain data.
-"""
+"""Pages of the viewer as plain data."""
 
 from __future__ import annotations
 
@@ -13,17 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.comparison.leaderboard import standings
-from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs, why_no_gain
+from sketchmark.comparison.pairs import (
+    ComparedCell,
+    across_canvases,
+    across_modes,
+    across_runs,
+    compared,
+    why_no_gain,
+)
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
-from sketchmark.folder.index import CellView, RunView, ScoredCell, change, outcome
+from sketchmark.folder import differences
+from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 from sketchmark.media import Picture
 from sketchmark.results import live as summary
 from sketchmark.results import scorings as readings
-from sketchmark.view import media as differences
-from sketchmark.view import media as sounds
-from sketchmark.view.media import Thumbnails, original
+from sketchmark.view import media
+from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
 from sketchmark.view.runs import Recent, RunList
 
@@ -40,13 +44,9 @@ def _families(left: RunView, right: RunView) -> Iterator[Family]:
     """The rows of `compare`; the canvases of each of its tables; and what the page of a run has beside them: other
     canvases and modes against direct."""
     runs = {run.key: run for run in (left, right)}
-    cells = [
-        ScoredCell(run.folder, run.key, run.model, name, cell.about, "")
-        for run in runs.values()
-        for name, cell in run.cells.items()
-    ]
+    cells = [compared(run, cell) for run in runs.values() for cell in run.cells.values()]
 
-    def found(one: ScoredCell) -> CellView:
+    def found(one: ComparedCell) -> CellView:
         return runs[one.run].cells[one.name]
 
     rows: Family = []
@@ -172,7 +172,7 @@ class Views:
             "headline": cell.headline,
             "sample": sample,
             "record": plain(record),
-            "sounds": sounds.in_words(cell.folder, record),
+            "sounds": media.in_words(cell.folder, record),
             "score": plain(cell.score(sample)),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
@@ -227,11 +227,11 @@ class Views:
 
     def difference(self, asked: Parameters) -> dict[str, Any]:
         target, drawn, true = self._two_pictures(asked)
-        found = differences.difference(target, drawn, true)
+        found = media.difference(target, drawn, true)
         return {**asdict(found), "words": found.in_words()}
 
     def overlay(self, asked: Parameters) -> tuple[bytes, str]:
-        return differences.overlay(*self._two_pictures(asked)), "image/png"
+        return media.overlay(*self._two_pictures(asked)), "image/png"
 
     def _two_pictures(self, asked: Parameters) -> tuple[dict[str, Any], Picture, Picture]:
         cell = self._cell(asked)
@@ -240,10 +240,10 @@ class Views:
         return target, load(asked.get("drawn", "")), load(asked.get("true", ""))
 
     def picture(self, asked: Parameters) -> tuple[bytes, str]:
-        return original(self._run(asked).folder, asked.get("name", ""))
+        return media.original(self._run(asked).folder, asked.get("name", ""))
 
     def sound(self, asked: Parameters) -> tuple[Path, str]:
-        return sounds.recording(self._run(asked).folder, asked.get("name", ""))
+        return media.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Parameters) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
@@ -335,11 +335,9 @@ def _card(hit: Hit) -> dict[str, Any]:
 
 def _settings_that_differ(before: CellView, after: CellView) -> list[str]:
     """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
-    from sketchmark.folder import differences as changed
-
     keys = ("task", "draw_with", "steps", "source", "on_draw_failure")
     one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
-    return changed(one, other)
+    return differences(one, other)
 
 
 def _number(asked: Parameters, name: str, default: int) -> int:

@@ -20,7 +20,7 @@ from sketchmark.folder.index import RunView
 from sketchmark.report import headline
 from sketchmark.results import live as summary
 from sketchmark.stats.differences import paired_difference, verdict
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 
 _SAID = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
 

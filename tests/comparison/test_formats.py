@@ -13,7 +13,7 @@ from sketchmark.commands.compare import compare_command
 from sketchmark.comparison import compare
 from sketchmark.comparison.formats import FORMATS, to_csv, to_latex, to_markdown
 from sketchmark.comparison.tables import to_terminal
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import row, rows, write_run
 
 NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]
 

@@ -16,7 +16,7 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.report import write_report
-from tests.compare.folders import row, write_run
+from tests.comparison.folders import row, write_run
 from tests.uni_mmmu.published import maze_rows, write_parquet
 
 EMPTY = {"metrics": {}, "failures": {}, "left_out": 0, "calls_left_out": 0, "usage": {}}

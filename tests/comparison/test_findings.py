@@ -6,7 +6,7 @@ import pytest
 
 from sketchmark.comparison import compare
 from sketchmark.comparison.findings import Breakdown, CanvasTable, TableRow
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import row, rows, write_run
 
 
 def gain_by(tmp_path: Path, filed: list[dict[str, str | int]], direct: list[int], drawn: list[int]) -> TableRow:

@@ -9,7 +9,7 @@ from sketchmark.comparison import compare
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder.records import DrawingNotes, ScoredSample
 from sketchmark.results.summary import Pair, pair
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 
 
 def _item(

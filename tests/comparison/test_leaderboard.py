@@ -13,7 +13,7 @@ from sketchmark.cli import main
 from sketchmark.comparison.formats import BOARD_COLUMNS, BOARD_FORMATS
 from sketchmark.comparison.leaderboard import Prices, is_shelf, leaderboard
 from sketchmark.errors import BadInput
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import row, rows, write_run
 
 
 def write_board(folder: Path, models: int = 3, tasks: tuple[str, ...] = ("maze", "sliding")) -> Path:

@@ -14,7 +14,7 @@ from sketchmark.comparison.formats import to_csv, to_json, to_markdown
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.stats.differences import holm, mcnemar_exact
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import row, rows, write_run
 
 DIRECT = [0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
 DRAWN = [1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1]
