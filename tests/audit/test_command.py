@@ -151,7 +151,7 @@ def test_what_a_task_cannot_have_is_left_out_by_name(tmp_path: Path) -> None:
     assert "dots.visual_cot.corrupt is left out: task 'dots' has no pictures with one thing wrong" in found.stderr
     assert "dots has no mode text_cot" in found.stderr
     assert [name for name in RunFolder(tmp_path / "run").cells if "visual" in name] == [
-        *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other"),
+        *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other")
     ]
     (note,) = re.findall(r"Note: dots was not played with: (.*)", found.stdout)
     assert {"text_cot", "oracle", "corrupt", "caption"} <= set(note.split(", "))

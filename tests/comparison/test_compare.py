@@ -32,11 +32,7 @@ def test_the_drawing_gain_is_visual_cot_minus_direct_on_the_same_samples(tmp_pat
 def test_text_cot_is_compared_with_both_so_that_pictures_and_tokens_can_be_told_apart(tmp_path: Path) -> None:
     modes = {"maze.direct": rows(DIRECT), "maze.text_cot": rows(DIRECT[::-1]), "maze.visual_cot": rows(DRAWN)}
     found = compare([write_run(tmp_path / "a", modes)])
-    assert [one.label for one in found.rows] == [
-        "visual_cot − direct",
-        "text_cot − direct",
-        "visual_cot − text_cot",
-    ]
+    assert [one.label for one in found.rows] == ["visual_cot − direct", "text_cot − direct", "visual_cot − text_cot"]
     assert [one.p_holm for one in found.rows] == holm([one.difference.p for one in found.rows])
 
 

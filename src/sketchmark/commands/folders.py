@@ -1,7 +1,4 @@
-"""`sketchmark merge`: put the shards of a run together.
-
-`sketchmark repair`: set aside what is damaged in a run, and say what is to be done again.
-"""
+"""Commands on whole run folders: `merge` joins shards, `repair` sets damaged lines aside."""
 
 from __future__ import annotations
 
@@ -98,7 +95,7 @@ def merge_command(
 
 
 _SHOWN = 20
-"""Samples or lines that are named before the rest is counted."""
+"""Samples or lines to name; the rest is counted."""
 
 
 @click.command()

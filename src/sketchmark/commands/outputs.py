@@ -1,11 +1,4 @@
-"""`sketchmark card`: what was run and how to repeat it, on one page.
-
-`sketchmark export`: a run in other tools' formats.
-
-`sketchmark report`: make a run's report.html anew.
-
-`sketchmark view`: look at runs in the browser.
-"""
+"""Commands that show or convert a run: `card`, `export`, `report`, `view`."""
 
 from __future__ import annotations
 
@@ -81,7 +74,7 @@ def view_command(folder: Path, port: int, no_browser: bool) -> None:
 
 
 def _open(address: str) -> None:
-    """Over ssh or in a container no window can open: there, the opener of Linux only tells what it has not found."""
+    """Open the browser, unless no window can open (ssh, container): there the opener would only print errors."""
     windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
         click.launch(address)

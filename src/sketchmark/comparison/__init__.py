@@ -49,7 +49,7 @@ from sketchmark.stats.power import Pilot
 
 @dataclass(frozen=True)
 class Comparison(Findings):
-    """What `sketchmark.compare` found."""
+    """Result of `sketchmark.compare`, with `print` and in a notebook as tables."""
 
     def __str__(self) -> str:
         return to_terminal(self)
@@ -58,7 +58,7 @@ class Comparison(Findings):
         printer.text(str(self))
 
     def _repr_markdown_(self) -> str:
-        """How a notebook shows it: everything that others wrote is escaped there."""
+        """Show it in a notebook, with all untrusted text escaped."""
         return to_markdown(self)
 
 
@@ -120,7 +120,7 @@ class _Work:
     published: list[PublishedTable] = field(default_factory=list)
 
     def compare_task(self, cells: list[ComparedCell], runs: Sequence[str]) -> None:
-        """One task at a time, so that memory holds the scores of one."""
+        """Add the rows of one task; memory holds the scores of one at a time."""
         metric = self.metric or cells[0].about.headline
         if reason := fairness.why_no_gain(cells[0].about, metric):
             self.notes.append(reason)
@@ -154,12 +154,7 @@ class _Work:
                 self.canvases.append(shown)
 
     def _add(
-        self,
-        metric: str,
-        kind: str,
-        before: ComparedCell,
-        after: ComparedCell,
-        rows: Mapping[int, Rows],
+        self, metric: str, kind: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows]
     ) -> None:
         label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
@@ -194,15 +189,12 @@ class _Work:
         return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
 
     def _check(
-        self,
-        what: str,
-        before: ComparedCell,
-        after: ComparedCell,
-        rows: Mapping[int, Rows],
-        same_mode: bool,
+        self, what: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows], same_mode: bool
     ) -> None:
-        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not. Of a
-        cell that a run has not come to nothing is known yet, not even by what rules it will be scored."""
+        """Refuse two sides with different samples, or cells of one mode with different prompts or scoring.
+
+        A cell without rows is not checked: its run has not reached it, and its scoring is unknown.
+        """
         if not (rows[id(before)] and rows[id(after)]):
             return
         found = fairness.how_grouped(rows[id(before)], rows[id(after)])
@@ -227,7 +219,7 @@ def _listed(cells: Sequence[ComparedCell]) -> str:
 
 
 def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
-    """Two runs may both have played two modes: such rows name their run."""
+    """Add the run to the labels of rows that would read the same."""
     times = Counter((row.task, row.label) for row in rows)
     return [
         replace(row, label=f"{row.label} ({row.after.run})") if times[row.task, row.label] > 1 else row
@@ -236,7 +228,7 @@ def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
 
 
 def _labels(runs: Sequence[Path]) -> list[str]:
-    """Folder names, or whole paths where two folders have the same name."""
+    """Return the folder names, or whole paths if two folders have the same name."""
     if not runs:
         raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
     names = [path.resolve().name for path in runs]
@@ -248,14 +240,14 @@ def _side(cell: ComparedCell, score: Interval, rows: Rows) -> Side:
 
 
 def _modes(after: ComparedCell, before: ComparedCell) -> str:
-    """What both sides have in common is said once."""
+    """Label a pair of modes; a condition that both share is named once."""
     if after.about.draw_with == before.about.draw_with != "":
         return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
     return f"{_drawn(after)} − {_drawn(before)}"
 
 
 def _played(after: ComparedCell, before: ComparedCell) -> str:
-    """What both runs played; by code or with native history it is not the same."""
+    """Name the mode, condition and canvas of two runs."""
     drawn = _drawn(after)
     if after.about.draw_with != before.about.draw_with:
         drawn += f" − {_drawn(before)}"
@@ -263,7 +255,7 @@ def _played(after: ComparedCell, before: ComparedCell) -> str:
 
 
 def _drawn(cell: ComparedCell) -> str:
-    """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
+    """Name the mode and its condition: drawing by code and native history are conditions."""
     return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode
 
 

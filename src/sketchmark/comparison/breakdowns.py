@@ -26,16 +26,16 @@ from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval
 
 MOST_CATEGORIES = 40
-"""A key with more values than this names samples, it does not sort them."""
+"""Values of a group key. One with more identifies samples instead of grouping them."""
 MOST_LEVELS = 8
-"""Difficulties with more levels are shown in ranges with about as many samples each."""
+"""Levels of a difficulty. One with more is shown in ranges of about equal size."""
 RANGES = 5
 _LARGEST = 1e100
-"""A number beyond is a name: it cannot be computed with."""
+"""Numbers beyond this are names, since they cannot be computed with."""
 
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
-    """One for each group key that takes at least two values; the task's own `first`."""
+    """Break a difference down by each group key with at least two values, the task's own keys `first`."""
     keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.groups)])
     found = (_breakdown(pairs, key) for key in keys if key != "cluster")
     return tuple(one for one in found if one is not None)
@@ -92,7 +92,7 @@ def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
 
 
 def canvas_table(cells: Mapping[str, tuple[ComparedCell, Rows]], metric: str) -> CanvasTable | None:
-    """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
+    """Compare canvases, given as canvas → (cell, its rows); None for a single canvas."""
     if len(cells) < 2:
         return None
     ordered = {name: cells[name] for name in CANVASES if name in cells}
@@ -125,7 +125,7 @@ def _canvas_sentence(scores: list[CanvasScore]) -> str:
 
 
 class _Control(NamedTuple):
-    """What a control's outcome means, in words: own clearly better, clearly worse, undecided, or about the same."""
+    """Sentences for the outcomes of a control: own clearly better, clearly worse, not settled, about the same."""
 
     better: str
     worse: str
@@ -184,7 +184,7 @@ def _size(found: Difference) -> str:
 
 
 def split_by_drawing(pairs: Pairs) -> DrawingSplit | None:
-    """None where no drawing could be judged."""
+    """Split the pairs by whether the drawing was right; None if no drawing was scored."""
     right = pairs.where(lambda pair: pair.drawing_right is True)
     wrong = pairs.where(lambda pair: pair.drawing_right is False)
     if not right.pairs and not wrong.pairs:

@@ -18,9 +18,9 @@ from sketchmark.stats.intervals import Interval, in_points
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two things compared: a cell of a run. `score` is over the paired samples alone.
+    """One side of a comparison: a cell of a run. `score` is over the paired samples only.
 
-    `trouble` counts what went wrong in all its episodes (unparsed, truncated, refused, no_picture, failures by kind).
+    `trouble` counts the flags of all its episodes (unparsed, truncated, refused, no_picture, failures by kind).
     """
 
     run: str
@@ -50,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The difference by one group key. Numbers are difficulties and have a trend; words are categories."""
+    """The difference by one group key. Numbers are difficulties and have a trend; texts are categories."""
 
     key: str
     kind: Literal["category", "difficulty"]
@@ -60,10 +60,10 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class DrawingSplit:
-    """The answer's score where every drawn frame was right, and where one was wrong.
+    """The answer's score on samples with all drawn frames right, and on the others.
 
-    `gain_right` and `gain_wrong` are the differences on those samples. Easy samples are easier to draw and to
-    answer, so the split alone does not show that a right drawing causes a right answer: the oracle canvas does.
+    `gain_right` and `gain_wrong` are the differences on these samples. Easy samples are easier both to draw and to
+    answer, so the split does not show that a right drawing causes a right answer. The oracle canvas does.
     """
 
     right: Interval
@@ -75,7 +75,7 @@ class DrawingSplit:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many samples a gain needs, judged by how much changed here, and the smallest gain visible with these."""
+    """The samples that a gain needs if as many samples change as here, and the smallest gain visible with these."""
 
     gain: float
     needed: int
@@ -86,8 +86,8 @@ class Plan:
 class TableRow:
     """after - before on the same samples. `p_holm` is corrected over the rows of the comparison.
 
-    `unpaired` samples were played on one side only; `unscored` ones failed on a side for reasons that say nothing
-    about the model. Neither is guessed.
+    `unpaired` samples were run on one side only. `unscored` ones failed on a side without fault of the model. Both
+    are left out.
     """
 
     task: str
@@ -126,7 +126,7 @@ class CanvasScore:
 
 @dataclass(frozen=True)
 class CanvasTable:
-    """The canvas controls of one task side by side, and what they show in plain words."""
+    """The canvas controls of one task, and a sentence on their outcome."""
 
     task: str
     metric: str
@@ -139,7 +139,7 @@ class CanvasTable:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A published figure (a share) beside one's own. `apart` is own - published; None where `untold` says why not."""
+    """A published score (a proportion) and your own. `apart` is own - published; None for the reason `untold`."""
 
     model: str
     score: str
@@ -154,7 +154,7 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """What others published for one cell. `sources` says where and how, `notes` what is known to differ."""
+    """Published scores for one cell, with their sources and notes on known differences."""
 
     task: str
     mode: str
@@ -167,7 +167,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
+    """A whole comparison. `notes` lists differences between the runs and parts that could not be compared."""
 
     rows: tuple[TableRow, ...]
     canvases: tuple[CanvasTable, ...]
@@ -176,7 +176,7 @@ class Findings:
 
 
 def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
-    """The verdict follows from the corrected p, also when that is replaced."""
+    """Set the verdict from the corrected p, also after that was replaced."""
     object.__setattr__(found, "verdict", verdict(difference.mean if difference else None, found.p_holm))
 
 
@@ -189,8 +189,7 @@ Direction = Literal["more", "less", "none", "open"]
 
 
 def direction(found: Difference, p: float | None, margin: float) -> Direction:
-    """`p` is the corrected one. To say "none", all of the interval must be near zero: a wide one has not settled
-    anything."""
+    """Judge a difference by the corrected `p`. For "none" the whole interval must be within the margin of zero."""
     clear = stats.verdict(found.mean, p)
     if clear != "unclear":
         return "more" if clear == "better" else "less"
@@ -208,7 +207,7 @@ def points(value: float | None, ci: Sequence[float | None] = ()) -> str:
 
 
 def span(found: Difference) -> str:
-    """`+12.0 points [+5.1, +18.8]`."""
+    """Return `+12.0 points [+5.1, +18.8]`."""
     if found.low is None or found.high is None:
         return points(found.mean)
     ci = found.low, found.high
@@ -229,14 +228,14 @@ def bounds(found: Interval | Difference) -> str:
 
 
 def bounds_of(found: Metric | Gain | None) -> str:
-    """The same of results.json's numbers; nothing where no interval can be had (a single value that is no share)."""
+    """Return the same for a number of results.json; empty without an interval."""
     low, high = found.ci95 if found else (None, None)
     write = signed if isinstance(found, Gain) else number
     return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
 def chance(p: float | None) -> str:
-    """p values as papers print them: no false precision, never zero."""
+    """Return a p value as papers print it: without false precision, never zero."""
     if p is None:
         return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
@@ -321,8 +320,8 @@ def group_lines(line: Line, found: Breakdown) -> Iterator[Line]:
 class Column:
     """One column of the CSV, of the tables of differences, or of both.
 
-    `path` is the value's place in a `Line`; the CSV calls it the same, with underscores. In the tables the column has
-    the title `head` and stands at `place`; `groups` keeps it in the tables by group as well.
+    `path` is the value's path in a `Line`; with underscores it is the name in the CSV. In the tables the title is
+    `head` and `place` gives the order. `groups`: it is in the tables by group as well.
     """
 
     path: str

@@ -43,7 +43,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """File names and categories come from strangers: nothing in them may open a tag, a link or a column."""
+    """Escape untrusted text (file names, categories), so that it opens no tag, link or column."""
     flat = _flat_text(text)
     return "".join(
         f"\\{char}" if char in "\\|<>`*_" or (char == "[" and flat.find("](") > 0) else char for char in flat
@@ -67,7 +67,7 @@ def to_latex(comparison: Findings) -> str:
 
 
 def latex(tables: Iterable[Table], notes: Sequence[str]) -> str:
-    r"""One `table` each; the document needs `\usepackage{booktabs}`."""
+    r"""Write one `table` each; the document needs `\usepackage{booktabs}`."""
     blocks = ["% needs \\usepackage{booktabs}"]
     for table in tables:
         blocks.append(
@@ -95,7 +95,7 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(cells: tuple[str, ...]) -> str:
-    """The command in the line before would take a `[` at the beginning for its option."""
+    """Protect a `[` at the start, which the command in the line before would take as its option."""
     row = " & ".join(map(_latex, cells)) + r" \\"
     return "{}" + row if row.startswith("[") else row
 
@@ -120,7 +120,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def no_formula(text: str) -> str:
-    """A spreadsheet would run a category named `=HYPERLINK(...)`."""
+    """Quote a text that a spreadsheet would run, such as a category named `=HYPERLINK(...)`."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 

@@ -84,33 +84,31 @@ def compared(run: RunView, cell: CellView, name: str = "") -> ComparedCell:
 
 
 def why_no_gain(cell: CellRecord, metric: str) -> str:
-    """Why a task's cells are not compared in a score at all; empty: they are."""
+    """Say why a task's cells can't be compared in a score; empty if they can."""
     if metric in cell.less_is_better or (not metric and cell.less_is_better):
         return f"{cell.task}: in {metric or cell.less_is_better[0]} less is better, and no gain is measured in it"
     return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
 
 
 def how_asked(before: ComparedCell, after: ComparedCell) -> list[str]:
-    """Differences that make two cells of the same mode incomparable."""
+    """List differences that make two cells of the same mode incomparable."""
     return differences(_asked(before), _asked(after))
 
 
 def how_generated(before: ComparedCell, after: ComparedCell) -> list[str]:
-    """Differences worth a remark."""
+    """List differences that make a note only."""
     settings = ("saying", "drawing")
     return [
         *_drawn_differently(before, after),
         *differences(_part(before, settings), _part(after, settings)),
         *differences(
-            {"on_draw_failure": before.about.on_draw_failure},
-            {"on_draw_failure": after.about.on_draw_failure},
+            {"on_draw_failure": before.about.on_draw_failure}, {"on_draw_failure": after.about.on_draw_failure}
         ),
     ]
 
 
 def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
-    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model. So it may
-    be the history that it was sent."""
+    """Name different ways of drawing or of sending history: the difference may come from these, not the model."""
     ways = [cell.about.draw_with for cell in (before, after)]
     if ways[0] == ways[1]:
         return []
@@ -122,7 +120,7 @@ def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
 
 
 def how_sourced(before: ComparedCell, after: ComparedCell, rows_before: Rows, rows_after: Rows) -> list[str]:
-    """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
+    """Explain two runs without a sample in common. A smaller --limit does not matter."""
     if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
         return []
     source = differences(before.about.source, after.about.source, "source")
@@ -130,7 +128,7 @@ def how_sourced(before: ComparedCell, after: ComparedCell, rows_before: Rows, ro
 
 
 def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
-    """Samples of the same name that are not the same sample."""
+    """Name shared samples with different content."""
     shared = [name for name in rows_before if name in rows_after]
     changed = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
     if not changed:
@@ -178,7 +176,7 @@ def across_canvases(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Itera
 
 
 def _pools(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ComparedCell]]:
-    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
+    """Yield each run's cells by (mode, canvas), completed from other folders of the same model."""
     for run in runs:
         own = [cell for cell in cells if cell.run == run]
         players = {cell.player for cell in own}

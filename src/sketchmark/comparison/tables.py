@@ -30,17 +30,14 @@ from sketchmark.stats.intervals import Interval
 from sketchmark.tasks import RA_AL
 from sketchmark.terminal.tables import Table, wrapped
 
-_WAYS = {
-    SVG: "drawn by code (svg), not by pixels",
-    NATIVE_HISTORY: "with native history, a condition of its own",
-}
+_WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a condition of its own"}
 
 
 def scores_table(results: Results, headline: str = "") -> Table:
-    """Every score with its interval, beside it what guessing would get (where there is something to guess) and how
-    many replies were cut or could not be read. The scoring is in the title, or a column where there are several.
+    """Make the table of all scores with intervals, guessing baselines, and truncated and unparsed replies.
 
-    `headline` stands behind the name of the score that counts; it is bold, where a place has bold.
+    The scoring is in the title, or a column if there are several. `headline` is appended to the name of the headline
+    score, which is also bold.
     """
     scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
     title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95 % intervals"
@@ -76,7 +73,7 @@ def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, se
 
 
 def _by_scoring(cell: CellResult) -> dict[str, CellResult]:
-    """`ra-al` reads no answers and has a table of its own."""
+    """Return scoring → result. `ra-al` does not parse answers and has a separate table."""
     return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
 
 
@@ -114,12 +111,12 @@ def mean_of(found: Metric | None) -> str:
 
 
 def _guess(found: Baseline | None) -> str:
-    """The best that one gets without looking."""
+    """Return the best guessing baseline."""
     return f"{found.best:.3f}" if found else ""
 
 
 def trouble_of(cell: CellResult) -> str:
-    """What the table of scores has no column for."""
+    """Count flags without a column in the table of scores."""
     counts = [f"{kind} {count}" for kind, count in cell.failures.items() if kind not in ("truncated", "unparsed")]
     if cell.left_out:
         counts.append(f"context left out {cell.left_out} ({cell.calls_left_out} calls)")
@@ -127,14 +124,14 @@ def trouble_of(cell: CellResult) -> str:
 
 
 def conditions(results: Results) -> Iterator[str]:
-    """Which cells were played otherwise than most."""
+    """Name the cells that draw by code or use native history."""
     for way, words in _WAYS.items():
         if played := [name for name, cell in results.tasks.items() if cell.draw_with == way]:
             yield f"{words}: {', '.join(played)}"
 
 
 def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]]:
-    """Each cell, and behind it the same by other rules."""
+    """Yield each cell, followed by the same cell under its other scorings."""
     for name, cell in cells.items():
         yield name, cell
         yield from ((f"{name}, {scoring}", one) for scoring, one in cell.scorings.items())
@@ -207,7 +204,7 @@ def _left_out(rows: tuple[TableRow, ...]) -> Iterator[str]:
 
 
 def _troubles(rows: tuple[TableRow, ...]) -> Iterator[str]:
-    """Once a cell, however many rows it is part of."""
+    """Report each cell once, even if it is part of several rows."""
     sides = {(side.run, side.cell): side for row in rows for side in (row.before, row.after) if side.trouble}
     for (run, cell), side in sides.items():
         yield f"Trouble in {cell} of {run}: {_counts(side.trouble)}."
@@ -278,7 +275,7 @@ def _canvases(found: CanvasTable) -> Table:
 
 
 def _published(found: PublishedTable) -> Iterator[Table]:
-    """One table a figure; where it comes from stands under the last."""
+    """Yield one table per published score, with the sources under the last."""
     figures = list(dict.fromkeys((row.score, row.channel) for row in found.rows))
     for figure in figures:
         rows = [row for row in found.rows if (row.score, row.channel) == figure]
@@ -308,7 +305,7 @@ def to_terminal(comparison: Findings) -> str:
 
 
 def printed(tables: Iterable[Table], below: Iterable[str]) -> str:
-    """As wide as the terminal is."""
+    """Print tables to a text as wide as the terminal."""
     from sketchmark.terminal.console import columns, written_to
 
     text = io.StringIO()

@@ -45,7 +45,7 @@ _PHRASES = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear"
 
 
 def headline(cells: Sequence[CellResult], gains: Sequence[TableRow]) -> str:
-    """Whether drawing helped, task by task: by the corrected test, as everywhere."""
+    """Say for each task whether drawing helped, by the corrected test; the one sentence to remember."""
     drawn = [gain for gain in gains if gain.after.mode == "visual_cot" and gain.before.mode == "direct"]
     if drawn:
         shown, hidden = drawn[:_MOST], len(drawn) - _MOST
@@ -107,7 +107,7 @@ def _title(total: BenchmarkTotal) -> str:
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""Even if something slipped through, a browser would run nothing and ask nobody."""
+"""A second barrier: a browser would run no script and send no request."""
 _MEANING = {
     "unparsed": "the answer could not be read",
     "truncated": "the reply was cut off at its length limit",
@@ -194,10 +194,7 @@ def _label(cell: CellResult | summary.CurveLine) -> str:
 
 
 def _scores(
-    cells: Sequence[CellResult],
-    gains: Sequence[TableRow],
-    readings: Sequence[str],
-    stored: Mapping[str, CellResult],
+    cells: Sequence[CellResult], gains: Sequence[TableRow], readings: Sequence[str], stored: Mapping[str, CellResult]
 ) -> Html:
     guessed = {_place(cell): cell.baselines for cell in stored.values() if cell.baselines}
     gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
@@ -261,11 +258,7 @@ def _none(cell: CellResult) -> str:
 
 
 def _gain_mark(gain: TableRow) -> Html:
-    return tag(
-        "span",
-        f"{change_of(gain)} {interval_of(gain)}",
-        class_=f"gain {gain.verdict}",
-    )
+    return tag("span", f"{change_of(gain)} {interval_of(gain)}", class_=f"gain {gain.verdict}")
 
 
 def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
@@ -303,7 +296,7 @@ def _curves(curves: Sequence[summary.Curve]) -> Html | None:
 
 
 def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
-    """What the model was shown of its own drawing, side by side, with a plain sentence."""
+    """Show the score by canvas, with a sentence for each task."""
     if not tables:
         return None
     series: dict[str, list[charts.Point]] = {}
@@ -323,10 +316,7 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
     if not tables:
         return None
     labels = [table.task for table in tables]
-    series = {
-        "drawing right": [table.right for table in tables],
-        "drawing wrong": [table.wrong for table in tables],
-    }
+    series = {"drawing right": [table.right for table in tables], "drawing wrong": [table.wrong for table in tables]}
     sentences = {f"{row.task}: {row.drawing.sentence}": None for row in found.rows if row.drawing}
     counts = as_table(
         "Episodes by drawing and answer",

@@ -1,7 +1,7 @@
-"""A reproduction card: one page of Markdown that says what was run, on what, how it was scored, and how to repeat it.
+"""Reproduction card: one page of Markdown on what was run, how it was scored, and how to repeat it.
 
-Everything comes from the run folder, which may be a stranger's: what it says is text in a table, and the command is
-put together here from typed values and quoted for a shell.
+All facts come from the run folder, which may be untrusted: its texts are escaped in tables, and the command is built
+here from typed values and quoted for a shell.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.settings import Asked, command
 
 _MOST = 5
-"""Versions, and reasons, that are named; the others are counted."""
+"""Versions and reasons to name; the others are counted."""
 _LONGEST = 200
 NOT_REPORTED = "not reported"
 
 
 def card(folder: RunFolder, path: str) -> str:
-    """`path` is the run folder as a reader of the card finds it: links and the command name it."""
+    """Write the card. `path` is the run folder relative to the card, for links and the command."""
     about, results = folder.about(), folder.results().tasks
     cells = {name: about.cells[name] for name in folder.cells}
     told = _told(folder, list(cells))
@@ -66,7 +66,7 @@ def card(folder: RunFolder, path: str) -> str:
 
 @dataclass
 class _Told:
-    """What the replies say that no number holds."""
+    """Facts from the replies and scores that results.json does not have."""
 
     versions: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -86,7 +86,7 @@ def _told(folder: RunFolder, cells: Sequence[str]) -> _Told:
 
 
 def _versions(reply: ReplyRecord) -> Iterator[str]:
-    """The model's name as the server gives it with a reply, with the build where it names one."""
+    """Yield the model's name as the server reports it with a reply, with the build if reported."""
     raw = reply.raw if isinstance(reply.raw, Mapping) else {}
     name = next((raw[key] for key in ("model", "model_version", "modelVersion") if isinstance(raw.get(key), str)), "")
     build = raw.get("system_fingerprint")
@@ -143,7 +143,7 @@ def _way(cell: CellRecord) -> str:
 
 
 def digest(cell: CellRecord) -> str:
-    """Of the prompts before a sample is filled in: the same prompts give the same on every machine."""
+    """Return the digest of the unfilled prompts, the same on every machine."""
     return hashlib.sha256(json.dumps(plain(cell.play.prompts), sort_keys=True).encode()).hexdigest()
 
 
@@ -182,8 +182,7 @@ def _trouble(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult])
 
 
 def _scored(cell: CellResult) -> int:
-    """Episodes with a headline score: one that only a judge can give is missing without him. Scores that are made of
-    all episodes at once, or withheld, are counted by the rows that were scored."""
+    """Count the episodes with a headline score; the scored rows if the score is joint or withheld."""
     if cell.headline in cell.metrics:
         return cell.metrics[cell.headline].n
     return cell.n if cell.problem or cell.aggregate or not cell.headline else 0
@@ -197,7 +196,7 @@ def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -
 
 
 def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str]:
-    """One for each way in which cells were asked for. It resumes the folder, or plays the same anew elsewhere."""
+    """Yield one command per group of cells with the same settings. It resumes the folder, or repeats it elsewhere."""
     starts: list[tuple[Asked | None, list[str]]] = []
     for name in cells:
         asked = about.asked.get(name)

@@ -83,7 +83,7 @@ def alignment(cells: Mapping[str, CellResult]) -> Html | None:
 
 
 def _on_its_scale(score: str, found: Metric) -> str:
-    """RA and AL run from 1 to 5, all else is a share."""
+    """Show a mean: RA and AL run from 1 to 5, all others are proportions."""
     if score not in ("ra", "al"):
         return f"{percent(found.mean, found.ci95)} {bracket(found.ci95)}"
     low, high = found.ci95
@@ -91,7 +91,7 @@ def _on_its_scale(score: str, found: Metric) -> str:
 
 
 def published(tables: Sequence[PublishedTable]) -> Html | None:
-    """Beside the run's own, and in no number of this report."""
+    """Show published scores next to the run's own; they enter no number of the report."""
     if not tables:
         return None
     parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]

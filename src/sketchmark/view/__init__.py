@@ -1,10 +1,6 @@
-"""The viewer: a local web application over run folders. It reads them and never writes to them.
+"""The viewer: a local web application that shows run folders and never writes to them.
 
-What every request must have, and what every answer says: the viewer shows a stranger's text on your machine.
-
-The viewer's web application: it only reads, and only run folders.
-
-Running the viewer: until it is interrupted (the command), or for the length of a `with` block (tests).
+It shows untrusted text on your machine, so every request is checked and every answer carries strict headers.
 """
 
 from __future__ import annotations
@@ -50,9 +46,11 @@ _HEADERS = {
 
 
 class Guard:
-    """Lets a request in only if it names this server and brings the token, once in the address and from then on in a
-    cookie. The Host check keeps out a web page that points its own name at loopback; the token keeps out everyone
-    else on this machine."""
+    """Middleware that admits requests with this server's name and the token, first in the address, then in a cookie.
+
+    The Host check keeps out web pages that point their own name at loopback. The token keeps out other users of this
+    machine.
+    """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self.app = app
@@ -103,7 +101,7 @@ Made = TypeVar("Made")
 STATIC = Path(__file__).parent / "static"
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-"""report.html carries its own styles; a run folder from a stranger may carry anything under that name."""
+"""Sandbox for report.html: in an untrusted run folder the file may hold anything."""
 
 
 def make_app(root: Path, token: str) -> Starlette:
@@ -145,7 +143,7 @@ def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[R
 
 
 def _sound(views: Views) -> Callable[[Request], Any]:
-    """From the file, since that answers requests for a part: without it no one could skip to the middle."""
+    """Serve the file, since FileResponse answers range requests, which seeking needs."""
     return _answering(views.sound, lambda made: FileResponse(made[0], media_type=made[1], headers=_FOREVER))
 
 
@@ -155,7 +153,7 @@ def _report(views: Views) -> Callable[[Request], Any]:
 
 
 def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:
-    """What a view makes of the request; whatever a broken or hostile run folder leads to is said in a line."""
+    """Wrap a view as an endpoint; any error of a broken or hostile run folder becomes one line."""
 
     async def answer(http: Request) -> Response:
         try:
@@ -190,10 +188,10 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
 
 @contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """A viewer on a free port in a thread of its own; gives its address."""
+    """Run a viewer on a free port in a thread, and give its address."""
     server, listening, address = _prepare(root, 0)
     with listening:
-        # Signals belong to the main thread: uvicorn leaves them alone when it runs in another.
+        # In another thread than the main one uvicorn installs no signal handlers.
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
         thread.start()
         try:

@@ -35,14 +35,15 @@ Family = list[tuple[CellView, CellView]]
 
 
 def family_of(left: RunView, right: RunView, before: CellView, after: CellView) -> Family:
-    """The differences among which this one stands, in either direction, where the two runs are compared; none where
-    it stands nowhere (two tasks, say)."""
+    """Return the differences that are corrected together with this one, as `sketchmark compare` does.
+
+    Empty if none of its families has it, for instance for two tasks.
+    """
     return next((found for found in _families(left, right) if {before, after} in map(set, found)), [])
 
 
 def _families(left: RunView, right: RunView) -> Iterator[Family]:
-    """The rows of `compare`; the canvases of each of its tables; and what the page of a run has beside them: other
-    canvases and modes against direct."""
+    """Yield the rows of `compare`, other cells against direct (on a run's page), and the canvases of each table."""
     runs = {run.key: run for run in (left, right)}
     cells = [compared(run, cell) for run in runs.values() for cell in run.cells.values()]
 
@@ -77,7 +78,7 @@ Parameters = Mapping[str, str]
 
 
 class Views:
-    """One method a page. The index changes only under the lock; pictures and transcripts are read outside of it."""
+    """One method per page. The index changes only under the lock; media and transcripts are read outside of it."""
 
     def __init__(self, root: Path) -> None:
         self._shelf = RunList(root)
@@ -86,7 +87,7 @@ class Views:
         self._lock = threading.Lock()
 
     def warm(self) -> None:
-        """Take in what there is while the browser is still opening."""
+        """Read the runs while the browser is still opening."""
         with self._lock:
             self._shelf.look()
 
@@ -98,7 +99,7 @@ class Views:
         return self._run(asked).cell(asked.get("cell", ""))
 
     def version(self, asked: Parameters) -> dict[str, Any]:
-        """What a page asks every second: has anything been added?"""
+        """Return a version that changes when something was added; pages poll it every second."""
         if asked.get("run"):
             run = self._run(asked)
             return {"version": run.version, "state": run.state(time.time())}
@@ -127,7 +128,7 @@ class Views:
         return self._recent.get(run, query, lambda: query.hits(run, self._readings(run)))
 
     def _readings(self, run: RunView) -> Readings:
-        """Read from the lines of scores, of a run with several scorings alone."""
+        """Return the disagreements of a run with several scorings, from its score lines."""
         return self._recent.get(run, "readings", lambda: readings_of(run))
 
     def samples(self, asked: Parameters) -> dict[str, Any]:
@@ -151,8 +152,7 @@ class Views:
         }
 
     def episode(self, asked: Parameters) -> dict[str, Any]:
-        """A transcript, its scores, the same sample in the run's other cells, and its neighbours in the list that
-        the reader came from."""
+        """Return a transcript, its scores, the sample in other cells, and its neighbours in the filtered list."""
         run, sample = self._run(asked), asked.get("sample", "")
         cell = run.cell(asked.get("cell", ""))
         with self._lock:
@@ -189,7 +189,7 @@ class Views:
         }
 
     def compare(self, asked: Parameters) -> dict[str, Any]:
-        """Two cells, of two runs or of one, on the samples that both have."""
+        """Compare two cells of one or two runs, on the samples that both have."""
         left, right = self._run(asked, "a"), self._run(asked, "b")
         if not left.cells or not right.cells:
             raise BadInput("these runs have played nothing yet")
@@ -266,7 +266,7 @@ def _charts(run: RunView) -> dict[str, Any]:
 
 
 def _run_row(run: RunView) -> dict[str, Any]:
-    """A row of the list of runs."""
+    """Make a row of the list of runs."""
     return {
         "run": run.key,
         "model": run.model,
@@ -280,7 +280,7 @@ def _run_row(run: RunView) -> dict[str, Any]:
 
 
 def _standing(run: RunView) -> dict[str, Any]:
-    """A row of the list with what the leaderboard shows: its standings, and what others published for the same."""
+    """Make a row of the list of runs with its standings and published scores, for the leaderboard."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
         for name, cell in summary.live_results(run).items()
@@ -334,7 +334,7 @@ def _card(hit: Hit) -> dict[str, Any]:
 
 
 def _settings_that_differ(before: CellView, after: CellView) -> list[str]:
-    """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
+    """List settings that differ between two cells, as a caution next to the numbers."""
     keys = ("task", "draw_with", "steps", "source", "on_draw_failure")
     one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
     return differences(one, other)
