@@ -71,14 +71,6 @@ def test_a_canvas_that_a_run_has_not_come_to_is_named_and_costs_nothing_else(tmp
         audit(str(tmp_path), "--json")
 
 
-def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
-    playing(tmp_path, "--limit", "2")
-    before = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
-    playing(tmp_path, "--limit", "4")
-    after = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
-    assert after[:2] == before and len(after) == 4
-
-
 def until(folder: Path, *more: str, faults: str, code: int = 0) -> str:
     """Why it ended, in its own words."""
     found = playing(folder, "--until", "settled", "--json", *more, faults=faults)
@@ -91,6 +83,9 @@ def test_until_settled_stops_as_soon_as_a_gain_is_certain(tmp_path: Path) -> Non
     assert outcome.startswith("settled after 12 samples: drawing helps [+")
     limits = {RunFolder(tmp_path).limit(name) for name in RunFolder(tmp_path).cells}
     assert limits == {12}, "all cells grow alike"
+    written = (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes()
+    assert until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0") == outcome
+    assert (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes() == written, "nothing is run again"
 
 
 def test_until_settled_stops_where_the_gain_is_within_the_margin_of_none(tmp_path: Path) -> None:
@@ -104,14 +99,6 @@ def test_until_settled_ends_at_the_limit_of_samples(tmp_path: Path) -> None:
     assert RunFolder(tmp_path).limit("maze.visual_cot") == 6
 
 
-def test_until_settled_ends_at_the_limit_of_cost(tmp_path: Path) -> None:
-    prices = tmp_path / "prices.yaml"
-    prices.write_text("player/flawed: {picture: 1.0}\n", "utf-8")
-    money = ("--prices", str(prices), "--max-cost", "20")
-    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
-    assert outcome == "not settled at the limit of cost"
-
-
 def test_until_settled_ends_at_the_limit_of_cost_also_behind_a_whole_block(tmp_path: Path) -> None:
     playing(tmp_path / "block", "--limit", "2", faults="ignores=1")
     drawn = sum(cell.usage.get("pictures_out", 0) for cell in RunFolder(tmp_path / "block").results().tasks.values())
@@ -122,13 +109,6 @@ def test_until_settled_ends_at_the_limit_of_cost_also_behind_a_whole_block(tmp_p
     assert len(RunFolder(tmp_path / "run").scored("maze.visual_cot")) == 2
     done = playing(tmp_path / "done", "--limit", "2", *money, faults="ignores=1")
     assert done.return_value == 0, "that much was asked for, and no more"
-
-
-def test_until_settled_again_plays_nothing_again(tmp_path: Path) -> None:
-    outcome = until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0")
-    written = (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes()
-    assert until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0") == outcome
-    assert (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes() == written
 
 
 def test_a_run_grows_in_the_tasks_that_are_to_grow_alone(tmp_path: Path) -> None:

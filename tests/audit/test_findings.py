@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import sketchmark
 from sketchmark.audit import Look, audit, difference, gain_sequence
-from sketchmark.audit.contrasts import WIDTH, Contrast, all_contrasts, as_json, lines
+from sketchmark.audit.contrasts import WIDTH, Contrast, all_contrasts, lines
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
@@ -122,12 +121,6 @@ def test_every_line_fits_eighty_columns_and_the_chart_stands_under_its_scale(run
     assert scale.index(" 0 ") + 1 == follows.index("│")
     for one in only_task(run).findings:
         assert one.sentence.split()[0] in " ".join(text)
-
-
-def test_the_same_is_given_as_json(run: Path) -> None:
-    (task,) = json.loads(json.dumps(as_json(audit(run))))["tasks"]
-    assert task["findings"][0]["label"] == "own − direct"
-    assert len(task["findings"]) == len(only_task(run).findings)
 
 
 def test_the_report_has_the_sentences_and_the_chart(run: Path) -> None:

@@ -5,11 +5,11 @@ import io
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sketchmark.comparison import compare
-from sketchmark.comparison.findings import as_json
 from sketchmark.comparison.formats import to_csv, to_json, to_markdown
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
@@ -67,24 +67,23 @@ def test_modes_of_two_models_in_two_folders_are_not_mixed(tmp_path: Path) -> Non
         compare([a, b])
 
 
-def test_other_prompts_are_refused_with_the_place_where_they_differ(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "play", "conflict"),
+    [
+        ({}, {"prompts": {"ask": "What is it?"}}, r'prompts\.ask: "What\?" -> "What is it\?".*--anyway'),
+        ({"scoring": "published"}, {}, 'scoring: "" -> "published"'),
+        ({"fingerprint": "another"}, {}, r"12 of the shared samples differ .*\(s0, s1, s2, …\)"),
+    ],
+)
+def test_runs_with_other_prompts_scoring_or_data_are_refused_with_what_differs(
+    tmp_path: Path, changes: dict[str, str], play: dict[str, Any], conflict: str
+) -> None:
     a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
-    b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN)}, play={"prompts": {"ask": "What is it?"}})
-    with pytest.raises(RunConflict, match=r'prompts\.ask: "What\?" -> "What is it\?".*--anyway'):
+    b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN, **changes)}, play=play)
+    with pytest.raises(RunConflict, match=conflict):
         compare([a, b])
     found = compare([a, b], anyway=True)
-    assert len(found.rows) == 1
-    assert any("compared anyway" in note and "prompts.ask" in note for note in found.notes)
-
-
-def test_other_data_is_refused_with_the_samples_that_differ(tmp_path: Path) -> None:
-    a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
-    changed = rows(DRAWN)
-    changed[3]["fingerprint"] = "another"
-    b = write_run(tmp_path / "b", {"maze.direct": changed})
-    with pytest.raises(RunConflict, match=r"1 of the shared samples differ .*\(s3\)"):
-        compare([a, b])
-    assert compare([a, b], anyway=True).rows[0].difference.n == 12
+    assert found.rows[0].difference.n == 12 and any("compared anyway" in note for note in found.notes)
 
 
 def test_runs_without_a_sample_in_common_are_refused_with_what_made_them_differ(tmp_path: Path) -> None:
@@ -109,15 +108,6 @@ def test_modes_of_one_run_on_other_data_are_refused_too(tmp_path: Path) -> None:
     cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN, fingerprint="x")}
     with pytest.raises(RunConflict, match="data: 12 of the shared samples differ"):
         compare([write_run(tmp_path / "a", cells)])
-
-
-def test_runs_scored_by_other_rules_are_refused(tmp_path: Path) -> None:
-    runs = [
-        write_run(tmp_path / scoring, {"maze.direct": rows(DIRECT, scoring=scoring)})
-        for scoring in ("strict", "published")
-    ]
-    with pytest.raises(RunConflict, match='scoring: "strict" -> "published"'):
-        compare(runs)
 
 
 def test_a_cell_that_a_run_has_not_come_to_hinders_no_other(tmp_path: Path) -> None:
@@ -203,21 +193,9 @@ def test_the_plan_says_how_many_samples_a_gain_needs(tmp_path: Path) -> None:
     assert 0.1 < plan.smallest < 0.4
 
 
-@pytest.mark.parametrize("gain", [0.0, 1.5, -2.0])
-def test_an_impossible_gain_is_refused(tmp_path: Path, gain: float) -> None:
-    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)})
-    with pytest.raises(BadInput, match="cannot be planned for"):
-        compare([run], power=gain)
-
-
 def test_a_single_mode_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"nothing to compare.*play direct and visual_cot"):
         compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})])
-
-
-def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is not a run folder"):
-        compare([tmp_path])
 
 
 def test_a_broken_score_line_is_named(tmp_path: Path) -> None:
@@ -236,12 +214,6 @@ def test_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) 
     a = write_run(tmp_path / "x" / "run", {"maze.direct": rows(DIRECT)})
     b = write_run(tmp_path / "y" / "run", {"maze.direct": rows(DRAWN)})
     assert compare([a, b]).rows[0].before.run == str(a)
-
-
-def test_everything_found_is_valid_json(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)})
-    found = json.loads(json.dumps(as_json(compare([run], power=0.05)), allow_nan=False))
-    assert found["rows"][0]["difference"]["helped"] == 8
 
 
 def test_twenty_thousand_samples_with_long_notes_are_compared_in_seconds(tmp_path: Path) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sketchmark.cli import main
 from sketchmark.comparison.formats import BOARD_COLUMNS, BOARD_FORMATS
 from sketchmark.comparison.leaderboard import Prices, is_shelf, leaderboard
 from sketchmark.errors import BadInput
-from tests.comparison.folders import row, rows, write_run
+from tests.comparison.folders import printed, row, rows, write_run
 
 
 def write_board(folder: Path, models: int = 3, tasks: tuple[str, ...] = ("maze", "sliding")) -> Path:
@@ -145,12 +145,6 @@ def test_the_table_fits_and_no_number_breaks(
     assert overview.count("66.7  +25.0") == tasks and text.count("[39.1, 86.2]") >= tasks
 
 
-def test_a_pipe_has_room_for_the_whole_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    text = BOARD_FORMATS["table"](leaderboard(write_board(tmp_path)))
-    assert max(map(len, text.splitlines())) <= 120
-
-
 def test_every_format_holds_every_model_and_csv_and_json_all_digits(tmp_path: Path) -> None:
     board = leaderboard(write_board(tmp_path))
     for make in BOARD_FORMATS.values():
@@ -175,13 +169,7 @@ def test_a_stranger_cannot_write_formulas_or_steer_the_terminal(tmp_path: Path) 
 def test_the_command_prints_it_for_a_folder_of_runs_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_board(tmp_path / "runs")
     (tmp_path / "prices.yaml").write_text("".join(f"provider/model-{n}: {{input: 1}}\n" for n in range(3)))
-
-    def say(*words: object) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["compare", *map(str, words)])
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out + shown.err
-
+    say = partial(printed, capsys)
     code, text = say(tmp_path / "runs", "--prices", tmp_path / "prices.yaml")
     assert code == 0 and "Leaderboard" in text and "0.0720" in text
     assert say(tmp_path / "runs", "--format", "json", "-o", tmp_path / "board.json")[0] == 0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
+
+from starlette.testclient import TestClient
 
 from sketchmark.episode import Episode, Failure, Grading, Scores, Turn
 from sketchmark.episode.model import Reply, Usage
@@ -24,10 +27,12 @@ from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import fill_scores
 from sketchmark.tasks import Task
+from sketchmark.view import make_app
 from sketchmark.worlds.maze import board as maze
 from tests.core.hearing import tone
 
 Done = TypeVar("Done")
+TOKEN = "a-token-of-the-test"
 HEADLINE = "maze_text_exact"
 
 
@@ -183,3 +188,11 @@ class Maker:
             _done(fill_scores(self.folder, tasks, Grading(), beside))
         aggregate(self.folder, tasks, 0, ["strict", *beside])
         return self.folder
+
+
+@contextmanager
+def browse(root: Path) -> Iterator[TestClient]:
+    """A client of the viewer that has brought its token."""
+    with TestClient(make_app(root, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        yield client

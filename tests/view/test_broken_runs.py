@@ -14,10 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sketchmark.cli import main
-from sketchmark.view import make_app
 from tests.view.corruptions import CELL, FILES, WAYS, broken, make_run
+from tests.view.making import browse
 
-TOKEN = "a-token-of-the-test"
 TAKEN = {
     "run.json": {"deep_inside", "odd_groups", "huge_scores", "endless_scores", "endless_times", "missing"},
     "episodes": {"empty", "truncated", "deep_inside", "odd_groups", "missing", "folder", "dangling_link"}
@@ -98,8 +97,7 @@ def test_no_broken_run_hides_another_and_each_says_what_is_wrong(shelf: Path) ->
 
 def _look(shelf: Path) -> list[str]:
     wrong = []
-    with TestClient(make_app(shelf, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(shelf) as client:
         listed = client.get("/api/runs").json()
         rows, troubles = {row["run"]: row for row in listed["runs"]}, listed["troubles"]
         wrong += [path for path in PAGES if client.get(path.format(run="sound")).status_code != 200]
@@ -125,9 +123,7 @@ def _page(client: TestClient, path: str, run: str) -> str:
 
 def test_the_page_of_a_broken_run_says_what_the_list_says(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "run")
-    with broken(tmp_path / "run", "scores", "garbled"), TestClient(make_app(tmp_path, TOKEN)) as client:
-        client.headers["host"] = "127.0.0.1"
-        client.get("/", params={"token": TOKEN})
+    with broken(tmp_path / "run", "scores", "garbled"), browse(tmp_path) as client:
         (words,) = client.get("/api/runs").json()["troubles"].values()
         assert client.get("/api/run?run=run").json() == {"error": words} and f"{CELL}.jsonl" in words
 

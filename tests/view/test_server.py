@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,9 +18,8 @@ from sketchmark.view import make_app, query, serving
 from sketchmark.view import media as pictures
 from tests.comparison.folders import rows, write_run
 from tests.view import hostile
-from tests.view.making import Maker, fail, play, sample
+from tests.view.making import TOKEN, Maker, browse, fail, sample
 
-TOKEN = "a-token-of-the-test"
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
 
 
@@ -40,8 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def client(runs: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(runs) as client:
         yield client
 
 
@@ -120,8 +114,7 @@ def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
 def test_replies_that_scorings_read_differently_are_a_filter_and_show_both_readings(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(4)
     maker.finish()
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         assert ask(client, "samples", run="run")["facets"]["read"] == {}
         version = ask(client, "version", run="run")["version"]
         maker.finish("blind")
@@ -188,8 +181,7 @@ def test_what_compare_corrects_is_corrected_alike_on_the_page_of_two_cells(tmp_p
         cells["maze.visual_cot"] = rows(changed)
         write_run(tmp_path / name, cells, model=f"player/{name}")
     verdicts = set()
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
 
         def shown(a: str, cell_a: str, b: str, cell_b: str) -> tuple[Any, str]:
             found = ask(client, "compare", a=a, b=b, cell_a=cell_a, cell_b=cell_b)["difference"]
@@ -251,8 +243,7 @@ def test_a_picture_that_is_not_what_its_name_says_is_not_shown(tmp_path: Path) -
     maker = Maker(tmp_path / "run").fill(1)
     name = next(maker.folder.pictures.folder.rglob("*.png"))
     name.write_bytes(b"\x89PNG\r\n\x1a\n<script>")
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         answer = client.get("/picture", params={"run": "run", "name": name.name})
         assert answer.status_code == 404 and "does not hold what its name says" in answer.json()["error"]
 
@@ -261,8 +252,7 @@ def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path:
     maker = Maker(tmp_path / "run").fill(1)
     path = maker.folder.episodes_file("maze.direct")
     path.write_bytes(b'{"index":0,"sample":{"id":"maze-00000","pictures":7},"turns":null,"failure":3}\n')
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         for asked in ("samples?run=run", "episode?run=run&cell=maze.direct&sample=none", "samples?run=run&text=x"):
             answer = client.get(f"/api/{asked}")
             assert answer.status_code in (404, 500) and "error" in answer.json()
@@ -271,8 +261,7 @@ def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path:
 def test_a_strangers_report_is_served_where_it_can_do_nothing(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     (maker.folder.path / "report.html").write_text(hostile.SCRIPT)
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         policy = client.get("/report", params={"run": "run"}).headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none'") and "script" not in policy
 
@@ -281,8 +270,7 @@ def test_a_report_that_is_a_link_is_not_served(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     (tmp_path / "secret").write_text("secret")
     (maker.folder.path / "report.html").symlink_to(tmp_path / "secret")
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         assert client.get("/report", params={"run": "run"}).status_code == 404
         assert client.get("/api/run", params={"run": "run"}).json()["has_report"] is False
 
@@ -296,24 +284,3 @@ def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path
     for name in names[1:]:
         thumbnails.get(maker.folder, name, 320)
     assert thumbnails.get(maker.folder, names[0], 320) is not first
-
-
-def test_the_command_prints_an_address_that_works_and_stops_at_ctrl_c(runs: Path) -> None:
-    command = [sys.executable, "-m", "sketchmark", "view", str(runs), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        address = re.findall(r"http://127\.0\.0\.1:\S+", server.stdout.readline())[0]
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        assert b"Sketchmark" in opener.open(address).read()
-        server.send_signal(signal.SIGINT)
-        assert server.wait(10) == 0
-
-
-def test_a_run_that_grows_changes_its_version(tmp_path: Path) -> None:
-    maker = Maker(tmp_path / "run").fill(1)
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
-        before = ask(client, "version", run="run")
-        maker.add("maze.direct", play(sample(1), "direct", True), 1)
-        after = ask(client, "version", run="run")
-    assert before["state"] == "running" and after["version"] > before["version"]

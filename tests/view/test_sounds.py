@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.testclient import TestClient
 
-from sketchmark.view import make_app, serving
+from sketchmark.view import serving
 from tests.core.hearing import tone
 from tests.view.browsing import Watch, keep, launched, window
-from tests.view.making import Maker, heard, play, sample
+from tests.view.making import Maker, browse, heard, play, sample
 
-TOKEN = "a-token-of-the-test"
 NAME = f"{tone().digest}.wav"
 LOST = f"{tone(880).digest}.wav"
 
@@ -32,8 +31,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(runs: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(runs) as client:
         yield client
 
 
