@@ -64,7 +64,7 @@ def test_a_canvas_that_a_run_has_not_come_to_is_named_and_costs_nothing_else(tmp
     playing(tmp_path, "--limit", "4")
     unplayed(tmp_path, "maze.visual_cot.caption")
     found = json.loads(audit(str(tmp_path), "--json").stdout)
-    assert "maze was not played with: caption" in str(found["notes"])
+    assert "maze was not run with: caption" in str(found["notes"])
     assert len(found["tasks"]) == 1
     with pytest.raises(BadInput, match=r"nothing of maze\.visual_cot, maze\.visual_cot\.caption is scored"):
         unplayed(tmp_path, "maze.visual_cot")
@@ -90,7 +90,7 @@ def test_until_settled_stops_as_soon_as_a_gain_is_certain(tmp_path: Path) -> Non
 
 def test_until_settled_stops_where_the_gain_is_within_the_margin_of_none(tmp_path: Path) -> None:
     outcome = until(tmp_path, "--block", "10", "--limit", "60", "--margin", "0.3", faults="ignores=1,knows=0.5")
-    assert outcome.startswith("settled after 20 samples: no difference worth naming [-")
+    assert outcome.startswith("settled after 20 samples: negligible difference [-")
 
 
 def test_until_settled_ends_at_the_limit_of_samples(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_until_settled_ends_at_the_limit_of_cost_also_behind_a_whole_block(tmp_p
     (tmp_path / "prices.yaml").write_text("player/flawed: {picture: 1.0}\n", "utf-8")
     money = ("--prices", str(tmp_path / "prices.yaml"), "--max-cost", str(drawn))
     outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
-    assert outcome == "not settled at the limit of cost"
+    assert outcome == "not settled at the cost limit"
     assert len(RunFolder(tmp_path / "run").scored("maze.visual_cot")) == 2
     done = playing(tmp_path / "done", "--limit", "2", *money, faults="ignores=1")
     assert done.return_value == 0, "that much was asked for, and no more"
@@ -133,7 +133,7 @@ def test_what_a_task_cannot_have_is_left_out_by_name(tmp_path: Path) -> None:
     assert [name for name in RunFolder(tmp_path / "run").cells if "visual" in name] == [
         *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other")
     ]
-    (note,) = re.findall(r"Note: dots was not played with: (.*)", found.stdout)
+    (note,) = re.findall(r"Note: dots was not run with: (.*)", found.stdout)
     assert {"text_cot", "oracle", "corrupt", "caption"} <= set(note.split(", "))
 
 

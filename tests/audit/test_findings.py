@@ -133,7 +133,7 @@ def test_the_report_has_the_sentences_and_the_chart(run: Path) -> None:
 
 def test_a_run_that_never_drew_cannot_be_audited(tmp_path: Path) -> None:
     folder = sketchmark.run("player/solver", "maze", limit=2, output_path=tmp_path, task_args=SMALL)
-    with pytest.raises(BadInput, match=r"nothing to audit.*maze was not played in visual_cot"):
+    with pytest.raises(BadInput, match=r"nothing to audit.*maze was not run in visual_cot"):
         audit(folder.path)
 
 
@@ -142,7 +142,7 @@ def test_cells_of_other_mazes_are_not_held_together(tmp_path: Path) -> None:
         sketchmark.run(
             "player/solver", "maze", mode=mode, limit=2, output_path=tmp_path, task_args={"rows": rows, "cols": 4}
         )
-    with pytest.raises(RunConflict, match=r"cannot be held together; what differs: data: 2 of the shared samples"):
+    with pytest.raises(RunConflict, match=r"cannot be compared; what differs: data: 2 of the shared samples"):
         audit(tmp_path)
 
 

@@ -139,7 +139,7 @@ def test_trouble_is_counted_beside_the_scores(tmp_path: Path) -> None:
     found = compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": drawn})])
     assert found.rows[0].before.trouble == {}
     assert found.rows[0].after.trouble == {"no_picture": 1, "unparsed": 2}
-    assert "Trouble in maze.visual_cot of a: no_picture 1, unparsed 2." in to_terminal(found)
+    assert "Failures in maze.visual_cot of a: no_picture 1, unparsed 2." in to_terminal(found)
 
 
 def test_every_format_names_the_scoring(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_plan_says_how_many_samples_a_gain_needs(tmp_path: Path) -> None:
 
 
 def test_a_single_mode_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"nothing to compare.*play direct and visual_cot"):
+    with pytest.raises(BadInput, match=r"nothing to compare.*run direct and visual_cot"):
         compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})])
 
 

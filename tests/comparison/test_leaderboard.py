@@ -55,7 +55,7 @@ def test_a_cost_without_the_judges_part_says_so(tmp_path: Path) -> None:
     write_run(tmp_path / "b", {"maze.direct": rows([1, 0], judge="provider/judge")})
     assert notes(lambda model: None) == []
     assert notes(lambda model: lambda usage: 1.0) == [
-        "the cost is the models' own, the judge (provider/judge) left out"
+        "the cost is without the judge (provider/judge)"
     ]
 
 
@@ -76,7 +76,7 @@ def test_failures_are_counted_and_not_scored_ones_left_out_of_n(tmp_path: Path) 
     (one,) = board.rows[0].standings
     assert (one.n, one.played, one.failures) == (2, 3, {"timeout": 1, "unparsed": 1})
     text = BOARD_FORMATS["table"](board)
-    assert "Trouble in maze.direct of player/one: timeout 1, unparsed 1." in text
+    assert "Failures in maze.direct of player/one: timeout 1, unparsed 1." in text
 
 
 def test_runs_on_different_samples_are_said_not_to_rank(tmp_path: Path) -> None:

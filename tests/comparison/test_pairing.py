@@ -74,8 +74,8 @@ def test_what_is_missing_from_the_pairs_is_told_beside_the_table(tmp_path: Path)
     told = " ".join(
         to_terminal(compare([write_run(tmp_path / "a", {"m.direct": direct, "m.visual_cot": drawn})])).split()
     )
-    assert "1 samples were played on one side only and 1 failed for reasons that say nothing about the model" in told
+    assert "1 samples were run on one side only and 1 failed without fault of the model" in told
     whole = to_terminal(
         compare([write_run(tmp_path / "b", {"m.direct": rows([0, 1]), "m.visual_cot": rows([1, 1])})])
     )
-    assert "one side only" not in whole and "say nothing about the model" not in whole
+    assert "one side only" not in whole and "without fault of the model" not in whole

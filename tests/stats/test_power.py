@@ -178,7 +178,7 @@ def test_of_thousands_of_audits_with_a_look_after_each_block_at_most_one_in_twen
 
 
 def test_an_ordinary_interval_would_be_wrong_far_more_often() -> None:
-    """Why it takes a sequence: 50 looks at a plain 95 % interval, with no gain at all."""
+    """Why it takes a sequence: 50 looks at a plain 95% interval, with no gain at all."""
     rng = np.random.default_rng(0)
     seen = rng.multinomial(20, [0.1, 0.8, 0.1], size=(2000, 50)).cumsum(axis=1)
     n = seen.sum(axis=2)

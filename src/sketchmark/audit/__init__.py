@@ -67,7 +67,9 @@ class _Task:
 def audit(run: Run, margin: float = MARGIN) -> Audit:
     """Audit every task of the run that has drawings and another cell to compare them with."""
     if not 0 < margin < 1:
-        raise BadInput(f"a margin of {margin:g} is no difference of scores", "give one between 0 and 1, such as 0.1")
+        raise BadInput(
+            f"a margin of {margin:g} is not a difference of scores", "give one between 0 and 1, such as 0.1"
+        )
     tasks, notes = _tasks(run)
     compared = [
         (task, contrast, pairs, pairs.difference())
@@ -113,7 +115,7 @@ def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
     if not tasks:
         raise BadInput(
             f"nothing to audit in {_path(run)}: {'; '.join(notes) or 'it holds no cell'}",
-            "sketchmark audit --model MODEL --tasks maze plays all that an audit needs",
+            "sketchmark audit --model MODEL --tasks maze runs all cells of an audit",
         )
     return tasks, notes
 
@@ -124,7 +126,7 @@ def _place(cell: ComparedCell) -> str:
 
 def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Task | None:
     if "own" not in cells or len(cells) < 2:
-        notes.append(f"{name} was not played in {DRAWING_MODE} and in another mode or on another canvas")
+        notes.append(f"{name} was not run in {DRAWING_MODE} and in another mode or on another canvas")
         return None
     own = cells["own"]
     if not own.about.headline:
@@ -146,7 +148,7 @@ def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Ta
     for place in rows:
         _refuse_others(own, cells[place], rows["own"], rows[place])
     if missing := [place for place in _PLACES if place not in rows]:
-        notes.append(f"{name} was not played with: {', '.join(missing)}")
+        notes.append(f"{name} was not run with: {', '.join(missing)}")
     return _Task(name, own.about.headline, own.scoring, own.model, rows)
 
 
@@ -159,8 +161,8 @@ def _refuse_others(own: ComparedCell, cell: ComparedCell, own_rows: Rows, rows: 
         found.append("the model's arguments")
     if found:
         raise RunConflict(
-            f"{own.name} and {cell.name} cannot be held together; what differs: {'; '.join(found[:3])}",
-            "audit in a folder of its own: --output-path",
+            f"{own.name} and {cell.name} cannot be compared; what differs: {'; '.join(found[:3])}",
+            "audit in a separate folder: --output-path",
         )
 
 
@@ -294,8 +296,8 @@ def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
     return sequence(list(first.values()), MISSES / tasks)
 
 
-AT_COST_LIMIT = "not settled at the limit of cost"
-_MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "no difference worth naming"}
+AT_COST_LIMIT = "not settled at the cost limit"
+_MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "negligible difference"}
 
 
 class Settling:
@@ -329,7 +331,7 @@ class Settling:
             return found.withheld
         now = gain_sequence(found, len(self._tasks))
         if now is None and found.pairs:
-            return "its score is not from 0 to 1: the drawing gain cannot be followed"
+            return "its score is not from 0 to 1, so the drawing gain cannot be tracked"
         if now and (settled := now.settled(self._margin)):
             span = f"[{100 * now.low:+.1f}, {100 * now.high:+.1f}]"
             return f"settled after {now.n} samples: {_MEANING[settled]} {span}"

@@ -187,7 +187,7 @@ _NUMBERS = WIDTH - _CHART - 3
 
 
 def lines(found: Audit) -> Iterator[str]:
-    yield from _wrapped(f"Where drawing helps, and where it is lost: {found.model}")
+    yield from _wrapped(f"Drawing audit: {found.model}")
     for task in found.tasks:
         yield ""
         yield from _task(task)
@@ -207,9 +207,8 @@ def settled_when(found: Audit) -> str:
 
 
 def _task(found: TaskAudit) -> Iterator[str]:
-    yield from _wrapped(f"{found.task}: {found.metric} by {found.scoring}")
-    scores = (f"{one.place} {100 * one.score.mean:.0f} %" for one in found.scores if one.score.mean is not None)
-    yield from _wrapped(f"right: {', '.join(scores)}", "  ")
+    scores = (f"{one.place} {100 * one.score.mean:.0f}%" for one in found.scores if one.score.mean is not None)
+    yield from _wrapped(f"{found.task} ({found.metric}, {found.scoring}): {', '.join(scores)}")
     yield ""
     yield f"{'':{_NUMBERS}}{'-100':<{_CHART // 2}}0{'+100':>{_CHART // 2}}"
     yield from map(_row, found.findings)
@@ -218,10 +217,10 @@ def _task(found: TaskAudit) -> Iterator[str]:
         yield from _wrapped(one.sentence, "• ")
     if found.anytime:
         low, high = 100 * found.anytime.low, 100 * found.anytime.high
-        yield from _wrapped(f"However often one looks, the drawing gain lies within [{low:+.1f}, {high:+.1f}].", "• ")
+        yield from _wrapped(f"Gain, valid at any stopping point: [{low:+.1f}, {high:+.1f}].", "• ")
     for one in found.findings:
         if one.left_out:
-            yield from _wrapped(f"{one.label}: {one.left_out} of {one.n + one.left_out} samples do not count.", "• ")
+            yield from _wrapped(f"{one.label}: {one.left_out} of {one.n + one.left_out} samples left out.", "• ")
 
 
 def _row(found: Finding) -> str:

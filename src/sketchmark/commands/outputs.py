@@ -62,7 +62,7 @@ def report_command(run: Path) -> None:
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def view_command(folder: Path, port: int, no_browser: bool) -> None:
-    """Look at the runs in FOLDER (a run, or a folder of runs), also while they are being played."""
+    """Show the runs in FOLDER (a run, or a folder of runs) in the browser, also while they are running."""
     from sketchmark.view import serve
 
     def ready(address: str) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def print_alignment(results: Results) -> None:
     """Print RA and AL of all cells that have them, in one table."""
-    title = "Does the drawing follow, and the answer follow the drawing? With 95 % intervals"
-    table = Table(title, ("task.mode", RA_AL, "mean", "95 %", "n"), texts=2)
+    title = "Does the drawing follow the reasoning, and the answer the drawing? With 95% intervals"
+    table = Table(title, ("task.mode", RA_AL, "mean", "95%", "n"), texts=2)
     for label, cell in results.tasks.items():
         metrics = cell.scorings[RA_AL].metrics if RA_AL in cell.scorings else {}
         for name in (name for name in MEANING if name in metrics):
@@ -46,7 +46,7 @@ def print_readings(results: Results, all_of_them: str) -> None:
             if other.against is None or not other.against.replies:
                 continue
             replies = other.against.replies
-            table = Table(f"{name}: what each scoring read", ("sample", "scoring", "read as", "score"), texts=3)
+            table = Table(f"{name}: what each scoring parsed", ("sample", "scoring", "parsed as", "score"), texts=3)
             for reply in replies[:_MOST]:
                 for one in (cell.scoring or "strict", scoring):
                     table.add(reply.sample, one, _read(reply.readings, one), _score(reply.values.get(one)))
@@ -55,7 +55,7 @@ def print_readings(results: Results, all_of_them: str) -> None:
     for line in sentences(results.tasks):
         tell_wrapped(line)
     if hidden:
-        tell_wrapped(f"{hidden} more replies are read or scored differently: {all_of_them}")
+        tell_wrapped(f"{hidden} more replies are parsed or scored differently: {all_of_them}")
 
 
 def _read(readings: dict[str, str | None], scoring: str) -> str:
@@ -95,7 +95,7 @@ def print_results(results: Results) -> None:
 
 def _print_groups(out: Console, cells: Mapping[str, CellResult]) -> None:
     """Print the headline score by the first group key of each task; the report has all keys."""
-    table = Table("By group", ("task.mode", "by", "group", "mean", "95 %", "n"), texts=3)
+    table = Table("By group", ("task.mode", "by", "group", "mean", "95%", "n"), texts=3)
     for name, cell in cells.items():
         by, groups = next(iter(cell.by.items()), ("", {}))
         if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
@@ -159,7 +159,7 @@ def _title(total: BenchmarkTotal) -> str:
 
 def _table(total: BenchmarkTotal, overall: Mean) -> Table:
     gain = ", and the gain over direct" if total.gains else ""
-    columns = ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else []))
+    columns = ("category", "mean", "95%", "n", *(["gain", "95%"] if total.gains else []))
     table = Table(f"{_title(total)}, weighted{gain}", columns, texts=1)
     for name, mean in {**total.categories, "overall": overall}.items():
         change = total.gains.get(name)

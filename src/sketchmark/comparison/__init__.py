@@ -97,7 +97,7 @@ def compare(
         raise BadInput(
             "nothing to compare: "
             + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
-            "play direct and visual_cot, or give two runs of the same task and mode",
+            "run direct and visual_cot, or give two runs of the same task and mode",
         )
     if published and not work.published:
         work.notes.append(f"no figures are known that others published for {_listed(cells)}")

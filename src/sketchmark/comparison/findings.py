@@ -362,7 +362,7 @@ COLUMNS = (
     Column("after.mean", "after", number, place=50),
     *(Column(f"after.{name}") for name in ("low", "high", "n", "method")),
     Column("difference.mean", "difference", signed, place=60),
-    Column("difference", "95 %", bounds, place=70, csv=False),
+    Column("difference", "95%", bounds, place=70, csv=False),
     Column("difference.low"),
     Column("difference.high"),
     Column("difference.p", "p", chance, place=130, groups=False),

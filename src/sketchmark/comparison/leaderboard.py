@@ -115,7 +115,7 @@ def leaderboard(
     rows = [_row(run, metric, prices(run.model)) for run in indexes]
     tasks = list(dict.fromkeys(one.task for row in rows for one in row.standings))
     if not tasks:
-        raise BadInput(f"no run in {root} has played anything", "; ".join(notes) or "`sketchmark run` makes runs")
+        raise BadInput(f"no run in {root} has any episodes", "; ".join(notes) or "`sketchmark run` makes runs")
     if metric and not any(one.score for row in rows for one in row.standings):
         raise BadInput(f"nothing in {root} is scored by {metric}", "leave --metric out for each task's headline")
     rows.sort(key=lambda row: (_rank(row, tasks[0]), row.model, row.run))
@@ -166,7 +166,7 @@ def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterato
         return
     judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
     if judges:
-        yield f"the cost is the models' own, the judge ({', '.join(sorted(judges))}) left out"
+        yield f"the cost is without the judge ({', '.join(sorted(judges))})"
 
 
 def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
     if one != other:
         yield (
             f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
-            ": their scores do not rank; `sketchmark compare` of two folders pairs what they share"
+            ", so their scores can't be ranked; `sketchmark compare` pairs the samples that two folders share"
         )
     for line in fairness.how_generated(*sides):
         yield f"differ in settings: {line}"
@@ -269,8 +269,8 @@ def _score_and_gain(one: Standing | None) -> str:
 def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
     """Make the table with one row per score, for papers."""
     table = Table(
-        "The same with 95 % intervals, task by task",
-        ("task", "model", "mode", "score", "95 %", "gain", "gain, 95 %", "n", "not scored"),
+        "The same with 95% intervals, task by task",
+        ("task", "model", "mode", "score", "95%", "gain", "gain, 95%", "n", "not scored"),
         texts=3,
         below=tuple(_troubles(board, names)),
     )
@@ -289,13 +289,13 @@ def _troubles(board: Leaderboard, names: dict[str, str]) -> Iterator[str]:
         for one in row.standings:
             if one.failures:
                 counts = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
-                yield f"Trouble in {one.cell} of {names[row.run]}: {counts}."
+                yield f"Failures in {one.cell} of {names[row.run]}: {counts}."
 
 
 def _costs(board: Leaderboard, names: dict[str, str]) -> Table:
     priced = any(row.costs for row in board.rows)
     table = Table(
-        "What it took",
+        "Usage",
         ("model", "episodes", *(name.replace("_", " ") for name in _USAGE), *(["cost"] if priced else [])),
         texts=1,
     )

@@ -114,7 +114,7 @@ def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
         return []
     if NATIVE_HISTORY in ways:
         one, other = (condition(way) or "with plain history" for way in ways)
-        return [f"one side plays {one}, the other {other}: two different conditions"]
+        return [f"one side runs {one}, the other {other}: two different conditions"]
     one, other = (condition(way) or "pixels" for way in ways)
     return [f"one side draws {one}, the other {other}: two different abilities"]
 

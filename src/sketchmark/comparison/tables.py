@@ -30,7 +30,7 @@ from sketchmark.stats.intervals import Interval
 from sketchmark.tasks import RA_AL
 from sketchmark.terminal.tables import Table, wrapped
 
-_WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a condition of its own"}
+_WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a separate condition"}
 
 
 def scores_table(results: Results, headline: str = "") -> Table:
@@ -40,11 +40,11 @@ def scores_table(results: Results, headline: str = "") -> Table:
     score, which is also bold.
     """
     scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
-    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95 % intervals"
+    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95% intervals"
     title += f" ({headline.strip()} headline)" if headline else ""
     names = ("task.mode", "score", *["scoring"] * bool(scorings))
     guessed = any(cell.baselines for cell in results.tasks.values())
-    numbers = ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed")
+    numbers = ("mean", "95%", *["guess"] * guessed, "n", "cut", "unparsed")
     table = Table(title, (*names, *numbers), texts=len(names))
     for label, cell in results.tasks.items():
         _add_scores(table, label, cell, headline, several=bool(scorings), guessed=guessed)
@@ -83,12 +83,12 @@ def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %" if share else "0 %"
+    return "-" if share is None else f"{100 * share:.1f}%" if share else "0%"
 
 
 def gains_table(gains: Sequence[Gain]) -> Table:
     names = ("task", "score", "mode", "canvas")
-    numbers = ("gain", "95 %", "p (Holm)", "verdict", "helped", "hurt", "same", "p")
+    numbers = ("gain", "95%", "p (Holm)", "verdict", "helped", "hurt", "same", "p")
     table = Table("Gain over direct, on the same samples", (*names, *numbers), texts=len(names))
     for gain in gains:
         table.add(
@@ -158,7 +158,7 @@ def _differences(rows: tuple[TableRow, ...]) -> Table:
     scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
     columns = table_columns()
     return Table(
-        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95 % intervals",
+        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95% intervals",
         tuple(column.head for column in columns),
         rows=[tuple(column.shown(line_of(row)) for column in columns) for row in rows],
         texts=3,
@@ -169,7 +169,7 @@ def _differences(rows: tuple[TableRow, ...]) -> Table:
 def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     return Table(
         f"Samples needed to see a true gain of {points(gain)}",
-        ("task", "compared", "n needed", "n played", "smallest visible gain"),
+        ("task", "compared", "n needed", "n run", "smallest visible gain"),
         rows=[
             (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", signed(row.plan.smallest))
             for row in rows
@@ -180,7 +180,7 @@ def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     )
 
 
-_DIFFERENCE = ("difference", "95 %")
+_DIFFERENCE = ("difference", "95%")
 _CHANGED = ("helped", "hurt", "same")
 
 
@@ -196,9 +196,9 @@ def _left_out(rows: tuple[TableRow, ...]) -> Iterator[str]:
     for row in rows:
         missing = []
         if row.unpaired:
-            missing.append(f"{row.unpaired} samples were played on one side only")
+            missing.append(f"{row.unpaired} samples were run on one side only")
         if row.unscored:
-            missing.append(f"{row.unscored} failed for reasons that say nothing about the model")
+            missing.append(f"{row.unscored} failed without fault of the model")
         if missing:
             yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
 
@@ -207,7 +207,7 @@ def _troubles(rows: tuple[TableRow, ...]) -> Iterator[str]:
     """Report each cell once, even if it is part of several rows."""
     sides = {(side.run, side.cell): side for row in rows for side in (row.before, row.after) if side.trouble}
     for (run, cell), side in sides.items():
-        yield f"Trouble in {cell} of {run}: {_counts(side.trouble)}."
+        yield f"Failures in {cell} of {run}: {_counts(side.trouble)}."
 
 
 def _counts(trouble: Mapping[str, int]) -> str:
@@ -220,7 +220,7 @@ def _breakdown(row: TableRow, found: Breakdown) -> Table:
         slope, low, high = (100 * end for end in (found.trend.slope, found.trend.low, found.trend.high))
         below = (
             f"The difference changes by {slope:+.1f} points [{low:+.1f}, {high:+.1f}] for each unit of "
-            f"{found.key} (p {chance(found.trend.p)}, of this line alone).",
+            f"{found.key} (p {chance(found.trend.p)}, uncorrected).",
         )
     columns = table_columns(groups=True)
     return Table(
@@ -237,7 +237,7 @@ def _drawing(row: TableRow) -> Table:
     split = row.drawing
     return Table(
         f"{row.task}: {row.label}, by whether the drawing was right",
-        ("drawn frames", "after", "95 %", *_DIFFERENCE, *_CHANGED, "n"),
+        ("drawn frames", "after", "95%", *_DIFFERENCE, *_CHANGED, "n"),
         rows=[
             (name, *_score(score), *_difference(gain), *_changed(gain), str(gain.n))
             for name, score, gain in (
@@ -257,7 +257,7 @@ def _score(found: Interval) -> tuple[str, str]:
 def _canvases(found: CanvasTable) -> Table:
     return Table(
         f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric}, {found.scoring})",
-        ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n", "trouble"),
+        ("canvas", "score", "95%", "own − this", "95%", "p (Holm)", "n", "failures"),
         rows=[
             (
                 one.canvas,
@@ -283,7 +283,7 @@ def _published(found: PublishedTable) -> Iterator[Table]:
         about = f"{yours}, n {rows[0].yours.n}, by {rows[0].scoring}" if rows[0].yours.n else "not scored here"
         yield Table(
             f"{found.task}.{found.mode}, published: {figure[1]} ({figure[0]}); {about}",
-            ("published for", "yours", "theirs", "n", "apart", "apart, 95 %"),
+            ("published for", "yours", "theirs", "n", "apart", "apart, 95%"),
             rows=[
                 (
                     row.model,

@@ -39,15 +39,15 @@ def card(folder: RunFolder, path: str) -> str:
     blocks = [
         f"# Reproduction card: {_text(about.model.name or 'a model')}",
         _table(("", ""), [(name, _text(value)) for name, value in _facts(about, told).items()]),
-        "## What was played",
+        "## What was run",
         _table(
             ("task.mode", "protocol", "canvas", "steps", "data", "samples", "prompts (SHA-256)"),
             [_played(name, cell, results.get(name), about, path) for name, cell in cells.items()],
         ),
-        f"Prompts stand in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; what was "
+        f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; what was "
         "sent and came back, word for word, in the file of episodes that each task links to.",
         "## Scores",
-        _table(("task.mode", "score", "mean [95 %]", "guessing", "n", "scoring"), list(_scores(cells, results))),
+        _table(("task.mode", "score", "mean [95%]", "guessing", "n", "scoring"), list(_scores(cells, results))),
         "## What went wrong, and what was left out",
         _table(
             ("task.mode", "episodes", "not scored", "trouble", "context left out"), list(_trouble(cells, results))
@@ -129,7 +129,7 @@ def _played(name: str, cell: CellRecord, summary: CellResult | None, about: RunR
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
-        _text(cell.play.protocol + ", in words" * cell.play.in_words + _way(cell)),
+        _text(cell.play.protocol + ", in_words" * cell.play.in_words + _way(cell)),
         _text(cell.canvas),
         _text(cell.steps),
         _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
@@ -151,7 +151,7 @@ def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) 
     for name, about in cells.items():
         cell = results.get(name)
         if cell is None:
-            yield _text(name), _text(about.headline), "not summed up", "", "", ""
+            yield _text(name), _text(about.headline), "no results yet", "", "", ""
             continue
         ways = {cell.scoring or "strict": cell, **cell.scorings}
         for scoring, way in ways.items():
@@ -212,7 +212,7 @@ def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str
             yield f"{_text(', '.join(names))}: no command repeats this ({why})."
             continue
         if asked and asked.include:
-            yield "It runs code or tasks of others (`--include`): look at them first."
+            yield "It runs code or tasks of others (`--include`): check them first."
         yield f"```sh\n{shlex.join(words)}\n```"
 
 
