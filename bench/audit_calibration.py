@@ -95,7 +95,7 @@ def main() -> None:
     print("| fault | given | found | 95% |")
     print("|---|---|---|---|")
     for one in found:
-        beyond = "" if one.covered else " (beside it)"
+        beyond = "" if one.covered else " (missed)"
         print(f"| `{one.fault}` | {one.given:.2f} | {one.found:.2f} | [{one.low:.2f}, {one.high:.2f}]{beyond} |")
     print(f"{sum(one.covered for one in found)} of {len(found)} intervals hold what was given")
     if asked.figure:
