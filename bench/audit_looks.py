@@ -4,8 +4,8 @@
 
 An audit ends when the drawing gain's confidence sequence excludes zero or is within ten points of it, at the latest
 after 1,000 samples. The fixed design has one look at an ordinary interval, after as many samples as settle both a
-gain of ten points and no gain at all in nine of ten audits. Their number is fixed beforehand, because the true gain is
-unknown. `tests/stats/test_power.py` uses `simulate`.
+gain of ten points and no gain at all in nine of ten audits. It is fixed beforehand, because the true gain is unknown.
+`tests/stats/test_power.py` uses `simulate`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Speed and memory of the viewer with 20,000 episodes.
 
 Runs 250 mazes in two modes, then writes each episode's line 40 times under new ids: 20,000 episodes with transcripts
-of real size. The server is a separate process. Times are those of its answers, cold and warm, and of a real browser (if
+of real size. The server is a separate process. Times are those of its answers, cold and warm, and of a browser (if
 Playwright and chromium are installed).
 
     python bench/viewer_20k.py [FOLDER]

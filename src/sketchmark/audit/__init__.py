@@ -20,9 +20,8 @@ from sketchmark.audit.contrasts import (
     all_contrasts,
     as_json,
 )
-from sketchmark.comparison import pairs as fairness
 from sketchmark.comparison.findings import direction, span
-from sketchmark.comparison.pairs import ComparedCell, Run, cells_of
+from sketchmark.comparison.pairs import ComparedCell, Run, cells_of, how_asked, how_grouped
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
@@ -154,9 +153,9 @@ def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Ta
 
 def _refuse_others(own: ComparedCell, cell: ComparedCell, own_rows: Rows, rows: Rows) -> None:
     """Refuse cells of one folder that different commands made, with other data, prompts or model arguments."""
-    found = fairness.how_grouped(own_rows, rows)
+    found = how_grouped(own_rows, rows)
     if cell.mode == DRAWING_MODE:
-        found = [*fairness.how_asked(own, cell), *found]
+        found = [*how_asked(own, cell), *found]
     if own.player != cell.player:
         found.append("the model's arguments")
     if found:

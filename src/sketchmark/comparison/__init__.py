@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sketchmark.comparison import pairs as fairness
 from sketchmark.comparison.breakdowns import breakdowns, canvas_table, split_by_drawing
 from sketchmark.comparison.findings import (
     Breakdown,
@@ -32,7 +31,18 @@ from sketchmark.comparison.findings import (
     as_json,
 )
 from sketchmark.comparison.formats import to_markdown
-from sketchmark.comparison.pairs import ComparedCell, across_canvases, across_modes, across_runs, cells_of
+from sketchmark.comparison.pairs import (
+    ComparedCell,
+    across_canvases,
+    across_modes,
+    across_runs,
+    cells_of,
+    how_asked,
+    how_generated,
+    how_grouped,
+    how_sourced,
+    why_no_gain,
+)
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
@@ -122,7 +132,7 @@ class _Work:
     def compare_task(self, cells: list[ComparedCell], runs: Sequence[str]) -> None:
         """Add the rows of one task; memory holds the scores of one at a time."""
         metric = self.metric or cells[0].about.headline
-        if reason := fairness.why_no_gain(cells[0].about, metric):
+        if reason := why_no_gain(cells[0].about, metric):
             self.notes.append(reason)
             return
         rows = {id(cell): cell.rows() for cell in cells}
@@ -197,11 +207,11 @@ class _Work:
         """
         if not (rows[id(before)] and rows[id(after)]):
             return
-        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
+        found = how_grouped(rows[id(before)], rows[id(after)])
         if same_mode:
-            sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
-            found = [*sourced, *fairness.how_asked(before, after), *found]
-            self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
+            sourced = how_sourced(before, after, rows[id(before)], rows[id(after)])
+            found = [*sourced, *how_asked(before, after), *found]
+            self.notes.extend(f"{what}: {line}" for line in how_generated(before, after))
         if not found:
             return
         if not self.anyway:

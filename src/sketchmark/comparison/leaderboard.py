@@ -8,14 +8,12 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from sketchmark.comparison import pairs as fairness
-from sketchmark.comparison.pairs import compared
+from sketchmark.comparison.pairs import compared, how_asked, how_generated, how_grouped, how_sourced
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Mean, Metric
-from sketchmark.results import live as summary
-from sketchmark.results import summary as computed
+from sketchmark.results import live, summary
 from sketchmark.stats.intervals import in_points
 from sketchmark.terminal.tables import Table
 
@@ -49,7 +47,7 @@ class Standing(Struct, kw_only=True):
 def standings(run: RunView, metric: str = "") -> list[Standing]:
     """Return the current standings of a run's cells, in its order. `metric` replaces each task's headline score."""
     about = {name: structs.replace(cell.about, headline=metric or cell.headline) for name, cell in run.cells.items()}
-    found = computed.gains(about, lambda name: run.cells[name].scored())
+    found = summary.gains(about, lambda name: run.cells[name].scored())
     gains = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
     return [
         _standing(cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)))
@@ -58,7 +56,7 @@ def standings(run: RunView, metric: str = "") -> list[Standing]:
 
 
 def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
-    numbers = summary.live_result(cell)
+    numbers = live.live_result(cell)
     score = numbers.metrics.get(metric)
     return Standing(
         cell=cell.name,
@@ -194,7 +192,7 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not reached it
         return
-    found = [*fairness.how_sourced(*sides, *rows), *fairness.how_asked(*sides), *fairness.how_grouped(*rows)]
+    found = [*how_sourced(*sides, *rows), *how_asked(*sides), *how_grouped(*rows)]
     if found:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         yield f"are not the same test: {'; '.join(found[:3])}{more}"
@@ -206,7 +204,7 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
             f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
             ", so their scores can't be ranked; `sketchmark compare` pairs the samples that two folders share"
         )
-    for line in fairness.how_generated(*sides):
+    for line in how_generated(*sides):
         yield f"differ in settings: {line}"
 
 

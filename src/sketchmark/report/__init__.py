@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from sketchmark import plots as charts
+from sketchmark import plots
 from sketchmark.comparison import Comparison
 from sketchmark.comparison.findings import CanvasTable, TableRow
 from sketchmark.files import write_atomic
@@ -20,7 +20,7 @@ from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResul
 from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
 from sketchmark.report.gallery import gallery
 from sketchmark.report.sections import alignment, audited, compared, published
-from sketchmark.results import live as summary
+from sketchmark.results import live
 from sketchmark.results.aggregate import results_before
 from sketchmark.results.baselines import warned
 from sketchmark.results.scorings import told
@@ -123,16 +123,16 @@ _MEANING = {
 
 
 def page(run: RunView) -> str:
-    cells, found = [summary.live_result(cell) for cell in run.cells.values()], compared(run)
+    cells, found = [live.live_result(cell) for cell in run.cells.values()], compared(run)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows, told(run.folder), summary.live_results(run)),
+        "Scores": _scores(cells, found.rows, told(run.folder), live.live_results(run)),
         "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
         "Does drawing help?": _gains(found.rows, found.notes),
-        "How hard can it get?": _curves(summary.curves(run)),
+        "How hard can it get?": _curves(live.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
         "Where is it won or lost?": audited(run),
         "Right drawing, right answer?": _drawn(run, found),
-        "Does the answer follow the drawing?": alignment(summary.live_results(run)),
+        "Does the answer follow the drawing?": alignment(live.live_results(run)),
         "What others published": published(found.published),
         "Failures": _failures(cells),
         "Episodes": gallery(run),
@@ -188,7 +188,7 @@ def _section(title: str, body: Html) -> Html:
     return tag("section", tag("h2", title, id=f"{anchor}-title"), body, id=anchor, aria_labelledby=f"{anchor}-title")
 
 
-def _label(cell: CellResult | summary.CurveLine) -> str:
+def _label(cell: CellResult | live.CurveLine) -> str:
     drawn = f" {condition(cell.draw_with)}" if isinstance(cell, CellResult) and cell.draw_with else ""
     return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
 
@@ -270,16 +270,16 @@ def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
     ]
     columns = ("Task", "Modes", "Gain [95 %]", "p (Holm)", "Helped", "Hurt", "Same")
     tasks = list(dict.fromkeys(gain.task for gain in gains))
-    series: dict[str, list[charts.Point]] = {}
+    series: dict[str, list[plots.Point]] = {}
     for label in dict.fromkeys(gain.label for gain in gains):
         of = {gain.task: Mean.of(gain.difference) for gain in gains if gain.label == label}
         series[label] = [of.get(task) for task in tasks]
-    chart = charts.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
+    chart = plots.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
     told = tag("ul", *(tag("li", note) for note in notes)) if notes else None
     return join(chart, as_table("One mode against another, on the same samples", columns, rows), told)
 
 
-def _curves(curves: Sequence[summary.Curve]) -> Html | None:
+def _curves(curves: Sequence[live.Curve]) -> Html | None:
     figures = []
     for curve in curves:
         labels = list(dict.fromkeys(str(point.value) for line in curve.lines for point in line.points))
@@ -290,8 +290,8 @@ def _curves(curves: Sequence[summary.Curve]) -> Html | None:
             for line in curve.lines
         }
         title = f"{curve.task}: score by {curve.key}"
-        draw = charts.lines(title, labels, series, curve.key) if curve.numeric else None
-        figures.append(draw or charts.bars(title, labels, series))
+        draw = plots.lines(title, labels, series, curve.key) if curve.numeric else None
+        figures.append(draw or plots.bars(title, labels, series))
     return join(*figures) if figures else None
 
 
@@ -299,19 +299,19 @@ def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
     """Show the score by canvas, with a sentence for each task."""
     if not tables:
         return None
-    series: dict[str, list[charts.Point]] = {}
+    series: dict[str, list[plots.Point]] = {}
     for canvas in dict.fromkeys(score.canvas for table in tables for score in table.scores):
         series[canvas] = [
             next((Mean.of(score.score) for score in table.scores if score.canvas == canvas), None) for table in tables
         ]
     return join(
-        charts.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
+        plots.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
         tag("ul", *(tag("li", f"{table.task}: {table.sentence}") for table in tables)),
     )
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:
-    tables = [table for cell in run.cells.values() if (table := summary.drawing_and_answer(cell))]
+    tables = [table for cell in run.cells.values() if (table := live.drawing_and_answer(cell))]
     tables = [table for table in tables if table.canvas == "own"]
     if not tables:
         return None
@@ -332,7 +332,7 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
             for table in tables
         ],
     )
-    chart = charts.bars("Score when the drawing was right, and when it was wrong", labels, series)
+    chart = plots.bars("Score when the drawing was right, and when it was wrong", labels, series)
     return join(chart, tag("ul", *(tag("li", sentence) for sentence in sentences)), counts)
 
 

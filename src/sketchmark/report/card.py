@@ -44,8 +44,8 @@ def card(folder: RunFolder, path: str) -> str:
             ("task.mode", "protocol", "canvas", "steps", "data", "samples", "prompts (SHA-256)"),
             [_played(name, cell, results.get(name), about, path) for name, cell in cells.items()],
         ),
-        f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; what was "
-        "sent and came back, word for word, in the file of episodes that each task links to.",
+        f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; the "
+        "exact requests and replies are in the episodes file that each task links to.",
         "## Scores",
         _table(("task.mode", "score", "mean [95%]", "guessing", "n", "scoring"), list(_scores(cells, results))),
         "## What went wrong, and what was left out",
@@ -92,10 +92,6 @@ def _versions(reply: ReplyRecord) -> Iterator[str]:
     build = raw.get("system_fingerprint")
     if name:
         yield (f"{name} ({build})" if isinstance(build, str) and build else name)[:_LONGEST]
-
-
-def _days(retires: Mapping[str, str]) -> str:
-    return "; ".join(f"{name}: {day}" for name, day in retires.items())
 
 
 def _facts(about: RunRecord, told: _Told) -> dict[str, str]:

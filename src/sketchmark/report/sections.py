@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sketchmark import plots as charts
+from sketchmark import plots
 from sketchmark.audit import audit
 from sketchmark.audit.contrasts import Finding, settled_when
 from sketchmark.comparison import Comparison, compare
@@ -54,7 +54,7 @@ def audited(run: RunView) -> Html | None:
     }
     sentences = [tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings]
     return join(
-        charts.bars(
+        plots.bars(
             "Differences and shares in points, with 95 % intervals", labels, series, signed=True, slanted=True
         ),
         tag("ul", *sentences),

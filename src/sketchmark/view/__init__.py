@@ -107,20 +107,14 @@ REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src
 def make_app(root: Path, token: str) -> Starlette:
     views = Views(root)
     threading.Thread(target=views.warm, daemon=True).start()
+    pages = (views.runs, views.run, views.samples, views.episode, views.difference, views.compare, views.version)
+    images = (views.picture, views.thumbnail, views.overlay)
     return Starlette(
         routes=[
-            Route("/api/runs", _json(views.runs)),
-            Route("/api/run", _json(views.run)),
-            Route("/api/samples", _json(views.samples)),
-            Route("/api/episode", _json(views.episode)),
-            Route("/api/difference", _json(views.difference)),
-            Route("/api/compare", _json(views.compare)),
-            Route("/api/version", _json(views.version)),
-            Route("/picture", _picture(views.picture)),
-            Route("/thumbnail", _picture(views.thumbnail)),
-            Route("/overlay", _picture(views.overlay)),
-            Route("/sound", _sound(views)),
-            Route("/report", _report(views)),
+            *(Route(f"/api/{view.__name__}", _answering(view, _Strict)) for view in pages),
+            *(Route(f"/{view.__name__}", _answering(view, _image)) for view in images),
+            Route("/sound", _answering(views.sound, _sound)),
+            Route("/report", _answering(views.report, _report)),
             Mount("/static", StaticFiles(directory=STATIC)),
             *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
         ],
@@ -134,22 +128,17 @@ class _Strict(JSONResponse):
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _json(view: Callable[[dict[str, str]], Any]) -> Callable[[Request], Any]:
-    return _answering(view, _Strict)
+def _image(made: tuple[bytes, str]) -> Response:
+    return Response(made[0], media_type=made[1], headers=_FOREVER)
 
 
-def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[Request], Any]:
-    return _answering(view, lambda made: Response(made[0], media_type=made[1], headers=_FOREVER))
-
-
-def _sound(views: Views) -> Callable[[Request], Any]:
+def _sound(made: tuple[Path, str]) -> Response:
     """Serve the file, since FileResponse answers range requests, which seeking needs."""
-    return _answering(views.sound, lambda made: FileResponse(made[0], media_type=made[1], headers=_FOREVER))
+    return FileResponse(made[0], media_type=made[1], headers=_FOREVER)
 
 
-def _report(views: Views) -> Callable[[Request], Any]:
-    policy = {"Content-Security-Policy": REPORT_POLICY}
-    return _answering(views.report, lambda path: FileResponse(path, media_type="text/html", headers=policy))
+def _report(path: Path) -> Response:
+    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:
