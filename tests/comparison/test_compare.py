@@ -1,4 +1,4 @@
-"""Which cells are compared, and what the rows say."""
+"""Choice of the cells to compare, and the rows of a comparison."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def test_the_drawing_gain_is_visual_cot_minus_direct_on_the_same_samples(tmp_pat
     assert found.difference.p == found.p_holm == mcnemar_exact(8, 1)
 
 
-def test_text_cot_is_compared_with_both_so_that_pictures_and_tokens_can_be_told_apart(tmp_path: Path) -> None:
+def test_text_cot_is_compared_with_both_other_modes(tmp_path: Path) -> None:
     modes = {"maze.direct": rows(DIRECT), "maze.text_cot": rows(DIRECT[::-1]), "maze.visual_cot": rows(DRAWN)}
     found = compare([write_run(tmp_path / "a", modes)])
     assert [one.label for one in found.rows] == ["visual_cot − direct", "text_cot − direct", "visual_cot − text_cot"]
@@ -52,7 +52,7 @@ def test_further_runs_are_compared_with_the_first(tmp_path: Path) -> None:
     assert (found[0].before.model, found[0].after.model) == ("m/1", "m/b")
 
 
-def test_modes_that_one_model_played_in_two_folders_are_compared(tmp_path: Path) -> None:
+def test_modes_of_one_model_in_two_folders_are_compared(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
     b = write_run(tmp_path / "b", {"maze.visual_cot": rows(DRAWN)})
     for order in ([a, b], [b, a]):
@@ -75,7 +75,7 @@ def test_modes_of_two_models_in_two_folders_are_not_mixed(tmp_path: Path) -> Non
         ({"fingerprint": "another"}, {}, r"12 of the shared samples differ .*\(s0, s1, s2, …\)"),
     ],
 )
-def test_runs_with_other_prompts_scoring_or_data_are_refused_with_what_differs(
+def test_runs_with_other_prompts_scoring_or_data_are_refused_with_the_difference(
     tmp_path: Path, changes: dict[str, str], play: dict[str, Any], conflict: str
 ) -> None:
     a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
@@ -86,7 +86,7 @@ def test_runs_with_other_prompts_scoring_or_data_are_refused_with_what_differs(
     assert found.rows[0].difference.n == 12 and any("compared anyway" in note for note in found.notes)
 
 
-def test_runs_without_a_sample_in_common_are_refused_with_what_made_them_differ(tmp_path: Path) -> None:
+def test_runs_without_a_shared_sample_are_refused_with_the_cause(tmp_path: Path) -> None:
     cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)}
     a = write_run(tmp_path / "a", cells, source={"rows": 6, "seed": 0})
     other = {name: [{**line, "sample": f"other-{line['sample']}"} for line in lines] for name, lines in cells.items()}
@@ -97,7 +97,7 @@ def test_runs_without_a_sample_in_common_are_refused_with_what_made_them_differ(
     assert {one.kind for one in within.rows} == {"modes"}
 
 
-def test_rows_of_two_runs_that_would_read_the_same_name_their_run(tmp_path: Path) -> None:
+def test_rows_with_equal_labels_name_their_run(tmp_path: Path) -> None:
     cells = {"maze.direct": rows(DIRECT), "maze.visual_cot": rows(DRAWN)}
     runs = [write_run(tmp_path / name, cells, model=f"m/{name}") for name in "ab"]
     labels = [one.label for one in compare(runs).rows if one.kind == "modes"]
@@ -110,7 +110,7 @@ def test_modes_of_one_run_on_other_data_are_refused_too(tmp_path: Path) -> None:
         compare([write_run(tmp_path / "a", cells)])
 
 
-def test_a_cell_that_a_run_has_not_come_to_hinders_no_other(tmp_path: Path) -> None:
+def test_an_empty_cell_does_not_block_others(tmp_path: Path) -> None:
     scored = {"scoring": "official"}
     cells = {"maze.direct": rows([0, 1], **scored), "maze.visual_cot": rows([1, 1], **scored)}
     first = write_run(tmp_path / "a", {**cells, "maze.visual_cot.blank": []})
@@ -120,7 +120,7 @@ def test_a_cell_that_a_run_has_not_come_to_hinders_no_other(tmp_path: Path) -> N
     assert any("no sample is scored on both sides" in note for note in found.notes)
 
 
-def test_another_temperature_is_mentioned_not_refused(tmp_path: Path) -> None:
+def test_another_temperature_makes_a_note(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})
     b = write_run(tmp_path / "b", {"maze.direct": rows(DRAWN)}, play={"saying": {"temperature": 1}})
     assert any("saying.temperature: 0 -> 1" in note for note in compare([a, b]).notes)
@@ -133,7 +133,7 @@ def test_samples_that_only_one_side_has_are_counted_and_left_out(tmp_path: Path)
     assert (found.difference.n, found.unpaired, found.unscored) == (9, 2, 1)
 
 
-def test_trouble_is_counted_beside_the_scores(tmp_path: Path) -> None:
+def test_failures_are_counted_below_the_table(tmp_path: Path) -> None:
     drawn = rows(DRAWN)
     drawn[0]["flags"], drawn[1]["flags"] = ["no_picture", "unparsed"], ["unparsed"]
     found = compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT), "maze.visual_cot": drawn})])
@@ -162,7 +162,7 @@ def test_a_sample_scored_again_counts_by_its_newest_line(tmp_path: Path) -> None
     assert found.difference.same == 3
 
 
-def test_shared_pictures_are_one_piece_of_evidence(tmp_path: Path) -> None:
+def test_samples_that_share_an_image_are_one_cluster(tmp_path: Path) -> None:
     filed = [{"cluster": f"picture {index // 4}"} for index in range(12)]
     cells = {
         f"maze.{mode}": [row(index, value, groups=filed[index]) for index, value in enumerate(values)]
@@ -193,7 +193,7 @@ def test_the_plan_says_how_many_samples_a_gain_needs(tmp_path: Path) -> None:
     assert 0.1 < plan.smallest < 0.4
 
 
-def test_a_single_mode_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+def test_a_single_mode_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"nothing to compare.*run direct and visual_cot"):
         compare([write_run(tmp_path / "a", {"maze.direct": rows(DIRECT)})])
 
@@ -210,7 +210,7 @@ def test_a_cell_without_a_task_is_refused(tmp_path: Path) -> None:
         compare([tmp_path])
 
 
-def test_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_folders_of_the_same_name_are_labelled_by_their_paths(tmp_path: Path) -> None:
     a = write_run(tmp_path / "x" / "run", {"maze.direct": rows(DIRECT)})
     b = write_run(tmp_path / "y" / "run", {"maze.direct": rows(DRAWN)})
     assert compare([a, b]).rows[0].before.run == str(a)

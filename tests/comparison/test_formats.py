@@ -1,4 +1,4 @@
-"""`sketchmark compare` and its formats, with names written by a stranger."""
+"""`sketchmark compare` and its formats, with untrusted names."""
 
 import csv
 import io
@@ -86,12 +86,12 @@ def test_latex_escapes_what_would_not_compile(run: Path) -> None:
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 3
 
 
-def test_a_latex_row_that_begins_with_a_bracket_is_no_option_of_the_line_before(run: Path) -> None:
+def test_a_latex_row_protects_a_bracket_at_its_start(run: Path) -> None:
     text = to_latex(compare([run]))
     assert "{}[bold]a[/bold] & " in text and not any(line.startswith("[") for line in text.splitlines())
 
 
-def test_what_a_terminal_obeys_is_spelled_out_in_tables_that_people_read(tmp_path: Path) -> None:
+def test_control_characters_are_escaped_in_tables(tmp_path: Path) -> None:
     cells = {
         f"maze.{mode}": [
             row(place, place % modulus, groups={"kind": f"\x1b[2J\u202e{place % 2}"}) for place in range(12)
@@ -103,7 +103,7 @@ def test_what_a_terminal_obeys_is_spelled_out_in_tables_that_people_read(tmp_pat
         assert "\x1b" not in make(found) and "\u202e" not in make(found) and "u001b" in make(found)
 
 
-def test_markup_in_names_is_shown_in_the_terminal_not_obeyed(run: Path) -> None:
+def test_markup_in_names_is_printed_as_text(run: Path) -> None:
     assert "[bold]a[/bold]" in to_terminal(compare([run]))
 
 
@@ -116,8 +116,8 @@ def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_a_sketcher_that_draws_is_found_to_be_helped_by_its_drawings(tmp_path: Path) -> None:
-    """The whole way: play, score, compare."""
+def test_a_sketcher_gains_from_its_drawings(tmp_path: Path) -> None:
+    """From the run to the comparison."""
     options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"
     played = subprocess.run(
         [sys.executable, "-m", "sketchmark", "run", *options.split(), "--output_path", str(tmp_path / "run")],

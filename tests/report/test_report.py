@@ -60,7 +60,7 @@ def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
     assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\], p (< )?0\.0\d+\.", text)
 
 
-def test_the_scores_say_by_which_rules_and_what_was_cut_or_unparsed(tmp_path: Path) -> None:
+def test_the_scores_name_their_scoring_and_truncated_and_unparsed_replies(tmp_path: Path) -> None:
     text = Outline(write_report(Maker(tmp_path / "run").fill(4).finish("blind")).read_text("utf-8")).text
     assert "Headline score of each task in each mode, by strict" in text and "Cut" in text and "Unparsed" in text
     assert re.search(r"maze.direct: blind .* all from 2 replies read differently \(2 unparsed by blind\)", text)
@@ -99,7 +99,7 @@ def test_every_section_of_the_report_is_there(folder: RunFolder) -> None:
     assert "timeout" in outline.text and "took longer than 60 s" in outline.text
 
 
-def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder) -> None:
+def test_images_charts_and_tables_are_accessible(folder: RunFolder) -> None:
     outline = Outline(write_report(folder).read_text("utf-8"))
     assert all(image.get("alt") for image in outline.all("img"))
     charts = outline.all("svg")
@@ -107,7 +107,7 @@ def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder
     assert outline.all("th") and all(cell.get("scope") in ("col", "row") for cell in outline.all("th"))
 
 
-def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
+def test_a_film_strip_names_its_sounds(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct",))
     maker.add("maze.direct", play(heard(sample(0), tone(), tone(880)), "direct", True), 0)
     folder = maker.finish()
@@ -117,7 +117,7 @@ def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
     assert not Outline(page).all("audio") and "data:audio" not in page
 
 
-def test_a_film_strip_says_how_many_inputs_it_does_not_show(tmp_path: Path) -> None:
+def test_a_film_strip_counts_the_inputs_it_leaves_out(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct",))
     views = [colour(shade) for shade in ("red", "blue", "lime", "teal", "gold", "navy")]
     many = replace(sample(0), pictures={**sample(0).pictures, "views": views})
@@ -126,7 +126,7 @@ def test_a_film_strip_says_how_many_inputs_it_does_not_show(tmp_path: Path) -> N
     assert page.count("input picture views") == 4 and "and 2 more, not shown here" in page
 
 
-def test_where_drawing_changed_nothing_the_gallery_says_so(tmp_path: Path) -> None:
+def test_the_gallery_says_if_drawing_changed_nothing(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct", "maze.visual_cot"))
     for cell in ("direct", "visual_cot"):
         maker.add(f"maze.{cell}", play(sample(0), cell, True), 0)
@@ -134,7 +134,7 @@ def test_where_drawing_changed_nothing_the_gallery_says_so(tmp_path: Path) -> No
     assert "Drawing changed no answer." in page and "No episode has been scored yet." not in page
 
 
-def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFolder) -> None:
+def test_a_film_strip_shows_each_drawing_next_to_the_ground_truth(folder: RunFolder) -> None:
     alts = [image.get("alt") for image in Outline(write_report(folder).read_text("utf-8")).all("img")]
     first = alts.index("drawing 1 by the model")
     assert alts[first - 1 : first + 2] == [
@@ -157,7 +157,7 @@ def test_a_run_without_scores_still_has_a_report(tmp_path: Path) -> None:
     assert "Nothing has been scored yet." in page
 
 
-def test_what_models_and_data_sets_write_stays_text(tmp_path: Path) -> None:
+def test_texts_of_models_and_datasets_stay_text(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", model=hostile.SCRIPT)
     for cell in maker.cells:
         maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL + hostile.LONG), 1)
@@ -203,8 +203,8 @@ def test_the_command_writes_the_report_and_prints_its_path(folder: RunFolder) ->
 SCORES = ((0.667, (0.5, 0.8)), (66.7, (50.0, 80.0)))
 
 
-def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
-    """An accuracy in per cent; what is small itself is known by its interval."""
+def test_a_score_that_is_not_a_proportion_is_shown_unchanged() -> None:
+    """An accuracy in percent; the interval shows it for a small value."""
     assert (percent(0.667, (0.5, 0.8)), percent(66.7, (50, 80)), percent(0.9, (0, 5))) == ("66.7", "66.7", "0.9")
     assert (points(75, (18, 92)), points(-0.5, (-0.9, 0.1))) == ("+75", "\u221250")
     assert (bracket((0.4, 35.2)), bracket((-0.05, 0.5))) == ("[0, 35]", "[\u22125, 50]")

@@ -399,6 +399,6 @@ def test_a_line_that_means_nothing_is_not_drawn() -> None:
     assert trend(rising[:7], mixed[:7]) is None, "too few"
     assert trend(rising, mixed, list("aabbccdd")) is None, "too few clusters"
     assert trend([4] * 8, mixed) is None
-    assert trend([4] * 7 + [5], mixed) is None, "one sample alone makes the line"
+    assert trend([4] * 7 + [5], mixed) is None, "a single sample makes the line"
     assert trend(rising, [0.5] * 8) is None and trend(rising, np.multiply(rising, 0.1)) is None, "no spread is known"
     assert trend([], []) is None

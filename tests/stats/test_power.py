@@ -106,7 +106,7 @@ def test_wealth_is_what_the_bets_have_made_of_it() -> None:
 
 @pytest.mark.parametrize("misses", [0.05, 0.01])
 def test_a_mean_is_given_up_where_the_wealth_reaches_the_odds_of_half_the_misses(misses: float) -> None:
-    """What `bench/audit_looks.py` simulates is what `sequence` computes."""
+    """`bench/audit_looks.py` simulates the same rule."""
     found = sequence([1] * 12 + [0] * 30 + [-1] * 3, misses)
     assert found
     values, counts = np.array([-1.0, 0.0, 1.0]), np.array([3, 30, 12])

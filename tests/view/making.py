@@ -85,7 +85,7 @@ def heard(of: Sample, *sounds: Sound) -> Sample:
 
 
 def play(of: Sample, mode: str, right: bool, *, canvas: str = "own", text: str | None = None) -> Episode:
-    """An episode as the maze protocol plays it."""
+    """An episode of the maze protocol."""
     moves = list(of.target["moves"])
     initial = of.pictures["initial"]
     assert isinstance(initial, Picture)
@@ -120,7 +120,7 @@ def _white(picture: Picture) -> Any:
 
 
 def _done(work: Coroutine[Any, Any, Done]) -> Done:
-    """In a thread of its own: a browser under test has an event loop running in this one."""
+    """Run in a thread, since a browser under test has an event loop in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
@@ -182,7 +182,7 @@ class Maker:
         return self
 
     def finish(self, *beside: str) -> RunFolder:
-        """Sum it up, scored in further ways where they are named."""
+        """Aggregate, with further scorings if named."""
         tasks = dict.fromkeys(self.folder.cells, TASK)
         if beside:
             _done(fill_scores(self.folder, tasks, Grading(), beside))

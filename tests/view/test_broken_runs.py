@@ -66,7 +66,7 @@ def shelf(made: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def in_time(do: Callable[[], Any]) -> Any:
-    """What it returns or raises; a minute is for ever."""
+    """Call it with a time limit of a minute."""
     found: list[tuple[Any, BaseException | None]] = []
 
     def work() -> None:
@@ -91,7 +91,7 @@ def is_line(text: object) -> bool:
 
 
 @pytest.mark.slow
-def test_no_broken_run_hides_another_and_each_says_what_is_wrong(shelf: Path) -> None:
+def test_every_broken_run_is_named_and_the_sound_one_is_shown(shelf: Path) -> None:
     assert in_time(lambda: _look(shelf)) == []
 
 
@@ -121,7 +121,7 @@ def _page(client: TestClient, path: str, run: str) -> str:
     return answer.text[:200]
 
 
-def test_the_page_of_a_broken_run_says_what_the_list_says(made: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_broken_run_has_the_message_of_the_list(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "run")
     with broken(tmp_path / "run", "scores", "garbled"), browse(tmp_path) as client:
         (words,) = client.get("/api/runs").json()["troubles"].values()
@@ -131,7 +131,7 @@ def test_the_page_of_a_broken_run_says_what_the_list_says(made: Path, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a command leaves files to the end
 @pytest.mark.parametrize("file", [file for file in FILES if file != "report.html"])
-def test_every_command_says_in_one_line_what_is_wrong(
+def test_every_command_reports_damage_in_one_line(
     made: Path, tmp_path: Path, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rarely_read = file in ("results.json", "picture")
@@ -142,7 +142,7 @@ def test_every_command_says_in_one_line_what_is_wrong(
         with broken(run, file, way):
             for name, *options in COMMANDS:
                 if (name, file) == ("score", "scores") and way != "pipe":
-                    continue  # it makes them anew
+                    continue  # it writes them again
                 if (name, file) == ("score", "picture"):
                     continue  # the row that needs it has no score: tests/runs/test_rescoring.py
                 code = in_time(lambda: _code([name, str(run), *options]))  # noqa: B023

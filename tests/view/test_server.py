@@ -111,7 +111,7 @@ def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
     assert north["total"] == 30 and all(item["groups"]["region"] == "north" for item in north["items"])
 
 
-def test_replies_that_scorings_read_differently_are_a_filter_and_show_both_readings(tmp_path: Path) -> None:
+def test_replies_on_which_scorings_disagree_are_a_filter(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(4)
     maker.finish()
     with browse(tmp_path) as client:
@@ -151,7 +151,7 @@ def test_samples_are_sorted_and_paged(client: TestClient) -> None:
     assert len(set(seen)) == 181 and pages[4]["page"] == 4
 
 
-def test_an_episode_knows_its_neighbours_in_the_list_it_was_opened_from(client: TestClient) -> None:
+def test_an_episode_has_its_neighbours_in_the_filtered_list(client: TestClient) -> None:
     wrong = [i["sample"] for i in ask(client, "samples", run="alpha", mode="direct", outcome="wrong")["items"]]
     shown = ask(client, "episode", run="alpha", cell="maze.direct", sample=wrong[1], mode="direct", outcome="wrong")
     assert shown["before"] == ["maze.direct", wrong[0]] and shown["after"] == ["maze.direct", wrong[2]]
@@ -166,12 +166,12 @@ def test_two_runs_are_compared_on_the_samples_they_share(client: TestClient) -> 
     assert better["total"] == found["difference"]["helped"]
 
 
-def test_a_cell_that_the_other_run_lacks_is_shown_beside_one_that_it_has(client: TestClient) -> None:
+def test_a_cell_missing_in_the_other_run_is_compared_with_another(client: TestClient) -> None:
     found = ask(client, "compare", a="alpha", b="beta", cell_a="maze.visual_cot.blank")
     assert (found["a"]["cell"], found["b"]["cell"]) == ("maze.visual_cot.blank", "maze.direct")
 
 
-def test_what_compare_corrects_is_corrected_alike_on_the_page_of_two_cells(tmp_path: Path) -> None:
+def test_the_page_of_two_cells_corrects_as_compare_does(tmp_path: Path) -> None:
     """Six helped of seven are p 0.031 alone, and nothing clear among several: whichever cells are chosen, the page
     says what the terminal says of the same two."""
     little, much, more = [0] * 7, [1] * 6 + [0], [1] * 7
@@ -231,7 +231,7 @@ def test_a_picture_name_cannot_leave_the_run(client: TestClient, name: str) -> N
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"])
-def test_static_files_end_at_their_folder(runs: Path, path: str) -> None:
+def test_static_files_outside_their_folder_are_refused(runs: Path, path: str) -> None:
     with serving(runs) as address:
         port, token = re.findall(r":(\d+)/\?token=(.+)", address)[0]
         connection = http.client.HTTPConnection("127.0.0.1", int(port))
@@ -239,7 +239,7 @@ def test_static_files_end_at_their_folder(runs: Path, path: str) -> None:
         assert connection.getresponse().status == 404
 
 
-def test_a_picture_that_is_not_what_its_name_says_is_not_shown(tmp_path: Path) -> None:
+def test_a_file_that_does_not_match_its_picture_name_is_not_shown(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     name = next(maker.folder.pictures.folder.rglob("*.png"))
     name.write_bytes(b"\x89PNG\r\n\x1a\n<script>")
@@ -248,7 +248,7 @@ def test_a_picture_that_is_not_what_its_name_says_is_not_shown(tmp_path: Path) -
         assert answer.status_code == 404 and "does not hold what its name says" in answer.json()["error"]
 
 
-def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path: Path) -> None:
+def test_a_malformed_transcript_is_an_error_message(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     path = maker.folder.episodes_file("maze.direct")
     path.write_bytes(b'{"index":0,"sample":{"id":"maze-00000","pictures":7},"turns":null,"failure":3}\n')
@@ -258,7 +258,7 @@ def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path:
             assert answer.status_code in (404, 500) and "error" in answer.json()
 
 
-def test_a_strangers_report_is_served_where_it_can_do_nothing(tmp_path: Path) -> None:
+def test_an_untrusted_report_is_served_in_a_sandbox(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     (maker.folder.path / "report.html").write_text(hostile.SCRIPT)
     with browse(tmp_path) as client:
@@ -275,7 +275,7 @@ def test_a_report_that_is_a_link_is_not_served(tmp_path: Path) -> None:
         assert client.get("/api/run", params={"run": "run"}).json()["has_report"] is False
 
 
-def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
+def test_thumbnails_are_cached_up_to_the_budget(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(6)
     names = [path.name for path in maker.folder.pictures.folder.rglob("*.png")]
     thumbnails = pictures.Thumbnails(budget=4_000)
