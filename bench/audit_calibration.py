@@ -1,4 +1,4 @@
-"""Audits of players with faults of known size: what was given, and what the audit finds.
+"""Audits of players with faults of known size: given and found faults.
 
     .venv/bin/python bench/audit_calibration.py [--samples 100] [--figure docs/pictures/audit-calibration.svg]
 
@@ -64,7 +64,7 @@ def points(samples: int, folder: Path) -> Iterator[Point]:
 
 
 def drawn(found: list[Point]) -> str:
-    """What was found over what was given, with intervals; the diagonal is where both are the same."""
+    """Draw found over given faults, with intervals and the diagonal on which both are equal."""
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 280" font-family="sans-serif" font-size="13">',
         '<rect width="720" height="280" fill="white"/>',
@@ -92,10 +92,10 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = list(points(asked.samples, Path(folder)))
-    print("| fault | given | found | 95 % |")
+    print("| fault | given | found | 95% |")
     print("|---|---|---|---|")
     for one in found:
-        beyond = "" if one.covered else " (beside it)"
+        beyond = "" if one.covered else " (missed)"
         print(f"| `{one.fault}` | {one.given:.2f} | {one.found:.2f} | [{one.low:.2f}, {one.high:.2f}]{beyond} |")
     print(f"{sum(one.covered for one in found)} of {len(found)} intervals hold what was given")
     if asked.figure:

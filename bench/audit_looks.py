@@ -1,11 +1,11 @@
-"""Thousands of simulated audits that are looked at after every block: how often they are wrong, and what they save.
+"""Error rate and savings of thousands of simulated audits with a look after every block.
 
     .venv/bin/python bench/audit_looks.py [--figure docs/pictures/audit-looks.svg]
 
-An audit ends when the drawing gain's confidence sequence excludes zero or lies within ten points of it, at the latest
-after 1,000 samples. Beside it stands the fixed design, with one look at an ordinary interval after so many samples as
-settle both a gain of ten points and no gain at all in nine of ten audits. They are decided on beforehand, because
-nobody knows the true gain. `tests/stats/test_sequence.py` uses `simulate`.
+An audit ends when the drawing gain's confidence sequence excludes zero or is within ten points of it, at the latest
+after 1,000 samples. The fixed design has one look at an ordinary interval, after as many samples as settle both a
+gain of ten points and no gain at all in nine of ten audits. It is fixed beforehand, because the true gain is unknown.
+`tests/stats/test_power.py` uses `simulate`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def simulate(helped: float, hurt: float, audits: int = AUDITS, seed: int = 0) ->
 
 
 def fixed_design(helped: float, hurt: float, audits: int = AUDITS, seed: int = 0) -> tuple[int, float]:
-    """How many samples it has, and how often it settles what it was made for."""
+    """Number of samples of the fixed design, and how often it settles its two cases."""
     changed, normal = helped + hurt, NormalDist()
     near = changed * ((normal.inv_cdf(1 - MISSES / 2) + normal.inv_cdf(0.95)) / MARGIN) ** 2
     count = max(samples_needed(MARGIN, changed, power=0.9), math.ceil(near))

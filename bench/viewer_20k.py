@@ -1,8 +1,8 @@
-"""How quick is the viewer with 20,000 episodes, and how much memory does its server take?
+"""Speed and memory of the viewer with 20,000 episodes.
 
-Plays 250 mazes in two modes for real, then writes each episode's line 40 times under new ids: 20,000 episodes with
-transcripts of true size. The server is a process of its own; times are those of its answers, cold and warm, and of a
-real browser (if Playwright and chromium are there).
+Runs 250 mazes in two modes, then writes each episode's line 40 times under new ids: 20,000 episodes with transcripts
+of real size. The server is a separate process. Times are those of its answers, cold and warm, and of a browser (if
+Playwright and chromium are installed).
 
     python bench/viewer_20k.py [FOLDER]
 """

@@ -1,7 +1,4 @@
-"""HTML in which everything is text unless it was made here: what models write can never become markup.
-
-Numbers as a reader wants them: points, with their interval.
-"""
+"""HTML in which all text is escaped, so that replies never become markup, and numbers in points."""
 
 from __future__ import annotations
 
@@ -16,24 +13,24 @@ _VOID = frozenset({"img", "meta", "br"})
 
 
 class Html(str):
-    """Finished markup. Only `tag`, `join` and this package's own constants make it."""
+    """Finished markup. Only `tag`, `join` and constants of this program make it."""
 
     __slots__ = ()
 
 
 Child = str | int | None
-"""A plain string is escaped; `Html` is taken as it is; None is nothing."""
+"""A plain string is escaped, `Html` is not; None is left out."""
 
 
 def text(value: object) -> Html:
-    """Escaped; characters that HTML forbids are shown as a replacement mark, so that nothing is hidden."""
+    """Escape a value. Characters that HTML forbids become a replacement mark, so that nothing is hidden."""
     if isinstance(value, Html):
         return value
     return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
 
 
 def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -> Html:
-    """`tag("th", "n", scope="col")`. A trailing underscore is dropped (`class_`), others become dashes."""
+    """Make an element: `tag("th", "n", scope="col")`. `class_` becomes `class`, other underscores become dashes."""
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{text(value)}"')
         for key, value in attributes.items()
@@ -49,21 +46,19 @@ def join(*children: Child) -> Html:
 
 
 def words(value: str, most: int = 4000) -> Html:
-    """What a model or a data set wrote: its line breaks kept, its direction its own, cut where it is very long."""
+    """Show a text by a model or dataset with its line breaks and direction, truncated if very long."""
     shown = value if len(value) <= most else f"{value[:most]}… ({len(value) - most:,} more characters)"
     return tag("div", shown, class_="words", dir="auto")
 
 
 def as_table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Child]]) -> Html:
-    """The first column names the row."""
+    """Make a table whose first column names the row."""
     head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
     body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows]
     return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body)), class_="scroll", tabindex="0")
 
 
 MINUS = "\N{MINUS SIGN}"
-
-
 Bounds = Sequence[float | None]
 
 
@@ -72,7 +67,7 @@ def percent(value: float | None, ci: Bounds = ()) -> str:
 
 
 def points(value: float | None, ci: Bounds = ()) -> str:
-    """A difference in percentage points, always with its sign."""
+    """Return a difference in percentage points, always with its sign."""
     if value is None:
         return "–"
     rounded = round(in_points(value, ci), 1)
@@ -81,7 +76,7 @@ def points(value: float | None, ci: Bounds = ()) -> str:
 
 
 def bracket(ci: Bounds) -> str:
-    """`[12, 34]`; empty where the data say nothing about the spread."""
+    """Return `[12, 34]`; empty without an interval."""
     low, high = ci
     if low is None or high is None:
         return ""

@@ -1,4 +1,4 @@
-"""The audit finds faults of known size: what a player was given lies within the intervals of what is found."""
+"""An audit of faults of known size: its intervals hold the size that a player was given."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from tests.audit.making import finding, only_task, played
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("draws", "reads", "ignores"), [(0.3, 0.2, 0.0), (0.5, 0.0, 0.0), (0.2, 0.1, 0.5)])
-def test_wrong_drawing_wrong_reading_and_ignoring_are_found_in_their_size(
-    tmp_path: Path, draws: float, reads: float, ignores: float
-) -> None:
+def test_an_audit_finds_faults_in_their_size(tmp_path: Path, draws: float, reads: float, ignores: float) -> None:
     task = only_task(played(tmp_path, 60, draw_error=draws, read_error=reads, ignores=ignores, knows=0))
     looks = 1 - ignores
     truth = {
@@ -29,7 +27,7 @@ def test_wrong_drawing_wrong_reading_and_ignoring_are_found_in_their_size(
         assert found.low - 1e-9 <= value <= found.high + 1e-9, f"{name} is {value:.2f}, found {found}"
 
 
-def test_who_ignores_drawings_gains_nothing_from_any_and_follows_none(tmp_path: Path) -> None:
+def test_a_player_that_ignores_drawings_gains_nothing_and_follows_none(tmp_path: Path) -> None:
     task = only_task(played(tmp_path, 40, draw_error=0.5, ignores=1, knows=0.5))
     for name in ("gain", "lost by drawing", "content", "picture over words", "led astray"):
         found = finding(task, name)
@@ -38,7 +36,7 @@ def test_who_ignores_drawings_gains_nothing_from_any_and_follows_none(tmp_path: 
     assert "white paper does as well" in finding(task, "content").sentence
 
 
-def test_who_draws_and_reads_without_fault_loses_nothing_and_believes_everything(tmp_path: Path) -> None:
+def test_a_faultless_player_loses_nothing_and_follows_every_drawing(tmp_path: Path) -> None:
     task = only_task(played(tmp_path, 40, knows=0))
     lost = {name: finding(task, name).mean for name in ("lost by drawing", "lost by reading", "drawn wrongly")}
     assert set(lost.values()) == {0}

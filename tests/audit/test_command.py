@@ -1,4 +1,4 @@
-"""`sketchmark audit` from the command line: plays, resumes, grows until settled, and looks at what is there."""
+"""`sketchmark audit` from the command line: run, resume, grow until settled, audit an existing run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def playing(folder: Path, *more: str, faults: str = "knows=0", tasks: str = "maz
     )
 
 
-def test_it_plays_all_modes_and_canvases_on_the_same_samples_and_says_what_came_of_it(tmp_path: Path) -> None:
+def test_an_audit_runs_all_modes_and_canvases_on_the_same_samples(tmp_path: Path) -> None:
     found = playing(tmp_path, "--limit", "6")
     assert found.return_value == 0
     cells = RunFolder(tmp_path).cells
@@ -42,7 +42,7 @@ def test_it_plays_all_modes_and_canvases_on_the_same_samples_and_says_what_came_
     assert (tmp_path / "report.html").exists()
 
 
-def test_a_folder_that_has_the_cells_is_looked_at_without_playing(tmp_path: Path) -> None:
+def test_an_existing_run_is_audited_without_calls(tmp_path: Path) -> None:
     told = playing(tmp_path, "--limit", "4", "--json").stdout
     written = (tmp_path / "episodes/maze.direct.jsonl").read_bytes()
     again = audit(str(tmp_path), "--json").stdout
@@ -51,7 +51,7 @@ def test_a_folder_that_has_the_cells_is_looked_at_without_playing(tmp_path: Path
 
 
 def unplayed(folder: Path, *cells: str) -> None:
-    """As a run leaves them that was stopped before it came to these."""
+    """Remove cells, as a run leaves them that stopped before these."""
     results = json.loads((folder / "results.json").read_text("utf-8"))
     for cell in cells:
         del results["tasks"][cell]
@@ -60,23 +60,15 @@ def unplayed(folder: Path, *cells: str) -> None:
     (folder / "results.json").write_text(json.dumps(results), "utf-8")
 
 
-def test_a_canvas_that_a_run_has_not_come_to_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
+def test_an_empty_canvas_is_named_and_the_others_are_audited(tmp_path: Path) -> None:
     playing(tmp_path, "--limit", "4")
     unplayed(tmp_path, "maze.visual_cot.caption")
     found = json.loads(audit(str(tmp_path), "--json").stdout)
-    assert "maze was not played with: caption" in str(found["notes"])
+    assert "maze was not run with: caption" in str(found["notes"])
     assert len(found["tasks"]) == 1
     with pytest.raises(BadInput, match=r"nothing of maze\.visual_cot, maze\.visual_cot\.caption is scored"):
         unplayed(tmp_path, "maze.visual_cot")
         audit(str(tmp_path), "--json")
-
-
-def test_a_larger_limit_plays_only_what_is_missing(tmp_path: Path) -> None:
-    playing(tmp_path, "--limit", "2")
-    before = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
-    playing(tmp_path, "--limit", "4")
-    after = (tmp_path / "episodes/maze.visual_cot.jsonl").read_text("utf-8").splitlines()
-    assert after[:2] == before and len(after) == 4
 
 
 def until(folder: Path, *more: str, faults: str, code: int = 0) -> str:
@@ -86,52 +78,40 @@ def until(folder: Path, *more: str, faults: str, code: int = 0) -> str:
     return str(json.loads(found.stdout)["until"]["maze"])
 
 
-def test_until_settled_stops_as_soon_as_a_gain_is_certain(tmp_path: Path) -> None:
+def test_until_settled_stops_as_soon_as_a_gain_is_settled(tmp_path: Path) -> None:
     outcome = until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0")
     assert outcome.startswith("settled after 12 samples: drawing helps [+")
     limits = {RunFolder(tmp_path).limit(name) for name in RunFolder(tmp_path).cells}
     assert limits == {12}, "all cells grow alike"
+    written = (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes()
+    assert until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0") == outcome
+    assert (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes() == written, "nothing is run again"
 
 
-def test_until_settled_stops_where_the_gain_is_within_the_margin_of_none(tmp_path: Path) -> None:
+def test_until_settled_stops_if_the_gain_is_within_the_margin(tmp_path: Path) -> None:
     outcome = until(tmp_path, "--block", "10", "--limit", "60", "--margin", "0.3", faults="ignores=1,knows=0.5")
-    assert outcome.startswith("settled after 20 samples: no difference worth naming [-")
+    assert outcome.startswith("settled after 20 samples: negligible difference [-")
 
 
-def test_until_settled_ends_at_the_limit_of_samples(tmp_path: Path) -> None:
+def test_until_settled_stops_at_the_limit(tmp_path: Path) -> None:
     outcome = until(tmp_path, "--block", "4", "--limit", "6", faults="ignores=1")
     assert outcome == "not settled at the limit of 6 samples"
     assert RunFolder(tmp_path).limit("maze.visual_cot") == 6
 
 
-def test_until_settled_ends_at_the_limit_of_cost(tmp_path: Path) -> None:
-    prices = tmp_path / "prices.yaml"
-    prices.write_text("player/flawed: {picture: 1.0}\n", "utf-8")
-    money = ("--prices", str(prices), "--max-cost", "20")
-    outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
-    assert outcome == "not settled at the limit of cost"
-
-
-def test_until_settled_ends_at_the_limit_of_cost_also_behind_a_whole_block(tmp_path: Path) -> None:
+def test_until_settled_stops_at_the_cost_limit_after_a_whole_block(tmp_path: Path) -> None:
     playing(tmp_path / "block", "--limit", "2", faults="ignores=1")
     drawn = sum(cell.usage.get("pictures_out", 0) for cell in RunFolder(tmp_path / "block").results().tasks.values())
     (tmp_path / "prices.yaml").write_text("player/flawed: {picture: 1.0}\n", "utf-8")
     money = ("--prices", str(tmp_path / "prices.yaml"), "--max-cost", str(drawn))
     outcome = until(tmp_path / "run", "--block", "2", "--limit", "60", *money, faults="ignores=1", code=3)
-    assert outcome == "not settled at the limit of cost"
+    assert outcome == "not settled at the cost limit"
     assert len(RunFolder(tmp_path / "run").scored("maze.visual_cot")) == 2
     done = playing(tmp_path / "done", "--limit", "2", *money, faults="ignores=1")
     assert done.return_value == 0, "that much was asked for, and no more"
 
 
-def test_until_settled_again_plays_nothing_again(tmp_path: Path) -> None:
-    outcome = until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0")
-    written = (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes()
-    assert until(tmp_path, "--block", "6", "--limit", "60", faults="knows=0") == outcome
-    assert (tmp_path / "episodes/maze.visual_cot.jsonl").read_bytes() == written
-
-
-def test_a_run_grows_in_the_tasks_that_are_to_grow_alone(tmp_path: Path) -> None:
+def test_a_run_grows_only_in_the_chosen_tasks(tmp_path: Path) -> None:
     asked: list[int] = []
 
     def grow(folder: RunFolder) -> More | None:
@@ -144,20 +124,20 @@ def test_a_run_grows_in_the_tasks_that_are_to_grow_alone(tmp_path: Path) -> None
     assert folder.results().tasks.keys() == {"maze.direct", "sliding.direct"}
 
 
-def test_what_a_task_cannot_have_is_left_out_by_name(tmp_path: Path) -> None:
+def test_cells_that_a_task_does_not_support_are_skipped_by_name(tmp_path: Path) -> None:
     own = _worldless(tmp_path / "tasks")
     found = playing(tmp_path / "run", "--limit", "2", "--include", str(own), "--trust-code", tasks="dots")
     assert found.return_value == 0
     assert "dots.visual_cot.corrupt is left out: task 'dots' has no pictures with one thing wrong" in found.stderr
     assert "dots has no mode text_cot" in found.stderr
     assert [name for name in RunFolder(tmp_path / "run").cells if "visual" in name] == [
-        *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other"),
+        *("dots.visual_cot", "dots.visual_cot.blank", "dots.visual_cot.other")
     ]
-    (note,) = re.findall(r"Note: dots was not played with: (.*)", found.stdout)
+    (note,) = re.findall(r"Note: dots was not run with: (.*)", found.stdout)
     assert {"text_cot", "oracle", "corrupt", "caption"} <= set(note.split(", "))
 
 
-def test_until_settled_plays_no_further_where_the_scorer_breaks(tmp_path: Path) -> None:
+def test_until_settled_stops_if_the_scorer_breaks(tmp_path: Path) -> None:
     own = _worldless(tmp_path / "tasks", score="1 / 0")
     more = ("--until", "settled", "--block", "2", "--include", str(own), "--trust-code")
     with pytest.raises(BadInput, match="no score is shown: 2 scorer failures"):
@@ -194,7 +174,7 @@ def test_a_task_without_drawings_is_refused(tmp_path: Path) -> None:
         playing(tmp_path, tasks="mmsi_bench")
 
 
-def test_a_model_that_does_not_draw_is_refused_before_anything_is_played(
+def test_a_model_that_does_not_draw_is_refused_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
@@ -204,7 +184,7 @@ def test_a_model_that_does_not_draw_is_refused_before_anything_is_played(
 
 
 @pytest.mark.parametrize("arguments", [[], ["--model", "player/solver"], ["--tasks", "maze"]])
-def test_half_a_question_is_refused(arguments: list[str]) -> None:
+def test_an_audit_without_model_or_tasks_is_refused(arguments: list[str]) -> None:
     with pytest.raises(BadInput, match="needs --model and --tasks to play, or a RUN to look at"):
         audit(*arguments)
 
@@ -214,7 +194,7 @@ def test_a_run_and_a_model_at_once_are_refused(tmp_path: Path) -> None:
         audit(str(tmp_path), "--model", "player/solver")
 
 
-def test_whatever_a_run_can_be_told_an_audit_can() -> None:
+def test_an_audit_has_the_options_of_a_run() -> None:
     told = {param.name for param in audit_command.audit_command.params}
     options = {param.name for param in run_command.run_command.params if isinstance(param, Option)}
     assert options - told == {"mode", "canvas", "shard", "log_samples"}

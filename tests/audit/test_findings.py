@@ -1,15 +1,14 @@
-"""What an audit makes of score lines: differences, verdicts, corrections, what is missing."""
+"""Findings of an audit from score lines: differences, verdicts, corrections, missing conditions."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import sketchmark
 from sketchmark.audit import Look, audit, difference, gain_sequence
-from sketchmark.audit.contrasts import WIDTH, Contrast, as_json, contrasts, lines
+from sketchmark.audit.contrasts import WIDTH, Contrast, all_contrasts, lines
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
@@ -17,7 +16,7 @@ from sketchmark.report import write_report
 from sketchmark.results.summary import Pair, Pairs
 from tests.audit.making import SMALL, finding, only_task, played
 
-DRAWN = next(one for one in contrasts() if one.name == "lost by drawing")
+DRAWN = next(one for one in all_contrasts() if one.name == "lost by drawing")
 
 
 def measured(
@@ -30,24 +29,24 @@ def measured(
     return made.verdict, made.more_needed, made.sentence
 
 
-def test_a_clear_difference_is_told_with_its_size_and_interval() -> None:
+def test_a_clear_difference_has_its_size_and_interval() -> None:
     verdict, more, sentence = measured(20, 0, 20)
     assert (verdict, more) == ("more", None)
     assert sentence.startswith("Lost by drawing wrongly: 50.0 points [35.")
 
 
-def test_a_clear_loss_is_told_the_right_way_round() -> None:
+def test_a_clear_loss_has_the_right_sign() -> None:
     verdict, _, sentence = measured(0, 20, 20)
     assert verdict == "less"
     assert "do worse than its own drawings, by 50.0 points [35.2, 64.8]" in sentence
 
 
-def test_no_difference_is_said_only_where_all_of_the_interval_is_near_zero() -> None:
+def test_no_difference_needs_the_whole_interval_near_zero() -> None:
     assert measured(0, 0, 60)[0] == "none"
     assert measured(1, 1, 10)[0] == "open"
 
 
-def test_what_is_not_settled_says_how_many_samples_would_settle_it() -> None:
+def test_an_unsettled_difference_names_the_samples_that_would_settle_it() -> None:
     verdict, more, sentence = measured(3, 0, 27)
     assert verdict == "open" and more is not None and more > 20
     assert "is not settled" in sentence and sentence.endswith("more samples would settle it.")
@@ -58,18 +57,18 @@ def test_a_correction_over_more_tests_needs_more_samples() -> None:
     assert few is not None and many is not None and many > few
 
 
-def test_what_is_clear_alone_may_not_be_after_the_correction() -> None:
+def test_the_correction_can_make_a_clear_difference_unsettled() -> None:
     assert measured(7, 0, 30)[0] == "more"
     assert measured(7, 0, 30, p=0.2)[0] == "open"
 
 
-def test_the_gains_sequence_is_wider_where_tasks_share_the_chance_of_a_miss() -> None:
+def test_the_sequence_is_wider_if_tasks_share_the_error_rate() -> None:
     pairs = Pairs([Pair(0.0, float(number % 3 > 0), number, {}, None) for number in range(30)])
     one, three = gain_sequence(pairs, 1), gain_sequence(pairs, 3)
     assert one and three and three.low < one.low < one.high < three.high
 
 
-def test_of_samples_that_share_a_source_the_first_counts() -> None:
+def test_the_first_sample_of_a_source_counts() -> None:
     pairs = Pairs([Pair(0.0, value, source, {}, None) for source, value in [("a", 1.0), ("a", 0.0), ("b", 0.0)]])
     found = gain_sequence(pairs, 1)
     assert found and (found.n, found.mean) == (2, 0.5)
@@ -79,14 +78,14 @@ def test_a_score_beyond_one_has_no_sequence() -> None:
     assert gain_sequence(Pairs([Pair(0.0, 3.0, "a", {}, None)]), 1) is None
 
 
-def test_every_canvas_is_held_against_something() -> None:
-    held = {place for one in contrasts() for place in (one.before, one.after)}
+def test_every_canvas_has_a_contrast() -> None:
+    held = {place for one in all_contrasts() for place in (one.before, one.after)}
     assert set(CANVASES) <= held
 
 
-def test_a_canvas_that_nobody_named_joins_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sketchmark.episode.desk.CANVASES", (*CANVASES, "mirror"))
-    added = list(contrasts())[-1]
+def test_an_unnamed_canvas_gets_a_contrast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sketchmark.audit.contrasts.CANVASES", (*CANVASES, "mirror"))
+    added = list(all_contrasts())[-1]
     assert isinstance(added, Contrast)
     assert (added.before, added.after) == ("mirror", "own")
     assert "the canvas mirror" in added.more.format(size="", span="")
@@ -97,11 +96,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return played(tmp_path_factory.mktemp("audited"), 10, draw_error=0.5, read_error=0.2)
 
 
-def test_the_audit_has_every_place_and_every_difference_of_them(run: Path) -> None:
+def test_the_audit_has_every_condition_and_contrast(run: Path) -> None:
     task = only_task(run)
     places = [one.place for one in task.scores]
     assert {"direct", "text_cot", "own", "blank", "other", "oracle", "corrupt", "caption"} == set(places)
-    possible = {one.name for one in contrasts() if {one.before, one.after} <= set(places)}
+    possible = {one.name for one in all_contrasts() if {one.before, one.after} <= set(places)}
     assert {one.name for one in task.findings if one.kind == "difference"} == possible
     assert {"lost by reading", "drawn wrongly", "follows corrupt"} < {one.name for one in task.findings}
     assert {one.n for one in task.findings} == {10}
@@ -114,7 +113,7 @@ def test_p_values_are_corrected_over_all_differences(run: Path) -> None:
     assert smallest.p is not None and smallest.p_holm == pytest.approx(min(1, smallest.p * len(found)))
 
 
-def test_every_line_fits_eighty_columns_and_the_chart_stands_under_its_scale(run: Path) -> None:
+def test_every_line_fits_eighty_columns_and_the_chart_aligns_with_its_scale(run: Path) -> None:
     text = list(lines(audit(run)))
     assert max(map(len, text)) <= WIDTH
     scale = next(line for line in text if line.endswith("+100"))
@@ -122,12 +121,6 @@ def test_every_line_fits_eighty_columns_and_the_chart_stands_under_its_scale(run
     assert scale.index(" 0 ") + 1 == follows.index("│")
     for one in only_task(run).findings:
         assert one.sentence.split()[0] in " ".join(text)
-
-
-def test_the_same_is_given_as_json(run: Path) -> None:
-    (task,) = json.loads(json.dumps(as_json(audit(run))))["tasks"]
-    assert task["findings"][0]["label"] == "own − direct"
-    assert len(task["findings"]) == len(only_task(run).findings)
 
 
 def test_the_report_has_the_sentences_and_the_chart(run: Path) -> None:
@@ -138,21 +131,21 @@ def test_the_report_has_the_sentences_and_the_chart(run: Path) -> None:
         assert f">{one.label}</text>" in page, "no label of the chart is cut"
 
 
-def test_a_run_that_never_drew_cannot_be_audited(tmp_path: Path) -> None:
+def test_a_run_without_drawings_is_not_audited(tmp_path: Path) -> None:
     folder = sketchmark.run("player/solver", "maze", limit=2, output_path=tmp_path, task_args=SMALL)
-    with pytest.raises(BadInput, match=r"nothing to audit.*maze was not played in visual_cot"):
+    with pytest.raises(BadInput, match=r"nothing to audit.*maze was not run in visual_cot"):
         audit(folder.path)
 
 
-def test_cells_of_other_mazes_are_not_held_together(tmp_path: Path) -> None:
+def test_cells_with_other_data_are_not_compared(tmp_path: Path) -> None:
     for mode, rows in (("direct", 4), ("visual_cot", 5)):
         sketchmark.run(
             "player/solver", "maze", mode=mode, limit=2, output_path=tmp_path, task_args={"rows": rows, "cols": 4}
         )
-    with pytest.raises(RunConflict, match=r"cannot be held together; what differs: data: 2 of the shared samples"):
+    with pytest.raises(RunConflict, match=r"cannot be compared; what differs: data: 2 of the shared samples"):
         audit(tmp_path)
 
 
-def test_a_margin_that_is_no_share_is_refused(run: Path) -> None:
+def test_a_margin_above_one_is_refused(run: Path) -> None:
     with pytest.raises(BadInput, match="a margin of 3"):
         audit(run, 3)

@@ -1,4 +1,4 @@
-"""The tools that read exports ask nobody, and keep what they keep in the test's own folder."""
+"""Tools that read exports send no request and keep their files in the test's own folder."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_lmms_eval_results_have_its_names_and_our_means(folder: RunFolder, tmp_p
     assert results["results"]["maze"]["sketchmark_unparsed"] == pytest.approx(1 / 9)
 
 
-def test_lmms_eval_samples_hold_answers_scores_and_what_they_were_asked(folder: RunFolder, tmp_path: Path) -> None:
+def test_lmms_eval_samples_hold_questions_answers_and_scores(folder: RunFolder, tmp_path: Path) -> None:
     files = {path.name: path for path in export(folder, "lmms-eval", tmp_path / "out")}
     text = files["20260102_030405_samples_maze_visual_cot.jsonl"].read_text("utf-8")
     lines = [json.loads(line) for line in text.split("\n") if line]
@@ -158,14 +158,14 @@ def test_an_export_is_the_same_every_time(folder: RunFolder, tmp_path: Path, to:
         assert one.name == two.name and one.read_bytes() == two.read_bytes()
 
 
-def test_nothing_that_is_there_is_overwritten(folder: RunFolder, tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(folder: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("mine")
     with pytest.raises(BadInput, match="not an empty folder"):
         export(folder, "lmms-eval", tmp_path)
     assert (tmp_path / "kept").read_text() == "mine"
 
 
-def test_a_format_nobody_knows_is_refused_with_those_there_are(folder: RunFolder, tmp_path: Path) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(folder: RunFolder, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="lmms-eval, inspect, wandb, hf"):
         export(folder, "paper", tmp_path / "out")
 
@@ -175,7 +175,7 @@ def test_a_run_without_episodes_is_refused(tmp_path: Path) -> None:
         export(Maker(tmp_path / "run").folder, "inspect", tmp_path / "out")
 
 
-def test_a_model_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+def test_a_model_name_cannot_leave_the_folder(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", model="../../../etc/model").fill(1)
     for path in export(maker.finish(), "lmms-eval", tmp_path / "out"):
         assert path.resolve().is_relative_to((tmp_path / "out").resolve())
@@ -188,7 +188,7 @@ def test_the_command_prints_the_files_it_made(folder: RunFolder, tmp_path: Path)
     assert all(Path(line).is_file() for line in result.output.splitlines()) and len(result.output.splitlines()) == 4
 
 
-def test_without_a_folder_named_the_export_lies_beside_the_run(tmp_path: Path) -> None:
+def test_the_default_folder_is_next_to_the_run(tmp_path: Path) -> None:
     run = Maker(tmp_path / "run", cells=CELLS[:1]).fill(1).finish()
     result = CliRunner().invoke(export_command, [str(run.path), "--to", "lmms_eval"])
     assert result.exit_code == 0, result.output

@@ -35,7 +35,7 @@ def test_lmms_eval_samples_name_their_sounds(folder: RunFolder, tmp_path: Path) 
     assert first["sketchmark_input_sounds"] == NAMES and "sketchmark_input_sounds" not in second
 
 
-def test_inspect_holds_the_sounds_that_it_can_play_and_names_the_others(folder: RunFolder, tmp_path: Path) -> None:
+def test_inspect_holds_the_sounds_it_supports_and_names_the_others(folder: RunFolder, tmp_path: Path) -> None:
     from inspect_ai.log import read_eval_log
     from inspect_ai.model import ContentAudio, ContentText
 

@@ -39,7 +39,7 @@ def _episodes(run: Path) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_the_command_on_the_card_resumes_the_run_and_plays_it_anew_elsewhere(tmp_path: Path) -> None:
+def test_the_command_on_the_card_resumes_the_run_or_repeats_it_elsewhere(tmp_path: Path) -> None:
     run = tmp_path / "my runs" / "first"
     asked = (
         *("--model", "player/sketcher", "--model_args", "lookahead=2,hand_error=0.3", "--tasks", "maze,jigsaw"),
@@ -53,7 +53,7 @@ def test_the_command_on_the_card_resumes_the_run_and_plays_it_anew_elsewhere(tmp
     before = {path: path.read_bytes() for path in (run / "episodes").iterdir()}
     again = cli(*words, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert {path: path.read_bytes() for path in (run / "episodes").iterdir()} == before, "nothing is played twice"
+    assert {path: path.read_bytes() for path in (run / "episodes").iterdir()} == before, "nothing is run twice"
     words[words.index("--output-path") + 1] = str(tmp_path / "second")
     anew = cli(*words, "--no-cache", cwd=tmp_path)
     assert anew.returncode == 0, anew.stderr
@@ -107,7 +107,7 @@ class Mute(Model):
         return Reply()
 
 
-def test_failures_are_counted_and_an_old_folder_says_that_it_does_not_know(tmp_path: Path) -> None:
+def test_failures_are_counted_and_an_old_folder_has_no_command(tmp_path: Path) -> None:
     folder = sketchmark.run(
         Mute("mute"), "jigsaw", mode="visual_cot", limit=4, output_path=tmp_path / "run", no_cache=True
     ).folder
@@ -137,13 +137,13 @@ def test_failures_are_counted_and_an_old_folder_says_that_it_does_not_know(tmp_p
         ({"data": "\x1b[31m"}, None),
     ],
 )
-def test_a_command_is_written_if_it_can_say_the_same(given: dict[str, Any], expected: list[str] | None) -> None:
+def test_a_command_is_written_if_it_repeats_the_run(given: dict[str, Any], expected: list[str] | None) -> None:
     words = command(Asked(model="player/solver", tasks="maze", **given), "run")
     start = ["sketchmark", "run", "--model", "player/solver", "--tasks", "maze", "--mode", "direct"]
     assert words == (None if expected is None else [*start, *expected, "--output-path", "run"])
 
 
-def test_a_strangers_folder_stays_text(tmp_path: Path) -> None:
+def test_an_untrusted_folder_stays_text(tmp_path: Path) -> None:
     folder = sketchmark.run("player/random", "maze", limit=2, output_path=tmp_path / "run", no_cache=True).folder
     nasty = "x|y <script>alert(1)</script> [l](javascript:x)\n# Title\n```\n\x1b[31m"
     about = json.loads(folder.run_file.read_text())
@@ -170,7 +170,7 @@ def test_a_strangers_folder_stays_text(tmp_path: Path) -> None:
     assert words[2] == "`$(rm -rf ~)`; rm -rf ~", "one word to a shell, whatever it holds"
 
 
-def test_the_card_is_written_where_it_is_asked_for_with_links_from_there(tmp_path: Path) -> None:
+def test_the_card_is_written_to_its_path_with_links_from_there(tmp_path: Path) -> None:
     sketchmark.run("player/solver", "maze", limit=2, output_path=tmp_path / "runs/a", no_cache=True)
     (tmp_path / "notes").mkdir()
     done = cli("card", "runs/a", "--output_path", "notes/CARD.md", cwd=tmp_path)

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from sketchmark.audit import audit
 from sketchmark.commands.outputs import report_command
-from sketchmark.comparison.findings import Side, TableRow
+from sketchmark.comparison import compare
 from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import Mean
 from sketchmark.markup import bracket, percent, points
 from sketchmark.plots import bars
-from sketchmark.report import headline, write_report
+from sketchmark.report import write_report
 from sketchmark.report.gallery import Frames
-from sketchmark.stats.differences import Difference
-from sketchmark.stats.intervals import interval
 from tests.core.hearing import tone
 from tests.core.helpers import colour
 from tests.view import hostile
@@ -60,30 +60,17 @@ def test_the_headline_says_whether_drawing_helped(folder: RunFolder) -> None:
     assert re.search(r"Drawing helped on maze: \+\d+(\.\d)? points \[\d+, \d+\], p (< )?0\.0\d+\.", text)
 
 
-def test_the_scores_say_by_which_rules_and_what_was_cut_or_unparsed(tmp_path: Path) -> None:
+def test_the_scores_name_their_scoring_and_truncated_and_unparsed_replies(tmp_path: Path) -> None:
     text = Outline(write_report(Maker(tmp_path / "run").fill(4).finish("blind")).read_text("utf-8")).text
     assert "Headline score of each task in each mode, by strict" in text and "Cut" in text and "Unparsed" in text
     assert re.search(r"maze.direct: blind .* all from 2 replies read differently \(2 unparsed by blind\)", text)
 
 
-def test_a_gain_whose_interval_holds_zero_is_not_called_a_gain() -> None:
-    side = Side("run", "model", "maze.direct", "direct", "own", "strict", interval([0, 1]), {})
-    gain = TableRow(
-        task="maze",
-        metric="maze_text_exact",
-        label="visual_cot − direct",
-        kind="modes",
-        before=side,
-        after=replace(side, cell="maze.visual_cot", mode="visual_cot"),
-        difference=Difference(0.1, -0.05, 0.25, 0.2, 2, 1, 7, 10, ""),
-        p_holm=0.2,
-        unpaired=0,
-        unscored=0,
-        breakdowns=(),
-        drawing=None,
-        plan=None,
-    )
-    assert headline([], [gain]) == "No clear difference on maze: +10 points [\N{MINUS SIGN}5, 25], p 0.200."
+def test_an_opened_run_gives_the_same_report_comparison_and_audit_as_its_folder(folder: RunFolder) -> None:
+    opened = RunView.whole(folder)
+    assert write_report(opened).read_bytes() == write_report(folder).read_bytes()
+    assert compare(opened, published=True) == compare(folder.path, published=True)
+    assert audit(opened) == audit(folder.path)
 
 
 def test_nothing_in_the_file_points_outside_it(folder: RunFolder) -> None:
@@ -112,7 +99,7 @@ def test_every_section_of_the_report_is_there(folder: RunFolder) -> None:
     assert "timeout" in outline.text and "took longer than 60 s" in outline.text
 
 
-def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder) -> None:
+def test_images_charts_and_tables_are_accessible(folder: RunFolder) -> None:
     outline = Outline(write_report(folder).read_text("utf-8"))
     assert all(image.get("alt") for image in outline.all("img"))
     charts = outline.all("svg")
@@ -120,7 +107,7 @@ def test_pictures_charts_and_tables_can_be_read_without_seeing(folder: RunFolder
     assert outline.all("th") and all(cell.get("scope") in ("col", "row") for cell in outline.all("th"))
 
 
-def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
+def test_a_film_strip_names_its_sounds(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct",))
     maker.add("maze.direct", play(heard(sample(0), tone(), tone(880)), "direct", True), 0)
     folder = maker.finish()
@@ -130,7 +117,7 @@ def test_a_film_strip_names_what_there_was_to_listen_to(tmp_path: Path) -> None:
     assert not Outline(page).all("audio") and "data:audio" not in page
 
 
-def test_a_film_strip_says_how_many_inputs_it_does_not_show(tmp_path: Path) -> None:
+def test_a_film_strip_counts_the_inputs_it_leaves_out(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct",))
     views = [colour(shade) for shade in ("red", "blue", "lime", "teal", "gold", "navy")]
     many = replace(sample(0), pictures={**sample(0).pictures, "views": views})
@@ -139,7 +126,7 @@ def test_a_film_strip_says_how_many_inputs_it_does_not_show(tmp_path: Path) -> N
     assert page.count("input picture views") == 4 and "and 2 more, not shown here" in page
 
 
-def test_where_drawing_changed_nothing_the_gallery_says_so(tmp_path: Path) -> None:
+def test_the_gallery_says_if_drawing_changed_nothing(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct", "maze.visual_cot"))
     for cell in ("direct", "visual_cot"):
         maker.add(f"maze.{cell}", play(sample(0), cell, True), 0)
@@ -147,7 +134,7 @@ def test_where_drawing_changed_nothing_the_gallery_says_so(tmp_path: Path) -> No
     assert "Drawing changed no answer." in page and "No episode has been scored yet." not in page
 
 
-def test_a_film_strip_shows_each_drawing_beside_the_true_picture(folder: RunFolder) -> None:
+def test_a_film_strip_shows_each_drawing_next_to_the_ground_truth(folder: RunFolder) -> None:
     alts = [image.get("alt") for image in Outline(write_report(folder).read_text("utf-8")).all("img")]
     first = alts.index("drawing 1 by the model")
     assert alts[first - 1 : first + 2] == [
@@ -170,7 +157,7 @@ def test_a_run_without_scores_still_has_a_report(tmp_path: Path) -> None:
     assert "Nothing has been scored yet." in page
 
 
-def test_what_models_and_data_sets_write_stays_text(tmp_path: Path) -> None:
+def test_texts_of_models_and_datasets_stay_text(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", model=hostile.SCRIPT)
     for cell in maker.cells:
         maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL + hostile.LONG), 1)
@@ -183,47 +170,30 @@ def test_what_models_and_data_sets_write_stays_text(tmp_path: Path) -> None:
     assert len(page) < 400_000
 
 
-def test_a_browser_runs_and_asks_nothing_when_it_opens_a_hostile_report(tmp_path: Path) -> None:
-    maker = Maker(tmp_path / "run", model=hostile.ALL)
+def test_a_browser_fits_the_report_to_a_phone_prints_it_on_white_and_runs_nothing_in_it(
+    folder: RunFolder, tmp_path: Path
+) -> None:
+    maker = Maker(tmp_path / "hostile", model=hostile.ALL)
     for cell in maker.cells:
         maker.add(cell, play(sample(1), cell.split(".")[1], False, text=hostile.ALL), 1)
-    address = write_report(maker.finish()).as_uri()
-    with launched() as chromium, window(chromium, 900, offline=True) as context:
-        page = context.new_page()
-        watch = Watch(page, address)
-        page.goto(address)
-        assert page.evaluate("window.pwned") is None
-        assert not watch.troubles
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        keep(page, "report-hostile")
+    background = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+    cases = [(write_report(folder), False), (write_report(folder), True), (write_report(maker.finish()), True)]
+    with launched() as chromium:
+        for path, dark in cases:
+            with window(chromium, 390, dark=dark, offline=True) as context:
+                page = context.new_page()
+                watch = Watch(page, path.as_uri())
+                page.goto(path.as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+                assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
+                assert page.evaluate("window.pwned") is None and not watch.troubles
+                keep(page, f"report-{path.parent.name}-{'dark' if dark else 'light'}")
+                assert (max(page.evaluate(background)) < 64) == dark
+                page.emulate_media(media="print")
+                assert min(page.evaluate(background)) > 192
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_report_fits_a_phone(folder: RunFolder, dark: bool) -> None:
-    address = write_report(folder).as_uri()
-    with launched() as chromium, window(chromium, 390, dark=dark, offline=True) as context:
-        page = context.new_page()
-        watch = Watch(page, address)
-        page.goto(address)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert page.evaluate("[...document.images].every(image => image.naturalWidth > 0)")
-        assert not watch.troubles
-        keep(page, f"report-390-{'dark' if dark else 'light'}")
-
-
-def test_a_report_read_in_the_dark_is_printed_on_white(folder: RunFolder) -> None:
-    path = write_report(folder)
-    with launched() as chromium, window(chromium, 800, dark=True, offline=True) as context:
-        page = context.new_page()
-        page.goto(path.as_uri())
-        background = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
-        dark = page.evaluate(background)
-        page.emulate_media(media="print")
-        light = page.evaluate(background)
-    assert max(dark) < 64 and min(light) > 192
-
-
-def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> None:
+def test_the_command_writes_the_report_and_prints_its_path(folder: RunFolder) -> None:
     (folder.path / "report.html").unlink(missing_ok=True)
     result = CliRunner().invoke(report_command, [str(folder.path)])
     assert result.exit_code == 0 and Path(result.output.strip()) == folder.path / "report.html"
@@ -233,10 +203,10 @@ def test_the_command_makes_the_report_anew_and_says_where(folder: RunFolder) -> 
 SCORES = ((0.667, (0.5, 0.8)), (66.7, (50.0, 80.0)))
 
 
-def test_a_score_that_is_no_share_is_shown_as_it_is() -> None:
-    """An accuracy in per cent; what is small itself is known by its interval."""
+def test_a_score_that_is_not_a_proportion_is_shown_unchanged() -> None:
+    """An accuracy in percent; the interval shows it for a small value."""
     assert (percent(0.667, (0.5, 0.8)), percent(66.7, (50, 80)), percent(0.9, (0, 5))) == ("66.7", "66.7", "0.9")
     assert (points(75, (18, 92)), points(-0.5, (-0.9, 0.1))) == ("+75", "\u221250")
-    assert (bracket((0.4, 35.2)), bracket((0.4, 0.5))) == ("[0, 35]", "[40, 50]")
+    assert (bracket((0.4, 35.2)), bracket((-0.05, 0.5))) == ("[0, 35]", "[\u22125, 50]")
     drawn = [bars("Scores", ["sums"], {"direct": [Mean(*score, n=9)]}) for score in SCORES]
     assert drawn[0] == drawn[1]

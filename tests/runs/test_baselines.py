@@ -128,7 +128,7 @@ def test_the_column_fits_eighty_columns_and_the_warning_is_printed(
     print_results(Results(model="player/test", tasks={"a_task_with_quite_a_long_name.visual_cot": cell}, gains=[]))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    head = next(line for line in lines if "95 %" in line and "mean" in line)
+    head = next(line for line in lines if "95%" in line and "mean" in line)
     assert head.split()[-4:] == ["guess", "n", "cut", "unparsed"]
-    assert any(re.search(r"\] +0\.900 +40 +0 % +0 %", line) for line in lines)
+    assert any(re.search(r"\] +0\.900 +40 +0% +0%", line) for line in lines)
     assert "always replying 'B' scores 0.900" in " ".join(" ".join(lines).split())

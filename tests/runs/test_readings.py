@@ -195,7 +195,7 @@ async def test_score_lists_the_replies_that_are_read_differently(tmp_path: Path)
     listed = [line.split() for line in lines if "yes" in line or "(unparsed)" in line]
     assert listed[:2] == [["s0", "strict", "yes", "1"], ["other", "(unparsed)", "0"]] and len(listed) == 20
     assert any("+33.3 points, all from 20 replies read differently (20 unparsed by other)" in line for line in lines)
-    assert any(line.startswith("10 more replies are read or scored differently: --json lists them") for line in lines)
+    assert any(line.startswith("10 more replies are parsed or scored differently: --json lists") for line in lines)
     printed = json.loads(_output([*asked, "--json"]))
     replies = printed["tasks"][CELL]["scorings"]["other"]["against"]["replies"]
     assert [reply["sample"] for reply in replies] == [f"s{number}" for number in range(0, 60, 3)]

@@ -79,13 +79,13 @@ async def test_a_damaged_episode_is_set_aside_and_played_again_and_the_run_ends_
     assert told[0].startswith(f"episodes/{CELL}.jsonl: line 2: {why}")
     assert told[1:] == [
         "would be set aside in set-aside",
-        f"to be played again: {CELL}: s1",
+        f"to rerun: {CELL}: s1",
         "next: sketchmark repair RUN",
     ]
     assert _files(folder.path) == before, "only shown"
     told = _repair(folder.path)
-    assert told[1:3] == ["now set aside in set-aside", f"to be played again: {CELL}: s1"]
-    assert told[3].startswith("next: give the `sketchmark run` command of this run again")
+    assert told[1:3] == ["now set aside in set-aside", f"to rerun: {CELL}: s1"]
+    assert told[3].startswith("next: run the `sketchmark run` command of this run again")
     assert path.read_bytes() == b"".join([sound[0], *sound[2:]])
     (taken,) = _taken(folder.path / f"set-aside/episodes/{CELL}.jsonl")
     text = taken.get("text", "").encode() + b"\n" if "text" in taken else base64.b64decode(taken["base64"])
@@ -112,7 +112,7 @@ async def test_a_damaged_score_is_set_aside_and_made_again_without_the_model(tmp
     _change(folder.scores_file(CELL, "strict"), 1, lambda line: b"\n")
     told = _repair(tmp_path)
     assert [line.partition(": ")[0] for line in told[:2]] == [f"scores/{CELL}.jsonl", f"scores/{CELL}~strict.jsonl"]
-    assert f"to be scored again: {CELL}.jsonl: s2" in told and f"to be scored again: {CELL}~strict.jsonl: s0" in told
+    assert f"to rescore: {CELL}.jsonl: s2" in told and f"to rescore: {CELL}~strict.jsonl: s0" in told
     assert not any("played" in line for line in told)
     await run(tmp_path, cells, model, scored_beside=("strict",))
     assert model.asked == [] and folder.results_file.read_bytes() == results
@@ -125,7 +125,7 @@ async def test_whose_a_line_was_is_not_guessed(tmp_path: Path) -> None:
     _change(folder.episodes_file(CELL), 2, lambda line: line.replace(b'"s1"', b'"s8"'))
     _change(folder.scores_file(CELL), 2, lambda line: b"{\n")
     told = _repair(tmp_path)
-    assert f"to be played again: {CELL}: 1 whose samples cannot be told; the run finds them missing" in told
+    assert f"to rerun: {CELL}: 1 with unknown samples; the run finds them missing" in told
     assert not any("s1" in line or "s8" in line for line in told)
     await run(tmp_path, cells, model)
     assert model.asked == ["s1"]
@@ -145,7 +145,7 @@ async def test_a_sample_of_which_only_a_failed_try_is_left_is_named(tmp_path: Pa
     await run(tmp_path, cells, model, retry_failed=True)
     _change(folder.episodes_file(CELL), 4, lambda line: line.replace(b"yes", b"no", 1))
     told = _repair(tmp_path)
-    assert f"only an older try that failed is left: {CELL}: s1; --retry-failed plays it again" in told
+    assert f"only an older failed attempt is left: {CELL}: s1; --retry-failed reruns it" in told
     assert not any("to be played" in line for line in told)
     model.calls.clear()
     await run(tmp_path, cells, model, retry_failed=True)
@@ -174,7 +174,7 @@ async def test_a_picture_that_is_not_what_its_name_says_is_set_aside_and_its_epi
     inside = f"pictures/{name[:2]}/{name}"
     told = _repair(tmp_path)
     assert told[0] == f"{inside}: does not hold what its name says"
-    assert f"to be played again: {CELL}: s0, s2" in told
+    assert f"to rerun: {CELL}: s0, s2" in told
     assert (tmp_path / "set-aside" / inside).read_bytes() == colour("pink").data
     await run(tmp_path, cells, model)
     assert model.asked == ["s0", "s2"] and folder.pictures.load(name) == colour("red")
@@ -188,7 +188,7 @@ async def test_a_picture_that_is_a_link_or_missing_is_found_too(tmp_path: Path) 
     red.rename(tmp_path / "elsewhere")
     red.symlink_to(tmp_path / "elsewhere")
     green.unlink()
-    assert f"to be played again: {CELL}: s0, s1" in _repair(folder.path)
+    assert f"to rerun: {CELL}: s0, s1" in _repair(folder.path)
     assert not red.is_symlink() and (tmp_path / "elsewhere").read_bytes() == colour("red").data
 
 
@@ -269,4 +269,4 @@ async def test_names_from_a_strangers_folder_do_nothing_to_the_terminal(tmp_path
     cells: list[Cell] = [make_cell(make_task([make_sample("\x1b]0;owned\x07")]))]
     folder: RunFolder = await run(tmp_path, cells, Speaker())
     folder.pictures.path(f"{colour('red').digest}.png").unlink()
-    assert r"to be played again: shades.direct: \u001b]0;owned\u0007" in _repair(tmp_path)
+    assert r"to rerun: shades.direct: \u001b]0;owned\u0007" in _repair(tmp_path)

@@ -1,4 +1,4 @@
-"""An interval labelled 95 % covers 93 to 97 % of thousands of simulated runs.
+"""An interval labelled 95% covers 93% to 97% of thousands of simulated runs.
 
 Counts are discrete, so the coverage of any interval for them jumps up and down as the true value moves a little.
 Where a test lets the true value wander by two points around its nominal one, it is this local average that is meant;

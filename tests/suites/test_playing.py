@@ -212,7 +212,7 @@ def test_what_the_judge_cost_is_told_and_said_to_stand_in_no_leaderboard(say: Sa
     )
     done = say("run", "suite.yaml", "--no-cache")
     assert re.search(r"cost: +\d+\.0000 now \([1-9]\d*\.0000 of it the judge's\)", done.out), done.out + done.err
-    note = "the cost is the models' own, the judge (player/random) left out"
+    note = "the cost is without the judge (player/random)"
     assert note in done.out
     assert note in say("compare", "runs/suite", "--prices", "suite.yaml").out
     assert note not in say("compare", "runs/suite").out

@@ -49,7 +49,7 @@ def window(
 
 
 class Watch:
-    """What a page did that it should not have done: errors, console complaints, requests to elsewhere."""
+    """Faults of a page: errors, console messages, requests to other sites."""
 
     def __init__(self, page: Page, home: str) -> None:
         self.troubles: list[str] = []

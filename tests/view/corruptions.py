@@ -153,6 +153,6 @@ def broken(run: Path, file: str, way: str) -> Iterator[None]:
     try:
         yield
     finally:
-        if path.is_fifo():  # whoever waits for it gets an end of file
+        if path.is_fifo():  # its readers get an end of file
             with suppress(OSError):
                 os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))

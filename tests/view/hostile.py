@@ -1,4 +1,4 @@
-"""Text that a model, a data set or a stranger's run folder might hold to harm whoever looks at it."""
+"""Hostile text, as a model, a dataset or an untrusted run folder might hold."""
 
 SCRIPT = "<script>window.pwned = 1</script>"
 IMAGE = '<img src=x onerror="window.pwned = 2">'

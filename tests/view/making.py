@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
+
+from starlette.testclient import TestClient
 
 from sketchmark.episode import Episode, Failure, Grading, Scores, Turn
 from sketchmark.episode.model import Reply, Usage
@@ -24,10 +27,12 @@ from sketchmark.results import grade
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import fill_scores
 from sketchmark.tasks import Task
+from sketchmark.view import make_app
 from sketchmark.worlds.maze import board as maze
 from tests.core.hearing import tone
 
 Done = TypeVar("Done")
+TOKEN = "a-token-of-the-test"
 HEADLINE = "maze_text_exact"
 
 
@@ -80,7 +85,7 @@ def heard(of: Sample, *sounds: Sound) -> Sample:
 
 
 def play(of: Sample, mode: str, right: bool, *, canvas: str = "own", text: str | None = None) -> Episode:
-    """An episode as the maze protocol plays it."""
+    """An episode of the maze protocol."""
     moves = list(of.target["moves"])
     initial = of.pictures["initial"]
     assert isinstance(initial, Picture)
@@ -115,7 +120,7 @@ def _white(picture: Picture) -> Any:
 
 
 def _done(work: Coroutine[Any, Any, Done]) -> Done:
-    """In a thread of its own: a browser under test has an event loop running in this one."""
+    """Run in a thread, since a browser under test has an event loop in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
@@ -177,9 +182,17 @@ class Maker:
         return self
 
     def finish(self, *beside: str) -> RunFolder:
-        """Sum it up, scored in further ways where they are named."""
+        """Aggregate, with further scorings if named."""
         tasks = dict.fromkeys(self.folder.cells, TASK)
         if beside:
             _done(fill_scores(self.folder, tasks, Grading(), beside))
         aggregate(self.folder, tasks, 0, ["strict", *beside])
         return self.folder
+
+
+@contextmanager
+def browse(root: Path) -> Iterator[TestClient]:
+    """A client of the viewer that has brought its token."""
+    with TestClient(make_app(root, TOKEN), base_url="http://127.0.0.1:8000") as client:
+        client.get("/", params={"token": TOKEN})
+        yield client

@@ -14,10 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sketchmark.cli import main
-from sketchmark.view import make_app
 from tests.view.corruptions import CELL, FILES, WAYS, broken, make_run
+from tests.view.making import browse
 
-TOKEN = "a-token-of-the-test"
 TAKEN = {
     "run.json": {"deep_inside", "odd_groups", "huge_scores", "endless_scores", "endless_times", "missing"},
     "episodes": {"empty", "truncated", "deep_inside", "odd_groups", "missing", "folder", "dangling_link"}
@@ -67,7 +66,7 @@ def shelf(made: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def in_time(do: Callable[[], Any]) -> Any:
-    """What it returns or raises; a minute is for ever."""
+    """Call it with a time limit of a minute."""
     found: list[tuple[Any, BaseException | None]] = []
 
     def work() -> None:
@@ -92,14 +91,13 @@ def is_line(text: object) -> bool:
 
 
 @pytest.mark.slow
-def test_no_broken_run_hides_another_and_each_says_what_is_wrong(shelf: Path) -> None:
+def test_every_broken_run_is_named_and_the_sound_one_is_shown(shelf: Path) -> None:
     assert in_time(lambda: _look(shelf)) == []
 
 
 def _look(shelf: Path) -> list[str]:
     wrong = []
-    with TestClient(make_app(shelf, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(shelf) as client:
         listed = client.get("/api/runs").json()
         rows, troubles = {row["run"]: row for row in listed["runs"]}, listed["troubles"]
         wrong += [path for path in PAGES if client.get(path.format(run="sound")).status_code != 200]
@@ -123,11 +121,9 @@ def _page(client: TestClient, path: str, run: str) -> str:
     return answer.text[:200]
 
 
-def test_the_page_of_a_broken_run_says_what_the_list_says(made: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_broken_run_has_the_message_of_the_list(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "run")
-    with broken(tmp_path / "run", "scores", "garbled"), TestClient(make_app(tmp_path, TOKEN)) as client:
-        client.headers["host"] = "127.0.0.1"
-        client.get("/", params={"token": TOKEN})
+    with broken(tmp_path / "run", "scores", "garbled"), browse(tmp_path) as client:
         (words,) = client.get("/api/runs").json()["troubles"].values()
         assert client.get("/api/run?run=run").json() == {"error": words} and f"{CELL}.jsonl" in words
 
@@ -135,7 +131,7 @@ def test_the_page_of_a_broken_run_says_what_the_list_says(made: Path, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a command leaves files to the end
 @pytest.mark.parametrize("file", [file for file in FILES if file != "report.html"])
-def test_every_command_says_in_one_line_what_is_wrong(
+def test_every_command_reports_damage_in_one_line(
     made: Path, tmp_path: Path, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rarely_read = file in ("results.json", "picture")
@@ -146,7 +142,7 @@ def test_every_command_says_in_one_line_what_is_wrong(
         with broken(run, file, way):
             for name, *options in COMMANDS:
                 if (name, file) == ("score", "scores") and way != "pipe":
-                    continue  # it makes them anew
+                    continue  # it writes them again
                 if (name, file) == ("score", "picture"):
                     continue  # the row that needs it has no score: tests/runs/test_rescoring.py
                 code = in_time(lambda: _code([name, str(run), *options]))  # noqa: B023

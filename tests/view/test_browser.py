@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from sketchmark.report import write_report
 from sketchmark.view import serving
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 from tests.view import hostile
 from tests.view.browsing import Watch, keep, launched, window
 from tests.view.making import Maker, fail, play, sample
@@ -96,7 +96,7 @@ def test_samples_are_filtered_and_the_address_keeps_the_filter(page: Page) -> No
     expect(page.get_by_text("No episode matches")).to_be_visible()
 
 
-def test_replies_that_scorings_read_differently_are_filtered_and_both_readings_shown(
+def test_replies_on_which_scorings_disagree_are_filtered_and_show_both_answers(
     chromium: Browser, tmp_path: Path
 ) -> None:
     Maker(tmp_path / "run").fill(4).finish("blind")
@@ -163,7 +163,7 @@ def test_keys_walk_through_the_list_and_back(page: Page) -> None:
     expect(page.get_by_label("Search")).to_have_value("jj")
 
 
-def test_two_runs_stand_side_by_side_on_the_same_sample(page: Page) -> None:
+def test_two_runs_are_shown_on_the_same_sample(page: Page) -> None:
     for run in ("alpha", "beta"):
         page.get_by_label(f"Choose {run} to compare").check()
     page.get_by_role("button", name="Compare two runs").click()
@@ -185,7 +185,7 @@ def test_two_runs_stand_side_by_side_on_the_same_sample(page: Page) -> None:
     keep(page, "viewer-compare")
 
 
-def test_a_run_that_goes_on_is_followed_without_reloading(chromium: Browser, tmp_path: Path) -> None:
+def test_a_growing_run_is_followed_without_reloading(chromium: Browser, tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(2)
     with serving(tmp_path) as address, window(chromium) as context:
         page = context.new_page()
@@ -287,14 +287,14 @@ def test_every_view_fits_its_window(chromium: Browser, runs: Path, width: int, d
         assert not watch.troubles
 
 
-def test_a_page_without_the_key_says_where_to_get_it(chromium: Browser, runs: Path) -> None:
+def test_a_page_without_the_key_names_the_address(chromium: Browser, runs: Path) -> None:
     with serving(runs) as address, window(chromium) as context:
         page = context.new_page()
         page.goto(f"{address.partition('?')[0]}run?run=alpha&token=wrong")
         expect(page.get_by_text("Open the address that `sketchmark view` printed")).to_be_visible()
 
 
-def test_a_cell_whose_scorer_broke_has_words_in_place_of_its_score(chromium: Browser, tmp_path: Path) -> None:
+def test_a_cell_with_a_broken_scorer_shows_the_reason(chromium: Browser, tmp_path: Path) -> None:
     for name in ("one", "two"):
         folder = Maker(tmp_path / name).fill(4).finish()
     broken = folder.scores_file("maze.visual_cot")
@@ -337,7 +337,7 @@ def test_a_difference_has_a_colour_only_where_the_corrected_test_calls_it_clear(
             expect(pill).to_have_class(re.compile(rf"^{colour}\s*$"))
 
 
-def test_published_figures_stand_in_the_leaderboard_and_are_marked(chromium: Browser, tmp_path: Path) -> None:
+def test_published_scores_are_marked_in_the_leaderboard(chromium: Browser, tmp_path: Path) -> None:
     for name in ("one", "two"):
         folder = Maker(tmp_path / name).fill(20).finish()
         results = json.loads(folder.results_file.read_text())
@@ -363,8 +363,8 @@ def test_published_figures_stand_in_the_leaderboard_and_are_marked(chromium: Bro
         assert not watch.troubles
 
 
-def test_a_score_that_is_no_share_is_shown_as_it_is(page: Page) -> None:
-    """An accuracy in per cent; what is small itself is known by its interval."""
+def test_a_score_that_is_not_a_proportion_is_shown_unchanged(page: Page) -> None:
+    """An accuracy in percent; the interval shows it for a small value."""
     shown = page.evaluate("""async () => {
         const { bracket, percent, points } = await import("/static/format.js");
         return [percent(0.667, [0.5, 0.8]), percent(66.7, [50, 80]), percent(0.9, [0, 5]), points(75, [18, 92]),

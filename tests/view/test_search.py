@@ -1,4 +1,4 @@
-"""A word that stands in every line as a part of the format is not found in every line."""
+"""Text search: words of the format are found only in texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunView:
 
 
 @pytest.mark.parametrize("word", sorted(KEYS | {"null", "false", "tokens_in", "draw", "stop", "model", "png", "crc"}))
-def test_a_word_of_the_format_is_looked_for_in_what_was_written_alone(run: RunView, word: str) -> None:
+def test_a_word_of_the_format_is_searched_only_in_texts(run: RunView, word: str) -> None:
     cell = run.cells["maze.visual_cot"]
     texts = []
     for name in cell.episodes:
@@ -47,6 +47,6 @@ def test_the_keys_are_those_of_a_line(run: RunView) -> None:
     assert set(line) | set(line["sample"]) | set(line["turns"][2]) | set(line["turns"][2]["reply"]) <= KEYS
 
 
-def test_what_was_said_is_found(run: RunView) -> None:
+def test_replies_are_found(run: RunView) -> None:
     assert len(matching(run.cells["maze.visual_cot"], "answer")) == 3
     assert matching(run.cells["maze.visual_cot"], "maze-00001") == {"maze-00001"}

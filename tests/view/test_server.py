@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +16,10 @@ from sketchmark.comparison.leaderboard import leaderboard
 from sketchmark.files.jsonl import plain
 from sketchmark.view import make_app, query, serving
 from sketchmark.view import media as pictures
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 from tests.view import hostile
-from tests.view.making import Maker, fail, play, sample
+from tests.view.making import TOKEN, Maker, browse, fail, sample
 
-TOKEN = "a-token-of-the-test"
 CONTROLS = ("maze.direct", "maze.visual_cot", "maze.visual_cot.blank")
 
 
@@ -40,8 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def client(runs: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(runs) as client:
         yield client
 
 
@@ -117,11 +111,10 @@ def test_samples_are_filtered_by_every_field(client: TestClient) -> None:
     assert north["total"] == 30 and all(item["groups"]["region"] == "north" for item in north["items"])
 
 
-def test_replies_that_scorings_read_differently_are_a_filter_and_show_both_readings(tmp_path: Path) -> None:
+def test_replies_on_which_scorings_disagree_are_a_filter(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(4)
     maker.finish()
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         assert ask(client, "samples", run="run")["facets"]["read"] == {}
         version = ask(client, "version", run="run")["version"]
         maker.finish("blind")
@@ -158,7 +151,7 @@ def test_samples_are_sorted_and_paged(client: TestClient) -> None:
     assert len(set(seen)) == 181 and pages[4]["page"] == 4
 
 
-def test_an_episode_knows_its_neighbours_in_the_list_it_was_opened_from(client: TestClient) -> None:
+def test_an_episode_has_its_neighbours_in_the_filtered_list(client: TestClient) -> None:
     wrong = [i["sample"] for i in ask(client, "samples", run="alpha", mode="direct", outcome="wrong")["items"]]
     shown = ask(client, "episode", run="alpha", cell="maze.direct", sample=wrong[1], mode="direct", outcome="wrong")
     assert shown["before"] == ["maze.direct", wrong[0]] and shown["after"] == ["maze.direct", wrong[2]]
@@ -173,12 +166,12 @@ def test_two_runs_are_compared_on_the_samples_they_share(client: TestClient) -> 
     assert better["total"] == found["difference"]["helped"]
 
 
-def test_a_cell_that_the_other_run_lacks_is_shown_beside_one_that_it_has(client: TestClient) -> None:
+def test_a_cell_missing_in_the_other_run_is_compared_with_another(client: TestClient) -> None:
     found = ask(client, "compare", a="alpha", b="beta", cell_a="maze.visual_cot.blank")
     assert (found["a"]["cell"], found["b"]["cell"]) == ("maze.visual_cot.blank", "maze.direct")
 
 
-def test_what_compare_corrects_is_corrected_alike_on_the_page_of_two_cells(tmp_path: Path) -> None:
+def test_the_page_of_two_cells_corrects_as_compare_does(tmp_path: Path) -> None:
     """Six helped of seven are p 0.031 alone, and nothing clear among several: whichever cells are chosen, the page
     says what the terminal says of the same two."""
     little, much, more = [0] * 7, [1] * 6 + [0], [1] * 7
@@ -188,8 +181,7 @@ def test_what_compare_corrects_is_corrected_alike_on_the_page_of_two_cells(tmp_p
         cells["maze.visual_cot"] = rows(changed)
         write_run(tmp_path / name, cells, model=f"player/{name}")
     verdicts = set()
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
 
         def shown(a: str, cell_a: str, b: str, cell_b: str) -> tuple[Any, str]:
             found = ask(client, "compare", a=a, b=b, cell_a=cell_a, cell_b=cell_b)["difference"]
@@ -239,7 +231,7 @@ def test_a_picture_name_cannot_leave_the_run(client: TestClient, name: str) -> N
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"])
-def test_static_files_end_at_their_folder(runs: Path, path: str) -> None:
+def test_static_files_outside_their_folder_are_refused(runs: Path, path: str) -> None:
     with serving(runs) as address:
         port, token = re.findall(r":(\d+)/\?token=(.+)", address)[0]
         connection = http.client.HTTPConnection("127.0.0.1", int(port))
@@ -247,32 +239,29 @@ def test_static_files_end_at_their_folder(runs: Path, path: str) -> None:
         assert connection.getresponse().status == 404
 
 
-def test_a_picture_that_is_not_what_its_name_says_is_not_shown(tmp_path: Path) -> None:
+def test_a_file_that_does_not_match_its_picture_name_is_not_shown(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     name = next(maker.folder.pictures.folder.rglob("*.png"))
     name.write_bytes(b"\x89PNG\r\n\x1a\n<script>")
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         answer = client.get("/picture", params={"run": "run", "name": name.name})
         assert answer.status_code == 404 and "does not hold what its name says" in answer.json()["error"]
 
 
-def test_a_transcript_with_other_things_in_it_is_an_answer_not_a_crash(tmp_path: Path) -> None:
+def test_a_malformed_transcript_is_an_error_message(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     path = maker.folder.episodes_file("maze.direct")
     path.write_bytes(b'{"index":0,"sample":{"id":"maze-00000","pictures":7},"turns":null,"failure":3}\n')
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         for asked in ("samples?run=run", "episode?run=run&cell=maze.direct&sample=none", "samples?run=run&text=x"):
             answer = client.get(f"/api/{asked}")
             assert answer.status_code in (404, 500) and "error" in answer.json()
 
 
-def test_a_strangers_report_is_served_where_it_can_do_nothing(tmp_path: Path) -> None:
+def test_an_untrusted_report_is_served_in_a_sandbox(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     (maker.folder.path / "report.html").write_text(hostile.SCRIPT)
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         policy = client.get("/report", params={"run": "run"}).headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none'") and "script" not in policy
 
@@ -281,13 +270,12 @@ def test_a_report_that_is_a_link_is_not_served(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     (tmp_path / "secret").write_text("secret")
     (maker.folder.path / "report.html").symlink_to(tmp_path / "secret")
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(tmp_path) as client:
         assert client.get("/report", params={"run": "run"}).status_code == 404
         assert client.get("/api/run", params={"run": "run"}).json()["has_report"] is False
 
 
-def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path: Path) -> None:
+def test_thumbnails_are_cached_up_to_the_budget(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(6)
     names = [path.name for path in maker.folder.pictures.folder.rglob("*.png")]
     thumbnails = pictures.Thumbnails(budget=4_000)
@@ -296,24 +284,3 @@ def test_thumbnails_are_made_once_and_forgotten_when_there_are_too_many(tmp_path
     for name in names[1:]:
         thumbnails.get(maker.folder, name, 320)
     assert thumbnails.get(maker.folder, names[0], 320) is not first
-
-
-def test_the_command_prints_an_address_that_works_and_stops_at_ctrl_c(runs: Path) -> None:
-    command = [sys.executable, "-m", "sketchmark", "view", str(runs), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        address = re.findall(r"http://127\.0\.0\.1:\S+", server.stdout.readline())[0]
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        assert b"Sketchmark" in opener.open(address).read()
-        server.send_signal(signal.SIGINT)
-        assert server.wait(10) == 0
-
-
-def test_a_run_that_grows_changes_its_version(tmp_path: Path) -> None:
-    maker = Maker(tmp_path / "run").fill(1)
-    with TestClient(make_app(tmp_path, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
-        before = ask(client, "version", run="run")
-        maker.add("maze.direct", play(sample(1), "direct", True), 1)
-        after = ask(client, "version", run="run")
-    assert before["state"] == "running" and after["version"] > before["version"]

@@ -10,12 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.testclient import TestClient
 
-from sketchmark.view import make_app, serving
+from sketchmark.view import serving
 from tests.core.hearing import tone
 from tests.view.browsing import Watch, keep, launched, window
-from tests.view.making import Maker, heard, play, sample
+from tests.view.making import Maker, browse, heard, play, sample
 
-TOKEN = "a-token-of-the-test"
 NAME = f"{tone().digest}.wav"
 LOST = f"{tone(880).digest}.wav"
 
@@ -32,12 +31,11 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(runs: Path) -> Iterator[TestClient]:
-    with TestClient(make_app(runs, TOKEN), base_url="http://127.0.0.1:8000") as client:
-        client.get("/", params={"token": TOKEN})
+    with browse(runs) as client:
         yield client
 
 
-def test_a_sound_is_served_as_it_was_heard_and_may_be_nothing_else(client: TestClient) -> None:
+def test_a_sound_is_served_unchanged_with_its_media_type(client: TestClient) -> None:
     answer = client.get("/sound", params={"run": "run", "name": NAME})
     assert answer.status_code == 200 and answer.content == tone().data
     assert answer.headers["content-type"] == "audio/wav"
@@ -52,7 +50,7 @@ def test_a_sound_name_cannot_leave_the_run(client: TestClient, name: str) -> Non
     assert answer.status_code == 404 and "not a picture name" in answer.json()["error"]
 
 
-def test_what_is_not_the_sound_that_its_name_says_is_not_served(client: TestClient, runs: Path) -> None:
+def test_a_file_that_does_not_match_its_sound_name_is_not_served(client: TestClient, runs: Path) -> None:
     store = runs / "run" / "pictures"
     picture = next(store.rglob("*.png")).name
     (store / NAME[:2] / NAME).write_bytes(tone(220).data)
@@ -61,7 +59,7 @@ def test_what_is_not_the_sound_that_its_name_says_is_not_served(client: TestClie
         assert answer.status_code == 404 and why in answer.json()["error"]
 
 
-def test_an_episode_says_what_its_sounds_are_and_a_list_how_many(client: TestClient) -> None:
+def test_an_episode_describes_its_sounds_and_a_list_counts_them(client: TestClient) -> None:
     asked = {"run": "run", "cell": "maze.direct"}
     told = [
         client.get("/api/episode", params={**asked, "sample": f"maze-0000{n}"}).json()["sounds"] for n in range(3)

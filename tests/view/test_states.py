@@ -1,4 +1,4 @@
-"""What a run is at: real runs, that end in each of the ways a run can end, as the browser tells them."""
+"""States of a run: real runs that end in each possible way, in the browser."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def started(folder: Path, *more: str, limit: int = 5) -> subprocess.Popen[str]:
 
 @contextmanager
 def hanging(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run that has played two episodes and waits for a third reply that never comes."""
+    """A run with two episodes that waits for a third reply."""
     with started(folder) as process:
         try:
             assert process.stdout is not None and process.stdout.readline() == "hangs\n"
@@ -94,12 +94,12 @@ def state(folder: Path, after: float = 0.0) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ended", ["finished", "failed", "stopped", "killed"])
-def test_an_ended_run_is_said_to_be_what_it_is_at_once_and_later(runs: Path, ended: str) -> None:
+def test_an_ended_run_keeps_its_state(runs: Path, ended: str) -> None:
     assert state(runs / ended) == state(runs / ended, after=5_000) == ended
 
 
 @pytest.mark.slow
-def test_the_cards_tell_how_a_run_ended_what_it_scored_and_what_failed(chromium: Browser, runs: Path) -> None:
+def test_the_cards_show_end_scores_and_failures_of_a_run(chromium: Browser, runs: Path) -> None:
     with serving(runs) as address, window(chromium) as context:
         page = context.new_page()
         watch = Watch(page, address.partition("?")[0])
@@ -121,9 +121,7 @@ def test_the_cards_tell_how_a_run_ended_what_it_scored_and_what_failed(chromium:
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_while_one_looks_is_not_called_running_any_more(
-    chromium: Browser, tmp_path: Path
-) -> None:
+def test_a_run_killed_later_is_shown_as_killed(chromium: Browser, tmp_path: Path) -> None:
     Maker(tmp_path / "other").fill(1).finish()
     with serving(tmp_path) as address, window(chromium) as context, hanging(tmp_path / "run") as process:
         page = context.new_page()
@@ -135,7 +133,7 @@ def test_a_run_that_is_killed_while_one_looks_is_not_called_running_any_more(
         expect(_card(page, "last run").locator(".pill")).to_have_text("killed")
 
 
-def test_a_run_that_failed_before_its_first_episode_says_so(chromium: Browser, tmp_path: Path) -> None:
+def test_a_run_that_failed_before_its_first_episode_shows_the_reason(chromium: Browser, tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run")
     about = maker.folder.about()
     write_json(maker.folder.run_file, {**msgspec.to_builtins(about), "ended": {"how": "failed", "why": hostile.ALL}})
@@ -149,14 +147,14 @@ def test_a_run_that_failed_before_its_first_episode_says_so(chromium: Browser, t
         assert page.evaluate("window.pwned") is None and not watch.troubles
 
 
-def test_a_stranger_cannot_make_up_a_state(tmp_path: Path) -> None:
+def test_an_unknown_state_is_ignored(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     about = maker.folder.about()
     write_json(maker.folder.run_file, {**msgspec.to_builtins(about), "ended": {"how": "splendid"}})
     assert (state(tmp_path / "run"), state(tmp_path / "run", after=5_000)) == ("running", "stopped")
 
 
-def test_the_number_of_a_process_that_was_given_again_is_not_taken_for_the_run(tmp_path: Path) -> None:
+def test_a_reused_process_number_is_not_the_run(tmp_path: Path) -> None:
     lock = RunLock(tmp_path)
     found = holder_of(tmp_path)
     assert found and found.lives and found.pid == os.getpid()
@@ -168,7 +166,7 @@ def test_the_number_of_a_process_that_was_given_again_is_not_taken_for_the_run(t
     assert holder_of(tmp_path) is None
 
 
-def test_failures_stand_on_the_card_of_a_run_with_many_cells(chromium: Browser, tmp_path: Path) -> None:
+def test_the_card_of_a_run_with_many_cells_shows_failures(chromium: Browser, tmp_path: Path) -> None:
     canvases = tuple(f"maze.visual_cot.{name}" for name in "abcdef")
     maker = Maker(tmp_path / "many", cells=("maze.direct", "maze.visual_cot", *canvases)).fill(1)
     for number in (1, 2):

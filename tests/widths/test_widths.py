@@ -1,7 +1,7 @@
 """Every table at 80, 100 and 120 columns and in a pipe: nothing cut, nothing wrapped, every number whole.
 
 The folders `80`, `100` and `120` show them as they are printed. After a change that is meant,
-`SKETCHMARK_WRITE_GOLDEN=1 pytest tests/widths` writes them anew; read the difference.
+`SKETCHMARK_WRITE_GOLDEN=1 pytest tests/widths` writes them again; read the difference.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CASES = {
     "list_worlds": "list worlds",
 }
 SHORTENED = {"list_tasks"}
-"""What a task is about may end with an ellipsis there: `show` has it all."""
+"""Descriptions of tasks may end with an ellipsis there: `show` has them whole."""
 
 
 @pytest.fixture(scope="session")
@@ -125,14 +125,14 @@ def test_the_numbers_of_the_folder_are_those_in_the_table(runs: Path, width: int
         assert f"{signed(row.difference.mean)}  {bounds(row.difference)}" in compared
 
 
-def test_rows_of_several_canvases_can_be_told_apart(runs: Path) -> None:
+def test_rows_of_several_canvases_have_their_names(runs: Path) -> None:
     lines = said("run", runs, 80).splitlines()
     for canvas in ("", ".blank", ".oracle"):
         assert lines.count(f"{LONG}.visual_cot{canvas}") == 2, "its scores, and whether they follow the drawing"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_so_are_the_totals_of_a_benchmark(
+def test_the_totals_of_a_benchmark_fit(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
@@ -146,7 +146,7 @@ def test_so_are_the_totals_of_a_benchmark(
             assert f"{gain.gain:+.4f}  {bounds_of(gain)}" in text
 
 
-def test_a_terminal_is_as_wide_as_it_says(runs: Path) -> None:
+def test_a_terminal_sets_the_width(runs: Path) -> None:
     """Without COLUMNS, as in a shell that keeps it to itself."""
     import fcntl
     import struct
@@ -173,6 +173,6 @@ def test_a_terminal_is_as_wide_as_it_says(runs: Path) -> None:
     assert printed.decode().replace("\r\n", "\n") == shown.stdout
 
 
-def test_there_is_no_golden_file_that_nothing_checks() -> None:
+def test_every_golden_file_is_checked() -> None:
     for width in WIDTHS:
         assert {file.stem for file in (HERE / str(width)).glob("*")} == set(CASES)

@@ -1,15 +1,4 @@
-"""One difference or share: its interval, whether it is settled, and how many samples it would take.
-
-The cells of a run by what they show the model: a mode without drawings, or a canvas of visual_cot.
-
-From a run folder to what its cells say together.
-
-Where a drawing gain comes from, or where it is lost: the cells of one run taken apart (docs/audit.md).
-
-`--until settled`: samples are added in blocks until each task's drawing gain is settled, or a limit is reached.
-
-One may look after every block because the gain's interval is a confidence sequence (stats/power.py).
-"""
+"""Audit of a drawing gain: where it comes from, and where it is lost, in the cells of one run (docs/audit.md)."""
 
 from __future__ import annotations
 
@@ -28,28 +17,152 @@ from sketchmark.audit.contrasts import (
     Contrast,
     Finding,
     TaskAudit,
+    all_contrasts,
     as_json,
-    contrasts,
 )
-from sketchmark.comparison import pairs as fairness
 from sketchmark.comparison.findings import direction, span
+from sketchmark.comparison.pairs import ComparedCell, Run, cells_of, how_asked, how_grouped
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
-from sketchmark.folder.index import ScoredCell, cells_of
+from sketchmark.folder.index import RunView
 from sketchmark.folder.records import ScoredSample
-from sketchmark.results.summary import Pairs, Rows, pair, withheld
+from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.stats.power import MISSES, Pilot, Sequence, samples_needed, sequence
 
+__all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
+
+MARGIN = 0.1
+"""Ten points. A difference whose interval is within this of zero is negligible."""
+
+_FOLLOWS = "follows_corrupt"
+"""Score of worlds (worlds/moves.py): 1 if the answer follows the corrupt drawing."""
+
+_PLACES = (*(mode for mode in MODES if mode != DRAWING_MODE), *CANVASES)
+"""Conditions: a mode without drawings, or the canvas of visual_cot."""
+
 
 class Look(NamedTuple):
-    """How closely one looks: what counts as no difference, and over how many tests it is corrected."""
+    """Margin of a negligible difference, and the number of tests to correct for."""
 
     margin: float
     tests: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A task to audit; `rows` by condition, in the order of `_PLACES`."""
+
+    name: str
+    metric: str
+    scoring: str
+    model: str
+    rows: Mapping[str, Rows]
+
+
+def audit(run: Run, margin: float = MARGIN) -> Audit:
+    """Audit every task of the run that has drawings and another cell to compare them with."""
+    if not 0 < margin < 1:
+        raise BadInput(
+            f"a margin of {margin:g} is not a difference of scores", "give one between 0 and 1, such as 0.1"
+        )
+    tasks, notes = _tasks(run)
+    compared = [
+        (task, contrast, pairs, pairs.difference())
+        for task in tasks
+        for contrast in all_contrasts()
+        if {contrast.before, contrast.after} <= task.rows.keys()
+        if (pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric)).pairs
+    ]
+    corrected = holm([found.p for *_, found in compared])
+    look = Look(margin, len(compared))
+    audits = []
+    for task in tasks:
+        of_task = [(one, p) for one, p in zip(compared, corrected, strict=True) if one[0] is task]
+        gain = next((pairs for (_, contrast, pairs, _), _ in of_task if contrast.name == GAIN), None)
+        audits.append(
+            TaskAudit(
+                task.name,
+                task.metric,
+                task.scoring,
+                tuple(
+                    ConditionScore(place, mean_of(task.metric, rows.values())) for place, rows in task.rows.items()
+                ),
+                (*(difference(*one[1:], p, look) for one, p in of_task), *_shares(task, look)),
+                gain_sequence(gain, len(tasks)) if gain else None,
+            )
+        )
+    return Audit(str(_path(run)), tasks[0].model, margin, tuple(audits), tuple(notes))
+
+
+def _path(run: Run) -> Path | str:
+    return run.folder.path if isinstance(run, RunView) else run
+
+
+def _tasks(run: Run) -> tuple[list[_Task], list[str]]:
+    """Return the tasks that can be audited, and notes on the others."""
+    cells = cells_of(run, Path(_path(run)).resolve().name)
+    notes: list[str] = []
+    tasks = []
+    for name in dict.fromkeys(cell.task for cell in cells):
+        of_task = {_place(cell): cell for cell in cells if cell.task == name}
+        if found := _task(name, {place: of_task[place] for place in _PLACES if place in of_task}, notes):
+            tasks.append(found)
+    if not tasks:
+        raise BadInput(
+            f"nothing to audit in {_path(run)}: {'; '.join(notes) or 'it holds no cell'}",
+            "sketchmark audit --model MODEL --tasks maze runs all cells of an audit",
+        )
+    return tasks, notes
+
+
+def _place(cell: ComparedCell) -> str:
+    return cell.canvas if cell.mode == DRAWING_MODE else cell.mode
+
+
+def _task(name: str, cells: Mapping[str, ComparedCell], notes: list[str]) -> _Task | None:
+    if "own" not in cells or len(cells) < 2:
+        notes.append(f"{name} was not run in {DRAWING_MODE} and in another mode or on another canvas")
+        return None
+    own = cells["own"]
+    if not own.about.headline:
+        notes.append(f"{name} names no headline score")
+        return None
+    rows: dict[str, Rows] = {}
+    empty = []  # cells that a run did not reach before it stopped
+    for place, cell in cells.items():
+        found = cell.rows()
+        if reason := withheld(found.values()):
+            notes.append(f"{cell.name}: {reason}; `sketchmark score {cell.folder.path}` tries again")
+        elif found:
+            rows[place] = found
+        else:
+            empty.append(cell.name)
+    if "own" not in rows or len(rows) < 2:
+        notes += [f"nothing of {', '.join(empty)} is scored yet"] if empty else []
+        return None
+    for place in rows:
+        _refuse_others(own, cells[place], rows["own"], rows[place])
+    if missing := [place for place in _PLACES if place not in rows]:
+        notes.append(f"{name} was not run with: {', '.join(missing)}")
+    return _Task(name, own.about.headline, own.scoring, own.model, rows)
+
+
+def _refuse_others(own: ComparedCell, cell: ComparedCell, own_rows: Rows, rows: Rows) -> None:
+    """Refuse cells of one folder that different commands made, with other data, prompts or model arguments."""
+    found = how_grouped(own_rows, rows)
+    if cell.mode == DRAWING_MODE:
+        found = [*how_asked(own, cell), *found]
+    if own.player != cell.player:
+        found.append("the model's arguments")
+    if found:
+        raise RunConflict(
+            f"{own.name} and {cell.name} cannot be compared; what differs: {'; '.join(found[:3])}",
+            "audit in a separate folder: --output-path",
+        )
 
 
 def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: float | None, look: Look) -> Finding:
@@ -73,38 +186,12 @@ def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: floa
     )
 
 
-def share(
-    name: str, label: str, words: str, rows: Rows, value: Callable[[ScoredSample], float | None], look: Look
-) -> Finding | None:
-    """The mean of a value from 0 to 1 over those rows that have it; None: no row has."""
-    found = [(row, number) for row in rows.values() if (number := value(row)) is not None]
-    if not found or any(not 0 <= number <= 1 for _, number in found):
-        return None
-    measured = interval([number for _, number in found], [row.cluster for row, _ in found])
-    assert measured.mean is not None and measured.low is not None and measured.high is not None
-    half = (measured.high - measured.low) / 2
-    more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
-    wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
-    return Finding(
-        name=name,
-        label=label,
-        kind="share",
-        mean=measured.mean,
-        low=measured.low,
-        high=measured.high,
-        p=None,
-        p_holm=None,
-        n=measured.n,
-        left_out=len(rows) - len(found),
-        verdict="open" if more else "more",
-        more_needed=more,
-        sentence=words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more),
-    )
-
-
 def _more_needed(pairs: Pairs, found: Difference, look: Look) -> int | None:
-    """To show the difference that was seen (corrected, in four of five audits), or that it is within the margin:
-    whichever takes fewer."""
+    """Return how many more samples settle a difference.
+
+    Either they show the difference seen so far (corrected, in four of five audits), or they show that it is within
+    the margin. The smaller number counts.
+    """
     assert found.mean is not None
     pilot = Pilot.of(pairs.before, pairs.after, pairs.clusters)
     ways = []
@@ -134,157 +221,7 @@ def _size(found: Difference) -> str:
     return f"{100 * abs(found.mean or 0):.1f} points [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def _percent(found: Interval) -> str:
-    assert found.mean is not None and found.low is not None and found.high is not None
-    return f"{100 * found.mean:.1f} % [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-PLACES = (*(mode for mode in MODES if mode != DRAWING_MODE), *CANVASES)
-
-
-@dataclass(frozen=True, eq=False)
-class PlayedTask:
-    """`rows` by place, in the order of `PLACES`."""
-
-    name: str
-    metric: str
-    scoring: str
-    model: str
-    rows: Mapping[str, Rows]
-
-
-def played_tasks(run: Path | str) -> tuple[list[PlayedTask], list[str]]:
-    """Those that can be audited, and in words why others cannot."""
-    cells = cells_of(run, Path(run).resolve().name)
-    notes: list[str] = []
-    tasks = []
-    for name in dict.fromkeys(cell.task for cell in cells):
-        places = {_place(cell): cell for cell in cells if cell.task == name}
-        played = {place: places[place] for place in PLACES if place in places}
-        if found := _played(name, played, notes):
-            tasks.append(found)
-    if not tasks:
-        raise BadInput(
-            f"nothing to audit in {run}: {'; '.join(notes) or 'it holds no cell'}",
-            "sketchmark audit --model MODEL --tasks maze plays all that an audit needs",
-        )
-    return tasks, notes
-
-
-def _place(cell: ScoredCell) -> str:
-    return cell.canvas if cell.mode == DRAWING_MODE else cell.mode
-
-
-def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> PlayedTask | None:
-    if "own" not in cells or len(cells) < 2:
-        notes.append(f"{name} was not played in {DRAWING_MODE} and in another mode or on another canvas")
-        return None
-    own = cells["own"]
-    if not own.about.headline:
-        notes.append(f"{name} names no headline score")
-        return None
-    rows: dict[str, Rows] = {}
-    empty = []  # a run that stopped early may not have come to it
-    for place, cell in cells.items():
-        found = cell.rows()
-        if reason := withheld(found.values()):
-            notes.append(f"{cell.name}: {reason}; `sketchmark score {cell.folder.path}` tries again")
-        elif found:
-            rows[place] = found
-        else:
-            empty.append(cell.name)
-    if "own" not in rows or len(rows) < 2:
-        notes += [f"nothing of {', '.join(empty)} is scored yet"] if empty else []
-        return None
-    for place in rows:
-        _refuse_others(own, cells[place], rows["own"], rows[place])
-    _tell_missing(name, rows, notes)
-    return PlayedTask(name, own.about.headline, own.scoring, own.model, rows)
-
-
-def _refuse_others(own: ScoredCell, cell: ScoredCell, own_rows: Rows, rows: Rows) -> None:
-    """Cells of one folder may come from different commands: other data or other prompts cannot be held together."""
-    found = fairness.how_grouped(own_rows, rows)
-    if cell.mode == DRAWING_MODE:
-        found = [*fairness.how_asked(own, cell), *found]
-    if own.player != cell.player:
-        found.append("the model's arguments")
-    if found:
-        raise RunConflict(
-            f"{own.name} and {cell.name} cannot be held together; what differs: {'; '.join(found[:3])}",
-            "audit in a folder of its own: --output-path",
-        )
-
-
-def _tell_missing(name: str, rows: Mapping[str, Rows], notes: list[str]) -> None:
-    missing = [place for place in PLACES if place not in rows]
-    if missing:
-        notes.append(f"{name} was not played with: {', '.join(missing)}")
-
-
-MARGIN = 0.1
-"""Ten points: what is nearer to zero for certain is called no difference."""
-
-FOLLOWS = "follows_corrupt"
-"""The score of worlds (worlds/moves.py): does the answer follow the corrupt drawing?"""
-
-
-@dataclass(frozen=True)
-class _Compared:
-    task: PlayedTask
-    contrast: Contrast
-    pairs: Pairs
-    difference: Difference
-
-
-def audit(run: Path | str, margin: float = MARGIN) -> Audit:
-    """Every task of the run that was played with drawings and with something to hold them against."""
-    if not 0 < margin < 1:
-        raise BadInput(f"a margin of {margin:g} is no difference of scores", "give one between 0 and 1, such as 0.1")
-    tasks, notes = played_tasks(run)
-    compared = [
-        _Compared(task, contrast, pairs, pairs.difference())
-        for task in tasks
-        for contrast in contrasts()
-        if {contrast.before, contrast.after} <= task.rows.keys()
-        if (pairs := pair(task.rows[contrast.before], task.rows[contrast.after], task.metric)).pairs
-    ]
-    corrected = holm([one.difference.p for one in compared])
-    look = Look(margin, len(compared))
-    findings = [
-        (one.task, difference(one.contrast, one.pairs, one.difference, p, look))
-        for one, p in zip(compared, corrected, strict=True)
-    ]
-    gains = {one.task.name: one.pairs for one in compared if one.contrast.name == GAIN}
-    found = tuple(
-        TaskAudit(
-            task.name,
-            task.metric,
-            task.scoring,
-            tuple(ConditionScore(place, _score(rows, task.metric)) for place, rows in task.rows.items()),
-            (*(finding for of, finding in findings if of is task), *_shares(task, look)),
-            gain_sequence(gains[task.name], len(tasks)) if task.name in gains else None,
-        )
-        for task in tasks
-    )
-    return Audit(str(run), tasks[0].model, margin, found, tuple(notes))
-
-
-def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
-    """The drawing gain's confidence sequence. All tasks together may miss the truth as often as one. Samples that
-    share a source are not independent: the first of each counts. None where the score is not from 0 to 1."""
-    first = {one.cluster: one.after - one.before for one in reversed(pairs.pairs)}
-    if any(not -1 <= difference <= 1 for difference in first.values()):
-        return None
-    return sequence(list(first.values()), MISSES / tasks)
-
-
-def _score(rows: Rows, metric: str) -> Interval:
-    scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
-    return interval([value for _, value in scored], [row.cluster for row, _ in scored])
-
-
-def _shares(task: PlayedTask, look: Look) -> list[Finding]:
+def _shares(task: _Task, look: Look) -> list[Finding]:
     def wrong(row: ScoredSample) -> float | None:
         value = row.value(task.metric)
         return None if value is None else 1 - value
@@ -293,33 +230,81 @@ def _shares(task: PlayedTask, look: Look) -> list[Finding]:
         return None if row.drawing_right is None else float(not row.drawing_right)
 
     found = (
-        share(
+        _share(
             "lost by reading", "oracle, not right",
             "Lost by reading: {share} is not right although it saw the true pictures.",
             task.rows.get("oracle", {}), wrong, look,
         ),
-        share(
+        _share(
             "drawn wrongly", "drawn wrongly",
             "Drawn wrongly: in {share} of {n} episodes not all drawings are right.",
             task.rows.get("own", {}), drawn_wrongly, look,
         ),
-        share(
+        _share(
             "follows corrupt", "follows corrupt",
             "It follows a corrupt drawing in {share} of {n} cases.",
-            task.rows.get("corrupt", {}), lambda row: row.value(FOLLOWS), look,
+            task.rows.get("corrupt", {}), lambda row: row.value(_FOLLOWS), look,
         ),
     )  # fmt: skip
     return [one for one in found if one]
 
 
-__all__ = ["Audit", "ConditionScore", "Finding", "TaskAudit", "as_json", "audit"]
+def _share(
+    name: str, label: str, words: str, rows: Rows, value: Callable[[ScoredSample], float | None], look: Look
+) -> Finding | None:
+    """Average a value from 0 to 1 over the rows that have it; None if no row has."""
+    found = [(row, number) for row in rows.values() if (number := value(row)) is not None]
+    if not found or any(not 0 <= number <= 1 for _, number in found):
+        return None
+    measured = interval([number for _, number in found], [row.cluster for row, _ in found])
+    assert measured.mean is not None and measured.low is not None and measured.high is not None
+    half = (measured.high - measured.low) / 2
+    more = max(1, math.ceil(measured.n * (half / look.margin) ** 2) - measured.n) if half > look.margin else None
+    wide = f" It is not settled to within {100 * look.margin:.0f} points." if more else ""
+    return Finding(
+        name=name,
+        label=label,
+        kind="share",
+        mean=measured.mean,
+        low=measured.low,
+        high=measured.high,
+        p=None,
+        p_holm=None,
+        n=measured.n,
+        left_out=len(rows) - len(found),
+        verdict="open" if more else "more",
+        more_needed=more,
+        sentence=words.format(share=_percent(measured), n=measured.n) + wide + _would_settle(more),
+    )
 
 
-AT_COST_LIMIT = "not settled at the limit of cost"
+def _percent(found: Interval) -> str:
+    assert found.mean is not None and found.low is not None and found.high is not None
+    return f"{100 * found.mean:.1f} % [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def gain_sequence(pairs: Pairs, tasks: int) -> Sequence | None:
+    """Return the confidence sequence of a drawing gain; None if the score is not from 0 to 1.
+
+    The error rate is that of all tasks together. Samples that share a source are not independent, so only the first
+    of each source counts.
+    """
+    first = {one.cluster: one.after - one.before for one in reversed(pairs.pairs)}
+    if any(not -1 <= difference <= 1 for difference in first.values()):
+        return None
+    return sequence(list(first.values()), MISSES / tasks)
+
+
+AT_COST_LIMIT = "not settled at the cost limit"
+_MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "negligible difference"}
 
 
 class Settling:
-    """Asked after each block (`grow`). `outcomes` says of each task, in words, why it got no more samples."""
+    """`--until settled`: blocks of samples until each task's drawing gain is settled, or a limit is reached.
+
+    `grow` decides after each block; the confidence sequence (stats/power.py) stays valid however often it is looked
+    at. `outcomes` says for each task why it got no more samples.
+    """
 
     def __init__(
         self, tasks: frozenset[str], margin: float, block: int, most: int, out_of_money: Callable[[], bool]
@@ -345,7 +330,7 @@ class Settling:
             return found.withheld
         now = gain_sequence(found, len(self._tasks))
         if now is None and found.pairs:
-            return "its score is not from 0 to 1: the drawing gain cannot be followed"
+            return "its score is not from 0 to 1, so the drawing gain cannot be tracked"
         if now and (settled := now.settled(self._margin)):
             span = f"[{100 * now.low:+.1f}, {100 * now.high:+.1f}]"
             return f"settled after {now.n} samples: {_MEANING[settled]} {span}"
@@ -354,6 +339,3 @@ class Settling:
         if about.totals.get(own, self._limit) < self._limit:
             return "not settled, and there are no more samples"
         return f"not settled at the limit of {self._most} samples" if self._limit >= self._most else ""
-
-
-_MEANING = {"gain": "drawing helps", "loss": "drawing hurts", "no difference": "no difference worth naming"}

@@ -1,11 +1,7 @@
-"""What is held against what, and what it means in words.
+"""Pairs of conditions to compare in an audit, the sentences on their outcomes, and the audit as text.
 
-A place is a mode without drawings, or the canvas of visual_cot. A canvas that is not named here is held against the
-own drawing all the same.
-
-What an audit finds, as plain data: terminal, report and JSON show nothing else.
-
-An audit as text: one chart of all intervals, and a sentence for each. It fits 80 columns.
+A condition is a mode without drawings, or the canvas of visual_cot. A canvas without a named contrast is compared
+with the model's own drawing. The text fits 80 columns: one chart of all intervals, and a sentence for each.
 """
 
 from __future__ import annotations
@@ -109,7 +105,7 @@ _NAMED = (
 )
 
 
-def contrasts() -> Iterator[Contrast]:
+def all_contrasts() -> Iterator[Contrast]:
     yield from _NAMED
     held = {place for contrast in _NAMED for place in (contrast.before, contrast.after)}
     for canvas in CANVASES:
@@ -127,11 +123,11 @@ def contrasts() -> Iterator[Contrast]:
 
 @dataclass(frozen=True)
 class Finding:
-    """One difference (after - before on the same samples) or one share, with its 95 % interval and what it means.
+    """One difference (after - before on the same samples) or one proportion, with its 95% interval and a sentence.
 
-    `p_holm` is corrected over all differences of the audit. `more_needed` is how many samples beyond the present
-    ones would settle it, if what was seen so far is typical; None where it is settled. `left_out` samples were not
-    scored on both sides. The `verdict` on a share is `more` where it is known to within the margin, else `open`.
+    `p_holm` is corrected over all differences of the audit. `more_needed` is the number of further samples that would
+    settle it if they resemble the present ones; None if it is settled. `left_out` samples were not scored on both
+    sides. The `verdict` on a proportion is `more` if it is known to within the margin, else `open`.
     """
 
     name: str
@@ -151,7 +147,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ConditionScore:
-    """`place` is a mode, or the canvas of visual_cot."""
+    """Score of one condition: `place` is a mode, or the canvas of visual_cot."""
 
     place: str
     score: Interval
@@ -159,7 +155,7 @@ class ConditionScore:
 
 @dataclass(frozen=True)
 class TaskAudit:
-    """One task. `anytime` is the drawing gain's interval however often one looked (stats/power.py)."""
+    """Audit of one task. `anytime` is the drawing gain's confidence sequence (stats/power.py)."""
 
     task: str
     metric: str
@@ -171,7 +167,7 @@ class TaskAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """Of one run. `notes` says what could not be looked at, and why."""
+    """Audit of one run. `notes` lists what was skipped, with the reason."""
 
     run: str
     model: str
@@ -187,11 +183,11 @@ def as_json(found: Audit) -> dict[str, Any]:
 WIDTH = 80
 _LABEL, _CHART = 17, 33
 _NUMBERS = WIDTH - _CHART - 3
-"""Where the chart begins."""
+"""Column in which the chart begins."""
 
 
 def lines(found: Audit) -> Iterator[str]:
-    yield from _wrapped(f"Where drawing helps, and where it is lost: {found.model}")
+    yield from _wrapped(f"Drawing audit: {found.model}")
     for task in found.tasks:
         yield ""
         yield from _task(task)
@@ -211,9 +207,8 @@ def settled_when(found: Audit) -> str:
 
 
 def _task(found: TaskAudit) -> Iterator[str]:
-    yield from _wrapped(f"{found.task}: {found.metric} by {found.scoring}")
-    scores = (f"{one.place} {100 * one.score.mean:.0f} %" for one in found.scores if one.score.mean is not None)
-    yield from _wrapped(f"right: {', '.join(scores)}", "  ")
+    scores = (f"{one.place} {100 * one.score.mean:.0f}%" for one in found.scores if one.score.mean is not None)
+    yield from _wrapped(f"{found.task} ({found.metric}, {found.scoring}): {', '.join(scores)}")
     yield ""
     yield f"{'':{_NUMBERS}}{'-100':<{_CHART // 2}}0{'+100':>{_CHART // 2}}"
     yield from map(_row, found.findings)
@@ -222,10 +217,10 @@ def _task(found: TaskAudit) -> Iterator[str]:
         yield from _wrapped(one.sentence, "• ")
     if found.anytime:
         low, high = 100 * found.anytime.low, 100 * found.anytime.high
-        yield from _wrapped(f"However often one looks, the drawing gain lies within [{low:+.1f}, {high:+.1f}].", "• ")
+        yield from _wrapped(f"Gain, valid at any stopping point: [{low:+.1f}, {high:+.1f}].", "• ")
     for one in found.findings:
         if one.left_out:
-            yield from _wrapped(f"{one.label}: {one.left_out} of {one.n + one.left_out} samples do not count.", "• ")
+            yield from _wrapped(f"{one.label}: {one.left_out} of {one.n + one.left_out} samples left out.", "• ")
 
 
 def _row(found: Finding) -> str:

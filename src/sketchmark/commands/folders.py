@@ -1,7 +1,4 @@
-"""`sketchmark merge`: put the shards of a run together.
-
-`sketchmark repair`: set aside what is damaged in a run, and say what is to be done again.
-"""
+"""Commands on whole run folders: `merge` joins shards, `repair` sets damaged lines aside."""
 
 from __future__ import annotations
 
@@ -23,12 +20,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@output_option("The run folder to make; it must not be there yet.", required=True)
-@click.option("--partial", is_flag=True, help="Merge what is there although samples are missing.")
-@include_option("Where tasks of your own are.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Where their data is now; unless it was moved, run.json says it."
-)
+@output_option("The run folder to make; must not exist.", required=True)
+@click.option("--partial", is_flag=True, help="Merge even if samples are missing.")
+@include_option("Folder with your own tasks.")
+@click.option("--data", type=click.Path(path_type=Path), help="Their data, if it has moved since the run.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, no table.")
 def merge_command(
@@ -40,12 +35,12 @@ def merge_command(
     trust_code: bool,
     quiet: bool,
 ) -> int:
-    """Put the parts of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) together into one run folder.
+    """Join the shards of a run (`sketchmark run --shard 0/3`, 1/3, 2/3) in one run folder.
 
     \b
     The runs must agree in model, settings, prompts and data. Missing samples are named, and nothing is written
-    unless you say --partial; the same sample in two runs counts once, and two different answers to it are refused.
-    The merged folder is a run like any other: the `sketchmark run` command without --shard plays what is missing.
+    without --partial. The same sample in two runs counts once; two different answers to it are refused.
+    The merged folder is a run like any other: the `sketchmark run` command without --shard runs what is missing.
       sketchmark merge runs/player-solver-shard-*-of-3 --out runs/solver
     Exit code: 0, 1 when some episodes failed or could not be scored, 2 when the runs cannot be merged.
     """
@@ -89,27 +84,25 @@ def merge_command(
         print_all(with_replies(folder, results), f"the viewer shows them (sketchmark view {output_path})")
         tell(f"run folder: {output_path}")
         tell(f"report:     {output_path / 'report.html'}")
-    unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard tries once more")
+    unscored = tell_unscored(results.tasks, "the `sketchmark run` command without --shard retries")
     if failed:
-        tell(
-            f"sketchmark: {failed} episodes failed; the run's command without --shard plays them once more", err=True
-        )
+        tell(f"sketchmark: {failed} episodes failed; the run's command without --shard reruns them", err=True)
     return 1 if failed or unscored else 0
 
 
 _SHOWN = 20
-"""Samples or lines that are named before the rest is counted."""
+"""Samples or lines to name; the rest is counted."""
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Only say what is damaged; touch nothing.")
+@click.option("--dry-run", is_flag=True, help="Only report damage; change nothing.")
 def repair_command(run: Path, dry_run: bool) -> int:
-    """Set damaged lines and pictures of RUN aside and say what must be played or scored again.
+    """Set damaged lines and images of RUN aside, and print what must be rerun or rescored.
 
     \b
     A line is damaged when it is not what was written: the disk was full, the machine lost power, or the file was
-    edited. It goes to RUN/set-aside, with where it was; nothing is guessed. A sound run is left as it is.
+    edited. It goes to RUN/set-aside, with its place; nothing is guessed. A run without damage is unchanged.
     """
     from sketchmark.folder import RunFolder
     from sketchmark.folder.lock import RunLock
@@ -137,17 +130,17 @@ def _told(found: Repair, run: Path, dry_run: bool) -> Iterator[str]:
     if found.faults:
         yield f"{'would be' if dry_run else 'now'} set aside in {run / 'set-aside'}"
     for cell, samples in found.play.items():
-        yield f"to be played again: {cell}: {_listed(samples)}"
+        yield f"to rerun: {cell}: {_listed(samples)}"
     for cell, count in found.untold.items():
-        yield f"to be played again: {cell}: {count} whose samples cannot be told; the run finds them missing"
+        yield f"to rerun: {cell}: {count} with unknown samples; the run finds them missing"
     for cell, samples in found.retry.items():
-        yield f"only an older try that failed is left: {cell}: {_listed(samples)}; --retry-failed plays it again"
+        yield f"only an older failed attempt is left: {cell}: {_listed(samples)}; --retry-failed reruns it"
     for file, samples in found.score.items():
-        yield f"to be scored again: {file}: {_listed(samples) or 'none'}"
+        yield f"to rescore: {file}: {_listed(samples) or 'none'}"
     if dry_run:
         yield f"next: sketchmark repair {run}"
     else:
-        yield "next: give the `sketchmark run` command of this run again; it does what is missing and nothing twice"
+        yield "next: run the `sketchmark run` command of this run again; it does only what is missing"
 
 
 def _listed(texts: list[str], between: str = ", ") -> str:

@@ -1,11 +1,4 @@
-"""`sketchmark card`: what was run and how to repeat it, on one page.
-
-`sketchmark export`: a run in other tools' formats.
-
-`sketchmark report`: make a run's report.html anew.
-
-`sketchmark view`: look at runs in the browser.
-"""
+"""Commands that show or convert a run: `card`, `export`, `report`, `view`."""
 
 from __future__ import annotations
 
@@ -69,7 +62,7 @@ def report_command(run: Path) -> None:
 @click.option("--port", default=0, show_default=True, help="0 takes any free port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def view_command(folder: Path, port: int, no_browser: bool) -> None:
-    """Look at the runs in FOLDER (a run, or a folder of runs), also while they are being played."""
+    """Show the runs in FOLDER (a run, or a folder of runs) in the browser, also while they are running."""
     from sketchmark.view import serve
 
     def ready(address: str) -> None:
@@ -81,7 +74,7 @@ def view_command(folder: Path, port: int, no_browser: bool) -> None:
 
 
 def _open(address: str) -> None:
-    """Over ssh or in a container no window can open: there, the opener of Linux only tells what it has not found."""
+    """Open the browser, unless no window can open (ssh, container): there the opener would only print errors."""
     windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     if not sys.platform.startswith("linux") or any(os.environ.get(name) for name in windows):
         click.launch(address)

@@ -1,17 +1,4 @@
-"""`ra-al` of a run: does the drawing follow the reasoning, and the answer the drawing?
-
-Where the scorings of a run disagree: what the difference is made of, and the replies that make it.
-
-The table at the end of a run.
-
-Several scorings of one run side by side: the tables that a data set itself publishes, a column a scoring.
-
-The scores of benchmarks of several tasks, under the table of the tasks.
-
-What `run`, `score` and `score-file` print of their results, in one order.
-
-What `run`, `score` and `score-file` say of episodes that nobody could score.
-"""
+"""Tables that `run`, `score` and `score-file` print at the end, and lines on episodes without a score."""
 
 from __future__ import annotations
 
@@ -35,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def print_alignment(results: Results) -> None:
-    """One table for all cells that were looked at; nothing where none was."""
-    title = "Does the drawing follow, and the answer follow the drawing? With 95 % intervals"
-    table = Table(title, ("task.mode", RA_AL, "mean", "95 %", "n"), texts=2)
+    """Print RA and AL of all cells that have them, in one table."""
+    title = "Does the drawing follow the reasoning, and the answer the drawing? With 95% intervals"
+    table = Table(title, ("task.mode", RA_AL, "mean", "95%", "n"), texts=2)
     for label, cell in results.tasks.items():
         metrics = cell.scorings[RA_AL].metrics if RA_AL in cell.scorings else {}
         for name in (name for name in MEANING if name in metrics):
@@ -48,18 +35,18 @@ def print_alignment(results: Results) -> None:
 
 
 _MOST = 10
-"""Replies a screen has room for; those that make the greatest difference come first."""
+"""Replies per table; those with the greatest difference come first."""
 
 
 def print_readings(results: Results, all_of_them: str) -> None:
-    """Nothing where there is one scoring. `results` hold the replies; `all_of_them` says where to find the rest."""
+    """Print the replies on which scorings disagree. `all_of_them` says where to find the rest."""
     hidden = 0
     for name, cell in results.tasks.items():
         for scoring, other in cell.scorings.items():
             if other.against is None or not other.against.replies:
                 continue
             replies = other.against.replies
-            table = Table(f"{name}: what each scoring read", ("sample", "scoring", "read as", "score"), texts=3)
+            table = Table(f"{name}: what each scoring parsed", ("sample", "scoring", "parsed as", "score"), texts=3)
             for reply in replies[:_MOST]:
                 for one in (cell.scoring or "strict", scoring):
                     table.add(reply.sample, one, _read(reply.readings, one), _score(reply.values.get(one)))
@@ -68,7 +55,7 @@ def print_readings(results: Results, all_of_them: str) -> None:
     for line in sentences(results.tasks):
         tell_wrapped(line)
     if hidden:
-        tell_wrapped(f"{hidden} more replies are read or scored differently: {all_of_them}")
+        tell_wrapped(f"{hidden} more replies are parsed or scored differently: {all_of_them}")
 
 
 def _read(readings: dict[str, str | None], scoring: str) -> str:
@@ -83,12 +70,11 @@ def _score(value: float | None) -> str:
 
 
 _MOST_GROUPS = 12
-"""A screen has room for the kinds of a question, not for every length of a path."""
+"""Groups per task: enough for categories, not for every length of a path."""
 
 
 def print_results(results: Results) -> None:
-    """Every score with its interval, by each scoring, beside it what guessing would get (where there is something to
-    guess) and how many replies were cut or could not be read; then other trouble, and what drawing changed."""
+    """Print the scores, other failures and conditions, groups, warnings, and gains."""
     from sketchmark.terminal.console import console
 
     out = console()
@@ -108,8 +94,8 @@ def print_results(results: Results) -> None:
 
 
 def _print_groups(out: Console, cells: Mapping[str, CellResult]) -> None:
-    """The headline score by the first key that groups a task's samples; the report has all of them."""
-    table = Table("By group", ("task.mode", "by", "group", "mean", "95 %", "n"), texts=3)
+    """Print the headline score by the first group key of each task; the report has all keys."""
+    table = Table("By group", ("task.mode", "by", "group", "mean", "95%", "n"), texts=3)
     for name, cell in cells.items():
         by, groups = next(iter(cell.by.items()), ("", {}))
         if not 2 <= len(groups) <= _MOST_GROUPS or all(group.isdigit() for group in groups):
@@ -122,7 +108,7 @@ def _print_groups(out: Console, cells: Mapping[str, CellResult]) -> None:
 
 
 def print_scorings(results: Results) -> None:
-    """One table for each cell with tables of its own that was scored in more than one way; nothing when none was."""
+    """Print one table per cell whose task has its own totals and several scorings, one column per scoring."""
     for name, cell in results.tasks.items():
         ways = {cell.scoring or "strict": cell, **cell.scorings}
         columns = {name: way for name, way in ways.items() if way.aggregate}
@@ -143,11 +129,11 @@ def _written(number: float | None) -> str:
 
 
 _NAMED = 3
-"""So many missing tasks are named on the screen; results.json has all of them."""
+"""Missing tasks to name; results.json has all of them."""
 
 
 def print_totals(results: Results) -> None:
-    """A table for each total that is whole; a line that says what is missing for each that is not."""
+    """Print a table for each complete benchmark total, and a line with the missing tasks for each other."""
     from sketchmark.terminal.console import console
 
     out = console()
@@ -173,7 +159,7 @@ def _title(total: BenchmarkTotal) -> str:
 
 def _table(total: BenchmarkTotal, overall: Mean) -> Table:
     gain = ", and the gain over direct" if total.gains else ""
-    columns = ("category", "mean", "95 %", "n", *(["gain", "95 %"] if total.gains else []))
+    columns = ("category", "mean", "95%", "n", *(["gain", "95%"] if total.gains else []))
     table = Table(f"{_title(total)}, weighted{gain}", columns, texts=1)
     for name, mean in {**total.categories, "overall": overall}.items():
         change = total.gains.get(name)
@@ -191,7 +177,7 @@ def _bounds(found: Mean | Gain, style: str) -> str:
 
 
 def print_all(results: Results, all_readings: str) -> None:
-    """`all_readings` says where every reply is found that scorings read differently."""
+    """Print all tables. `all_readings` says where to find all replies on which scorings disagree."""
     print_results(results)
     print_totals(results)
     print_alignment(results)
@@ -209,9 +195,9 @@ def print_json(results: Results) -> None:
 
 
 def tell_unscored(cells: Mapping[str, CellResult], again: str) -> int:
-    """One line for each cell and kind, with the first one's reason, then `again`: what asks for them once more.
+    """Print one line per cell and kind of failure, with the first reason, then `again`, the way to retry.
 
-    Returns how many things are missing, for the exit code.
+    Return the number of missing scores, for the exit code.
     """
     total = problems = 0
     for label, one in labelled(cells):

@@ -1,8 +1,4 @@
-"""A comparison that shows itself: with `print`, and in a notebook.
-
-The rows that come of comparing runs, and whether their sides may be compared at all.
-
-Paired comparisons of modes, canvases and runs, on the same samples.
+"""Paired comparisons of modes, canvases and runs, on the same samples.
 
     for row in sketchmark.compare("runs/a", "runs/b").rows:
         print(row.task, row.label, row.difference)
@@ -19,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sketchmark.comparison import pairs as fairness
 from sketchmark.comparison.breakdowns import breakdowns, canvas_table, split_by_drawing
 from sketchmark.comparison.findings import (
     Breakdown,
@@ -36,14 +31,26 @@ from sketchmark.comparison.findings import (
     as_json,
 )
 from sketchmark.comparison.formats import to_markdown
-from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs
+from sketchmark.comparison.pairs import (
+    ComparedCell,
+    across_canvases,
+    across_modes,
+    across_runs,
+    cells_of,
+    how_asked,
+    how_generated,
+    how_grouped,
+    how_sourced,
+    why_no_gain,
+)
 from sketchmark.comparison.published import beside, beside_totals
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import from_home
-from sketchmark.folder import RunFolder
 from sketchmark.folder.format import condition
-from sketchmark.folder.index import ScoredCell, cells_of, trouble
+from sketchmark.folder.index import RunView, trouble
+from sketchmark.folder.results_format import Results
+from sketchmark.results.aggregate import results_before
 from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
 from sketchmark.stats.differences import holm
 from sketchmark.stats.intervals import Interval
@@ -52,7 +59,7 @@ from sketchmark.stats.power import Pilot
 
 @dataclass(frozen=True)
 class Comparison(Findings):
-    """What `sketchmark.compare` found."""
+    """Result of `sketchmark.compare`, with `print` and in a notebook as tables."""
 
     def __str__(self) -> str:
         return to_terminal(self)
@@ -61,11 +68,11 @@ class Comparison(Findings):
         printer.text(str(self))
 
     def _repr_markdown_(self) -> str:
-        """How a notebook shows it: everything that others wrote is escaped there."""
+        """Show it in a notebook, with all untrusted text escaped."""
         return to_markdown(self)
 
 
-Run = str | os.PathLike[str]
+Run = str | os.PathLike[str] | RunView
 _MOST_TASKS = 4
 
 
@@ -76,29 +83,31 @@ def compare(
     anyway: bool = False,
     published: bool = False,
 ) -> Comparison:
-    """Modes within each run, canvases within each run, and every further run against the first.
+    """Compare modes and canvases within each run, and every further run with the first.
 
-    Cells that the same model played in different folders count as one run, so that modes may be played one by one.
-    Raises RunConflict when prompts, scoring or data differ; with `anyway` the differences become notes instead.
-    `metric` replaces each task's headline score; `power` adds how many samples a gain of that size would need;
-    `published` adds what others published for the same tasks. A run is its path, or what `sketchmark.run` returned;
-    several are given one by one, or as a list.
+    Cells of the same model in different folders count as one run, so that modes may be run one by one. A run is its
+    path, what `sketchmark.run` returned, or a `RunView` that is open already. Give several one by one or as a list.
+    `metric` replaces each task's headline score. `power` adds the number of samples that a gain of this size needs.
+    `published` adds published scores for the same tasks.
+
+    Raises RunConflict if prompts, scoring or data differ. With `anyway` the differences become notes.
     """
-    listed = [[given] if isinstance(given, (str, os.PathLike)) else given for given in runs]
-    paths = [from_home(run) for given in listed for run in given]
-    names = _labels(paths)
-    cells = [cell for path, name in zip(paths, names, strict=True) for cell in cells_of(path, name)]
-    work = _Work(metric, power, anyway, published)
+    listed = [[given] if isinstance(given, (str, os.PathLike, RunView)) else given for given in runs]
+    opened = [run if isinstance(run, RunView) else from_home(run) for given in listed for run in given]
+    names = _labels([run.folder.path if isinstance(run, RunView) else run for run in opened])
+    cells = [cell for run, name in zip(opened, names, strict=True) for cell in cells_of(run, name)]
+    folders = {cell.run: cell.folder for cell in cells if published}
+    results = {name: found for name, folder in folders.items() if (found := results_before(folder))}
+    work = _Work(metric, power, anyway, results)
     for task in dict.fromkeys(cell.task for cell in cells):
         work.compare_task([cell for cell in cells if cell.task == task], names)
-    if published:
-        for path, name in zip(paths, names, strict=True):
-            work.published += beside_totals(RunFolder.open(path), name)
+    for name in names:
+        work.published += beside_totals(results[name], name) if name in results else ()
     if not work.rows and not work.canvases and not work.published:
         raise BadInput(
             "nothing to compare: "
             + ("; ".join(work.notes) or f"no two modes, canvases or runs of one task in {', '.join(names)}"),
-            "play direct and visual_cot, or give two runs of the same task and mode",
+            "run direct and visual_cot, or give two runs of the same task and mode",
         )
     if published and not work.published:
         work.notes.append(f"no figures are known that others published for {_listed(cells)}")
@@ -112,16 +121,18 @@ class _Work:
     metric: str
     power: float | None
     anyway: bool
-    with_published: bool
+    results: Mapping[str, Results]
+    """By run, for the published scores in them; empty unless these are wanted."""
+
     rows: list[TableRow] = field(default_factory=list)
     canvases: list[CanvasTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     published: list[PublishedTable] = field(default_factory=list)
 
-    def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
-        """One task at a time, so that memory holds the scores of one."""
+    def compare_task(self, cells: list[ComparedCell], runs: Sequence[str]) -> None:
+        """Add the rows of one task; memory holds the scores of one at a time."""
         metric = self.metric or cells[0].about.headline
-        if reason := fairness.why_no_gain(cells[0].about, metric):
+        if reason := why_no_gain(cells[0].about, metric):
             self.notes.append(reason)
             return
         rows = {id(cell): cell.rows() for cell in cells}
@@ -133,9 +144,9 @@ class _Work:
         cells = [cell for cell in cells if not reasons[id(cell)]]
         if not cells:
             return
-        if self.with_published:
-            found = (beside(cell, rows[id(cell)]) for cell in cells)
-            self.published += [table for table in found if table]
+        for cell in cells:
+            if cell.run in self.results and (table := beside(cell, rows[id(cell)], self.results[cell.run])):
+                self.published.append(table)
         if not any(row.value(metric) is not None for found in rows.values() for row in found.values()):
             self.notes.append(f"{cells[0].task}: nothing is scored by {metric}")
             return
@@ -149,17 +160,11 @@ class _Work:
                 self._check(
                     f"{first.task} on the canvases {first.canvas} and {other.canvas}", first, other, rows, True
                 )
-            table = canvas_table({name: (cell, rows[id(cell)]) for name, cell in group.items()}, metric)
-            if table:
-                self.canvases.append(table)
+            if shown := canvas_table({name: (cell, rows[id(cell)]) for name, cell in group.items()}, metric):
+                self.canvases.append(shown)
 
     def _add(
-        self,
-        metric: str,
-        kind: str,
-        before: ScoredCell,
-        after: ScoredCell,
-        rows: Mapping[int, Rows],
+        self, metric: str, kind: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows]
     ) -> None:
         label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
         self._check(f"{before.task}: {label}", before, after, rows, kind == "runs")
@@ -194,22 +199,19 @@ class _Work:
         return Plan(self.power, pilot.samples_needed(self.power), pilot.smallest_gain(len(pairs.pairs)))
 
     def _check(
-        self,
-        what: str,
-        before: ScoredCell,
-        after: ScoredCell,
-        rows: Mapping[int, Rows],
-        same_mode: bool,
+        self, what: str, before: ComparedCell, after: ComparedCell, rows: Mapping[int, Rows], same_mode: bool
     ) -> None:
-        """The prompts of two modes differ by nature; those of one mode, and the samples of any two, must not. Of a
-        cell that a run has not come to nothing is known yet, not even by what rules it will be scored."""
+        """Refuse two sides with different samples, or cells of one mode with different prompts or scoring.
+
+        A cell without rows is not checked: its run has not reached it, and its scoring is unknown.
+        """
         if not (rows[id(before)] and rows[id(after)]):
             return
-        found = fairness.how_grouped(rows[id(before)], rows[id(after)])
+        found = how_grouped(rows[id(before)], rows[id(after)])
         if same_mode:
-            sourced = fairness.how_sourced(before, after, rows[id(before)], rows[id(after)])
-            found = [*sourced, *fairness.how_asked(before, after), *found]
-            self.notes.extend(f"{what}: {line}" for line in fairness.how_generated(before, after))
+            sourced = how_sourced(before, after, rows[id(before)], rows[id(after)])
+            found = [*sourced, *how_asked(before, after), *found]
+            self.notes.extend(f"{what}: {line}" for line in how_generated(before, after))
         if not found:
             return
         if not self.anyway:
@@ -221,13 +223,13 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
-def _listed(cells: Sequence[ScoredCell]) -> str:
+def _listed(cells: Sequence[ComparedCell]) -> str:
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
 
 
 def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
-    """Two runs may both have played two modes: such rows name their run."""
+    """Add the run to the labels of rows that would read the same."""
     times = Counter((row.task, row.label) for row in rows)
     return [
         replace(row, label=f"{row.label} ({row.after.run})") if times[row.task, row.label] > 1 else row
@@ -236,34 +238,34 @@ def _told_apart(rows: Sequence[TableRow]) -> list[TableRow]:
 
 
 def _labels(runs: Sequence[Path]) -> list[str]:
-    """Folder names, or whole paths where two folders have the same name."""
+    """Return the folder names, or whole paths if two folders have the same name."""
     if not runs:
         raise BadInput("no run to compare", "sketchmark compare RUN [RUN ...]")
     names = [path.resolve().name for path in runs]
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
 
 
-def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
+def _side(cell: ComparedCell, score: Interval, rows: Rows) -> Side:
     return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
 
 
-def _modes(after: ScoredCell, before: ScoredCell) -> str:
-    """What both sides have in common is said once."""
+def _modes(after: ComparedCell, before: ComparedCell) -> str:
+    """Label a pair of modes; a condition that both share is named once."""
     if after.about.draw_with == before.about.draw_with != "":
         return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
     return f"{_drawn(after)} − {_drawn(before)}"
 
 
-def _played(after: ScoredCell, before: ScoredCell) -> str:
-    """What both runs played; by code or with native history it is not the same."""
+def _played(after: ComparedCell, before: ComparedCell) -> str:
+    """Name the mode, condition and canvas of two runs."""
     drawn = _drawn(after)
     if after.about.draw_with != before.about.draw_with:
         drawn += f" − {_drawn(before)}"
     return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
 
 
-def _drawn(cell: ScoredCell) -> str:
-    """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
+def _drawn(cell: ComparedCell) -> str:
+    """Name the mode and its condition: drawing by code and native history are conditions."""
     return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode
 
 

@@ -1,9 +1,4 @@
-"""How a difference depends on the groups of the samples.
-
-The canvas controls side by side: does the answer depend on the drawing, and what would a true one bring?
-
-Is the answer right when the drawing is?
-"""
+"""Parts of a difference: by group of samples, by canvas, and by whether the drawing was right."""
 
 from __future__ import annotations
 
@@ -23,23 +18,24 @@ from sketchmark.comparison.findings import (
     share,
     span,
 )
+from sketchmark.comparison.pairs import ComparedCell
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import ScoredCell, trouble
-from sketchmark.results.summary import Pair, Pairs, Rows, pair
+from sketchmark.folder.index import trouble
+from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
-from sketchmark.stats.intervals import Interval, interval
+from sketchmark.stats.intervals import Interval
 
 MOST_CATEGORIES = 40
-"""A key with more values than this names samples, it does not sort them."""
+"""Values of a group key. One with more identifies samples instead of grouping them."""
 MOST_LEVELS = 8
-"""Difficulties with more levels are shown in ranges with about as many samples each."""
+"""Levels of a difficulty. One with more is shown in ranges of about equal size."""
 RANGES = 5
 _LARGEST = 1e100
-"""A number beyond is a name: it cannot be computed with."""
+"""Numbers beyond this are names, since they cannot be computed with."""
 
 
 def breakdowns(pairs: Pairs, first: list[str]) -> tuple[Breakdown, ...]:
-    """One for each group key that takes at least two values; the task's own `first`."""
+    """Break a difference down by each group key with at least two values, the task's own keys `first`."""
     keys = dict.fromkeys([*first, *(key for pair in pairs.pairs for key in pair.groups)])
     found = (_breakdown(pairs, key) for key in keys if key != "cluster")
     return tuple(one for one in found if one is not None)
@@ -95,8 +91,8 @@ def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
     return lambda pair: low <= float(pair.groups[key]) <= high
 
 
-def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
-    """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
+def canvas_table(cells: Mapping[str, tuple[ComparedCell, Rows]], metric: str) -> CanvasTable | None:
+    """Compare canvases, given as canvas → (cell, its rows); None for a single canvas."""
     if len(cells) < 2:
         return None
     ordered = {name: cells[name] for name in CANVASES if name in cells}
@@ -108,9 +104,8 @@ def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> C
     corrected = dict(zip(against, holm([found.p if found else None for found in against.values()]), strict=True))
     scores = []
     for name, (_, rows) in ordered.items():
-        scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
-        found = interval([value for _, value in scored], [row.cluster for row, _ in scored])
-        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(rows)))
+        score = mean_of(metric, rows.values())
+        scores.append(CanvasScore(name, score, against[name], corrected[name], trouble(rows)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(
         first.task, metric, first.run, first.model, first.scoring, tuple(scores), _canvas_sentence(scores)
@@ -130,7 +125,7 @@ def _canvas_sentence(scores: list[CanvasScore]) -> str:
 
 
 class _Control(NamedTuple):
-    """What a control's outcome means, in words: own clearly better, clearly worse, undecided, or about the same."""
+    """Sentences for the outcomes of a control: own clearly better, clearly worse, not settled, about the same."""
 
     better: str
     worse: str
@@ -189,7 +184,7 @@ def _size(found: Difference) -> str:
 
 
 def split_by_drawing(pairs: Pairs) -> DrawingSplit | None:
-    """None where no drawing could be judged."""
+    """Split the pairs by whether the drawing was right; None if no drawing was scored."""
     right = pairs.where(lambda pair: pair.drawing_right is True)
     wrong = pairs.where(lambda pair: pair.drawing_right is False)
     if not right.pairs and not wrong.pairs:

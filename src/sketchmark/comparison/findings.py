@@ -1,27 +1,26 @@
-"""What a comparison finds, as plain data: tables, report and viewer show nothing else.
+"""Results of a comparison as plain data, their columns, and numbers as text.
 
-What a paired difference allows to say, by one rule everywhere.
-
-Numbers in plain words, the same in every table and sentence.
+Tables, CSV, JSON, report and viewer show these records and nothing else. To add a column to the tables of differences
+and to the CSV, add one `Column` to `COLUMNS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from sketchmark import stats
 from sketchmark.folder.results_format import Gain, Metric
-from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, verdict
+from sketchmark.stats.differences import Apart, Difference, Trend, Verdict, share_of, verdict
 from sketchmark.stats.intervals import Interval, in_points
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two things compared: a cell of a run. `score` is over the paired samples alone.
+    """One side of a comparison: a cell of a run. `score` is over the paired samples only.
 
-    `trouble` counts what went wrong in all its episodes (unparsed, truncated, refused, no_picture, failures by kind).
+    `trouble` counts the flags of all its episodes (unparsed, truncated, refused, no_picture, failures by kind).
     """
 
     run: str
@@ -51,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The difference by one group key. Numbers are difficulties and have a trend; words are categories."""
+    """The difference by one group key. Numbers are difficulties and have a trend; texts are categories."""
 
     key: str
     kind: Literal["category", "difficulty"]
@@ -61,10 +60,10 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class DrawingSplit:
-    """The answer's score where every drawn frame was right, and where one was wrong.
+    """The answer's score on samples with all drawn frames right, and on the others.
 
-    `gain_right` and `gain_wrong` are the differences on those samples. Easy samples are easier to draw and to
-    answer, so the split alone does not show that a right drawing causes a right answer: the oracle canvas does.
+    `gain_right` and `gain_wrong` are the differences on these samples. Easy samples are easier both to draw and to
+    answer, so the split does not show that a right drawing causes a right answer. The oracle canvas does.
     """
 
     right: Interval
@@ -76,7 +75,7 @@ class DrawingSplit:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many samples a gain needs, judged by how much changed here, and the smallest gain visible with these."""
+    """The samples that a gain needs if as many samples change as here, and the smallest gain visible with these."""
 
     gain: float
     needed: int
@@ -87,8 +86,8 @@ class Plan:
 class TableRow:
     """after - before on the same samples. `p_holm` is corrected over the rows of the comparison.
 
-    `unpaired` samples were played on one side only; `unscored` ones failed on a side for reasons that say nothing
-    about the model. Neither is guessed.
+    `unpaired` samples were run on one side only. `unscored` ones failed on a side without fault of the model. Both
+    are left out.
     """
 
     task: str
@@ -127,7 +126,7 @@ class CanvasScore:
 
 @dataclass(frozen=True)
 class CanvasTable:
-    """The canvas controls of one task side by side, and what they show in plain words."""
+    """The canvas controls of one task, and a sentence on their outcome."""
 
     task: str
     metric: str
@@ -140,7 +139,7 @@ class CanvasTable:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A published figure (a share) beside one's own. `apart` is own - published; None where `untold` says why not."""
+    """A published score (a proportion) and your own. `apart` is own - published; None for the reason `untold`."""
 
     model: str
     score: str
@@ -155,7 +154,7 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """What others published for one cell. `sources` says where and how, `notes` what is known to differ."""
+    """Published scores for one cell, with their sources and notes on known differences."""
 
     task: str
     mode: str
@@ -168,7 +167,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that was found; `notes` says what differs between the runs and what could not be compared."""
+    """A whole comparison. `notes` lists differences between the runs and parts that could not be compared."""
 
     rows: tuple[TableRow, ...]
     canvases: tuple[CanvasTable, ...]
@@ -177,7 +176,7 @@ class Findings:
 
 
 def _judge(found: Group | TableRow | CanvasScore, difference: Difference | None) -> None:
-    """The verdict follows from the corrected p, also when that is replaced."""
+    """Set the verdict from the corrected p, also after that was replaced."""
     object.__setattr__(found, "verdict", verdict(difference.mean if difference else None, found.p_holm))
 
 
@@ -190,8 +189,7 @@ Direction = Literal["more", "less", "none", "open"]
 
 
 def direction(found: Difference, p: float | None, margin: float) -> Direction:
-    """`p` is the corrected one. To say "none", all of the interval must be near zero: a wide one has not settled
-    anything."""
+    """Judge a difference by the corrected `p`. For "none" the whole interval must be within the margin of zero."""
     clear = stats.verdict(found.mean, p)
     if clear != "unclear":
         return "more" if clear == "better" else "less"
@@ -209,7 +207,7 @@ def points(value: float | None, ci: Sequence[float | None] = ()) -> str:
 
 
 def span(found: Difference) -> str:
-    """`+12.0 points [+5.1, +18.8]`."""
+    """Return `+12.0 points [+5.1, +18.8]`."""
     if found.low is None or found.high is None:
         return points(found.mean)
     ci = found.low, found.high
@@ -230,14 +228,156 @@ def bounds(found: Interval | Difference) -> str:
 
 
 def bounds_of(found: Metric | Gain | None) -> str:
-    """The same of results.json's numbers; nothing where no interval can be had (a single value that is no share)."""
+    """Return the same for a number of results.json; empty without an interval."""
     low, high = found.ci95 if found else (None, None)
     write = signed if isinstance(found, Gain) else number
     return "" if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
 def chance(p: float | None) -> str:
-    """p values as papers print them: no false precision, never zero."""
+    """Return a p value as papers print it: without false precision, never zero."""
     if p is None:
         return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One difference of a comparison: a line of the CSV, and a row of a table of differences.
+
+    Canvas lines have the control as `before` and the model's own drawing as `after`. Published lines have the
+    published score as `before`.
+    """
+
+    table: str
+    task: str
+    compared: str
+    score: str
+    run_before: str
+    run_after: str
+    scoring_before: str
+    scoring_after: str
+    before: Interval | None
+    after: Interval | None
+    difference: Difference | Apart | None
+    p_holm: float | None = None
+    key: str = ""
+    value: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        found = self.difference
+        return None if found is None or self.p_holm is None else verdict(found.mean, self.p_holm)
+
+
+def lines(found: Findings) -> Iterator[Line]:
+    for row in found.rows:
+        line = line_of(row)
+        yield line
+        for breakdown in row.breakdowns:
+            yield from group_lines(line, breakdown)
+        if split := row.drawing:
+            part = replace(line, table="drawing", key="drawing", before=None, p_holm=None)
+            yield replace(part, value="right", after=split.right, difference=split.gain_right)
+            yield replace(part, value="wrong", after=split.wrong, difference=split.gain_wrong)
+    for table in found.canvases:
+        own = next((one.score for one in table.scores if one.canvas == "own"), None)
+        for one in table.scores:
+            if one.own_minus_this:
+                names = ("canvas", table.task, f"own − {one.canvas}", table.metric)
+                sides = (table.run, table.run, table.scoring, table.scoring)
+                numbers = (one.score, own, one.own_minus_this, one.p_holm)
+                yield Line(*names, *sides, *numbers, "canvas", one.canvas)
+    for theirs in found.published:
+        for figure in theirs.rows:
+            score = share_of(figure.value, figure.n) if figure.n else Interval(figure.value, None, None, 0, "")
+            names = ("published", theirs.task, f"{theirs.mode} − {figure.model}", figure.score)
+            sides = (figure.model, theirs.run, "", figure.scoring)
+            yield Line(*names, *sides, score, figure.yours, figure.apart, None, "published", figure.channel)
+
+
+def line_of(row: TableRow) -> Line:
+    sides = (row.before.run, row.after.run, row.before.scoring, row.after.scoring)
+    scores = row.before.score, row.after.score
+    return Line("difference", row.task, row.label, row.metric, *sides, *scores, row.difference, row.p_holm)
+
+
+def group_lines(line: Line, found: Breakdown) -> Iterator[Line]:
+    for group in found.groups:
+        yield replace(
+            line,
+            table=found.kind,
+            key=found.key,
+            value=group.value,
+            before=group.before,
+            after=group.after,
+            difference=group.difference,
+            p_holm=group.p_holm,
+        )
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the CSV, of the tables of differences, or of both.
+
+    `path` is the value's path in a `Line`; with underscores it is the name in the CSV. In the tables the title is
+    `head` and `place` gives the order. `groups`: it is in the tables by group as well.
+    """
+
+    path: str
+    head: str = ""
+    text: Callable[[Any], str] = str
+    place: int = 0
+    groups: bool = True
+    csv: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.path.replace(".", "_")
+
+    def value(self, line: Line) -> Any:
+        """Return the value, None if the line has none."""
+        found: Any = line
+        for name in self.path.split("."):
+            found = getattr(found, name, None)
+        return found
+
+    def shown(self, line: Line) -> str:
+        return self.text(self.value(line))
+
+
+COLUMNS = (
+    Column("table"),
+    Column("task", "task", place=10, groups=False),
+    Column("compared", "compared", place=30, groups=False),
+    Column("score", "score", place=20, groups=False),
+    Column("key"),
+    Column("value"),
+    Column("run_before"),
+    Column("run_after"),
+    Column("scoring_before"),
+    Column("scoring_after"),
+    Column("before.mean", "before", number, place=40),
+    *(Column(f"before.{name}") for name in ("low", "high", "n", "method")),
+    Column("after.mean", "after", number, place=50),
+    *(Column(f"after.{name}") for name in ("low", "high", "n", "method")),
+    Column("difference.mean", "difference", signed, place=60),
+    Column("difference", "95%", bounds, place=70, csv=False),
+    Column("difference.low"),
+    Column("difference.high"),
+    Column("difference.p", "p", chance, place=130, groups=False),
+    Column("difference.helped", "helped", place=100),
+    Column("difference.hurt", "hurt", place=110),
+    Column("difference.same", "same", place=120),
+    Column("difference.n", "n", place=140),
+    Column("difference.method"),
+    Column("p_holm", "p (Holm)", chance, place=80),
+    Column("verdict", "verdict", place=90, groups=False),
+)
+"""In the order of the CSV; `place` orders them in the tables."""
+
+
+def table_columns(*, groups: bool = False) -> list[Column]:
+    """Return the columns of the table of differences, or of the tables by group, in their order."""
+    wanted = [column for column in COLUMNS if column.head and (column.groups or not groups)]
+    return sorted(wanted, key=lambda column: column.place)

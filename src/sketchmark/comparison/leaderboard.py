@@ -1,10 +1,4 @@
-"""What a leaderboard shows of one run, in the terminal and in the viewer.
-
-Several runs side by side: models as rows, tasks as columns, and where their numbers may not be held against each
-other.
-
-A leaderboard as tables of short texts.
-"""
+"""Leaderboard: several runs as rows, tasks as columns, with notes on numbers that can't be compared."""
 
 from __future__ import annotations
 
@@ -14,30 +8,29 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from sketchmark.comparison import pairs as fairness
+from sketchmark.comparison.pairs import compared, how_asked, how_generated, how_grouped, how_sourced
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
-from sketchmark.folder.index import CellView, RunView, ScoredCell
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Mean, Metric
-from sketchmark.results import live as summary
-from sketchmark.results import summary as computed
+from sketchmark.results import live, summary
 from sketchmark.stats.intervals import in_points
 from sketchmark.terminal.tables import Table
 
 
 class Standing(Struct, kw_only=True):
-    """One cell: its score, over how many samples, and what the mode changed over direct."""
+    """One cell: its score, the number of samples, and the gain over direct."""
 
     cell: str
     task: str
     mode: str
     canvas: str
     metric: str
-    """The score's name: the task's headline, or the one that was asked for."""
+    """Name of the score: the task's headline, or the requested one."""
 
     scoring: str
     score: Metric | None
-    """None where there is none; `problem` then says why, if anybody knows."""
+    """None without one; `problem` then gives the reason, if known."""
 
     gain: Gain | None
     n: int
@@ -52,9 +45,9 @@ class Standing(Struct, kw_only=True):
 
 
 def standings(run: RunView, metric: str = "") -> list[Standing]:
-    """The cells of a run as they stand now, in its order. `metric` replaces each task's headline score."""
+    """Return the current standings of a run's cells, in its order. `metric` replaces each task's headline score."""
     about = {name: structs.replace(cell.about, headline=metric or cell.headline) for name, cell in run.cells.items()}
-    found = computed.gains(about, lambda name: run.cells[name].scored())
+    found = summary.gains(about, lambda name: run.cells[name].scored())
     gains = {(gain.task, gain.mode, gain.canvas): gain for gain in found}
     return [
         _standing(cell, metric or cell.headline, gains.get((cell.task, cell.mode, cell.canvas)))
@@ -63,7 +56,7 @@ def standings(run: RunView, metric: str = "") -> list[Standing]:
 
 
 def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
-    numbers = summary.live_result(cell)
+    numbers = live.live_result(cell)
     score = numbers.metrics.get(metric)
     return Standing(
         cell=cell.name,
@@ -83,11 +76,11 @@ def _standing(cell: CellView, metric: str, gain: Gain | None) -> Standing:
 
 
 Prices = Callable[[str], Callable[[Mapping[str, int]], float] | None]
-"""Model → what its usage costs; None: nobody knows."""
+"""Model → cost of its usage; None if the price is unknown."""
 
 
 class BoardRow(Struct, kw_only=True):
-    """One run. `costs` has the cost of each cell, where prices are known."""
+    """One run. `costs` has the cost of each cell, if prices are known."""
 
     run: str
     model: str
@@ -96,7 +89,7 @@ class BoardRow(Struct, kw_only=True):
 
 
 class Leaderboard(Struct, kw_only=True):
-    """`notes` says which numbers are not of the same test, and what could not be read."""
+    """Several runs. `notes` lists numbers that are not of the same test, and unreadable folders."""
 
     tasks: list[str]
     rows: list[BoardRow]
@@ -106,25 +99,21 @@ class Leaderboard(Struct, kw_only=True):
 
 
 def is_shelf(path: Path) -> bool:
-    """A folder of runs, and no run itself."""
+    """Test whether a folder holds runs without being one."""
     return path.is_dir() and not (path / "run.json").exists() and next(run_folders(path), None) is not None
 
 
 def leaderboard(
-    folder: Path | str,
-    *,
-    runs: Sequence[Path] | None = None,
-    metric: str = "",
-    prices: Prices = lambda model: None,
+    folder: Path | str, *, runs: Sequence[Path] | None = None, metric: str = "", prices: Prices = lambda model: None
 ) -> Leaderboard:
-    """The runs below a folder, or those of them that are named. `metric` replaces each task's headline score."""
+    """Rank the runs below a folder, or the given ones. `metric` replaces each task's headline score."""
     root = Path(folder)
     notes: list[str] = []
     indexes = list(_opened(root, run_folders(root) if runs is None else runs, notes))
     rows = [_row(run, metric, prices(run.model)) for run in indexes]
     tasks = list(dict.fromkeys(one.task for row in rows for one in row.standings))
     if not tasks:
-        raise BadInput(f"no run in {root} has played anything", "; ".join(notes) or "`sketchmark run` makes runs")
+        raise BadInput(f"no run in {root} has any episodes", "; ".join(notes) or "`sketchmark run` makes runs")
     if metric and not any(one.score for row in rows for one in row.standings):
         raise BadInput(f"nothing in {root} is scored by {metric}", "leave --metric out for each task's headline")
     rows.sort(key=lambda row: (_rank(row, tasks[0]), row.model, row.run))
@@ -135,7 +124,7 @@ def leaderboard(
 
 
 def _opened(root: Path, paths: Iterator[Path] | Sequence[Path], notes: list[str]) -> Iterator[RunView]:
-    """One broken folder is named and hides no other."""
+    """Open every readable run, with a note on each other one."""
     for path in paths:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
         run = RunView(RunFolder(path), name)
@@ -154,13 +143,13 @@ def _row(run: RunView, metric: str, price: Callable[[Mapping[str, int]], float] 
 
 
 def _rank(row: BoardRow, task: str) -> list[float]:
-    """By the best of its modes, then by the others."""
+    """Order by the best mode, then by the others."""
     own = (one.score.mean for one in row.standings if one.task == task and one.canvas == "own" and one.score)
     return [*sorted(-mean for mean in own), 1.0]
 
 
 def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
-    """What stands in the way of a number."""
+    """Explain missing numbers."""
     for row in rows:
         for one in row.standings:
             if one.problem:
@@ -170,17 +159,19 @@ def _left(rows: Sequence[BoardRow]) -> Iterator[str]:
 
 
 def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterator[str]:
-    """A run folder does not keep what its judge was asked."""
+    """Note that costs are without the judge: a run folder does not keep the judge's usage."""
     if not any(row.costs for row in rows):
         return
     judges = {row.judge for run in runs for cell in run.cells.values() for row in cell.rows.values() if row.judge}
     if judges:
-        yield f"the cost is the models' own, the judge ({', '.join(sorted(judges))}) left out"
+        yield f"the cost is without the judge ({', '.join(sorted(judges))})"
 
 
 def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
-    """Where two runs of a cell were not asked the same, or are not scored on the same samples: the first run that has
-    the cell, held against each of the others. Runs and cells of which the same is to be said share a note."""
+    """Note where runs of a cell differ in prompts, settings or samples from the first run with that cell.
+
+    Runs and cells with the same difference share a note.
+    """
     first: dict[tuple[str, str, str], tuple[RunView, CellView]] = {}
     found: dict[tuple[str, str, str], list[str]] = {}
     for run in runs:
@@ -197,15 +188,11 @@ def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
 
 
 def _differing(first: RunView, before: CellView, run: RunView, after: CellView, metric: str) -> Iterator[str]:
-    sides = _scored(first, before), _scored(run, after)
+    sides = compared(first, before), compared(run, after)
     rows = before.scored(), after.scored()
-    if not all(rows):  # a run that stopped early has not come to it
+    if not all(rows):  # a run that stopped early has not reached it
         return
-    found = [
-        *fairness.how_sourced(*sides, *rows),
-        *fairness.how_asked(*sides),
-        *fairness.how_grouped(*rows),
-    ]
+    found = [*how_sourced(*sides, *rows), *how_asked(*sides), *how_grouped(*rows)]
     if found:
         more = f" and {len(found) - 3} more" if len(found) > 3 else ""
         yield f"are not the same test: {'; '.join(found[:3])}{more}"
@@ -215,15 +202,10 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
     if one != other:
         yield (
             f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
-            ": their scores do not rank; `sketchmark compare` of two folders pairs what they share"
+            ", so their scores can't be ranked; `sketchmark compare` pairs the samples that two folders share"
         )
-    for line in fairness.how_generated(*sides):
+    for line in how_generated(*sides):
         yield f"differ in settings: {line}"
-
-
-def _scored(run: RunView, cell: CellView) -> ScoredCell:
-    scoring = next((row.scoring for row in cell.rows.values()), "")
-    return ScoredCell(run.folder, run.key, run.model, cell.name, cell.about, scoring)
 
 
 _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")
@@ -237,13 +219,13 @@ def board_tables(board: Leaderboard) -> Iterator[Table]:
 
 
 def _names(board: Leaderboard) -> dict[str, str]:
-    """Run → what its row is called: the model, with the run where a model has several."""
+    """Return run → name of its row: the model, with the run if a model has several."""
     times = Counter(row.model for row in board.rows)
     return {row.run: f"{row.model} ({row.run})" if times[row.model] > 1 else row.model for row in board.rows}
 
 
 def _overview(board: Leaderboard, names: dict[str, str]) -> Table:
-    """A column a task: the score, and beside it the gain over direct."""
+    """Make the table with one column per task: the score and the gain over direct."""
     every = [one for row in board.rows for one in row.standings]
     scorings = ", ".join(dict.fromkeys(one.scoring for one in every if one.scoring)) or "no scoring yet"
     priced = any(row.costs for row in board.rows)
@@ -275,7 +257,7 @@ def _played(one: Standing) -> str:
 
 
 def _score_and_gain(one: Standing | None) -> str:
-    """Of one width, so that numbers stand under each other."""
+    """Return a text of constant width, so that numbers align."""
     if one is None or one.score is None:
         return f"–{'':7}"
     gain = _points(one.gain) if one.gain else ""
@@ -283,10 +265,10 @@ def _score_and_gain(one: Standing | None) -> str:
 
 
 def _scores(board: Leaderboard, names: dict[str, str]) -> Table:
-    """All that a paper asks for, a row each."""
+    """Make the table with one row per score, for papers."""
     table = Table(
-        "The same with 95 % intervals, task by task",
-        ("task", "model", "mode", "score", "95 %", "gain", "gain, 95 %", "n", "not scored"),
+        "The same with 95% intervals, task by task",
+        ("task", "model", "mode", "score", "95%", "gain", "gain, 95%", "n", "not scored"),
         texts=3,
         below=tuple(_troubles(board, names)),
     )
@@ -305,13 +287,13 @@ def _troubles(board: Leaderboard, names: dict[str, str]) -> Iterator[str]:
         for one in row.standings:
             if one.failures:
                 counts = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
-                yield f"Trouble in {one.cell} of {names[row.run]}: {counts}."
+                yield f"Failures in {one.cell} of {names[row.run]}: {counts}."
 
 
 def _costs(board: Leaderboard, names: dict[str, str]) -> Table:
     priced = any(row.costs for row in board.rows)
     table = Table(
-        "What it took",
+        "Usage",
         ("model", "episodes", *(name.replace("_", " ") for name in _USAGE), *(["cost"] if priced else [])),
         texts=1,
     )

@@ -1,65 +1,126 @@
-"""Were the two sides asked the same things? If not, what differs, in words.
-
-Which cells are compared with which.
-"""
+"""Cells to compare: which with which, and whether the two sides were the same test."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
-from sketchmark.folder import differences
+from sketchmark.folder import NUMBERS, RunFolder, differences, refuse_partial_scores
 from sketchmark.folder.format import CellRecord, condition
-from sketchmark.folder.index import ScoredCell
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.summary import MODE_PAIRS, Rows
 
+Run = Path | str | RunView
+"""Path of a run folder, or a run that is open already: its rows are not read again."""
+
 _MUST_AGREE = ("protocol", "prompts", "settings", "in_words")
-"""Parts of `play` without which two runs of a mode are not the same test. Temperatures and token limits may differ
-on purpose: they are mentioned, not refused."""
+"""Keys of `play` in which two cells of one mode must agree. Temperatures and token limits may differ on purpose:
+they make a note."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedCell:
+    """One cell of a run, with the name that the comparison gives to the run."""
+
+    folder: RunFolder
+    run: str
+    model: str
+    name: str
+    about: CellRecord
+    view: CellView | None = None
+
+    @property
+    def task(self) -> str:
+        return self.about.task
+
+    @property
+    def mode(self) -> str:
+        return self.about.mode
+
+    @property
+    def canvas(self) -> str:
+        return self.about.canvas
+
+    @property
+    def player(self) -> str:
+        """Model and arguments as text, equal for two folders of the same model."""
+        return json.dumps(self.about.model, sort_keys=True)
+
+    @cached_property
+    def scoring(self) -> str:
+        rows = self.view.rows.values() if self.view else NUMBERS.all(self.folder.scores_file(self.name))
+        return next((row.scoring for row in rows), "")
+
+    def rows(self) -> Rows:
+        """Read the scores, unless the run is open. Refuse a file in which some episodes have none."""
+        if self.view:
+            return self.view.scored()
+        refuse_partial_scores(self.folder, self.name)
+        return self.folder.scored(self.name)
+
+
+def cells_of(run: Run, name: str) -> list[ComparedCell]:
+    if isinstance(run, RunView):
+        cells = [compared(run, view, name) for view in run.cells.values()]
+    else:
+        folder = RunFolder.open(run)
+        about = folder.about()
+        cells = [ComparedCell(folder, name, about.model.name, one, about.cells[one]) for one in folder.cells]
+    for cell in cells:
+        if not cell.task or not cell.mode:
+            raise BadInput(f"{cell.folder.run_file}: the cell {cell.name} has no task or mode")
+    return cells
+
+
+def compared(run: RunView, cell: CellView, name: str = "") -> ComparedCell:
+    return ComparedCell(run.folder, name or run.key, run.model, cell.name, cell.about, cell)
 
 
 def why_no_gain(cell: CellRecord, metric: str) -> str:
-    """Why a task's cells are not compared in a score at all; empty: they are."""
+    """Say why a task's cells can't be compared in a score; empty if they can."""
     if metric in cell.less_is_better or (not metric and cell.less_is_better):
         return f"{cell.task}: in {metric or cell.less_is_better[0]} less is better, and no gain is measured in it"
     return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
 
 
-def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:
-    """Differences that make two cells of the same mode incomparable."""
+def how_asked(before: ComparedCell, after: ComparedCell) -> list[str]:
+    """List differences that make two cells of the same mode incomparable."""
     return differences(_asked(before), _asked(after))
 
 
-def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
-    """Differences worth a remark."""
+def how_generated(before: ComparedCell, after: ComparedCell) -> list[str]:
+    """List differences that make a note only."""
     settings = ("saying", "drawing")
     return [
         *_drawn_differently(before, after),
         *differences(_part(before, settings), _part(after, settings)),
         *differences(
-            {"on_draw_failure": before.about.on_draw_failure},
-            {"on_draw_failure": after.about.on_draw_failure},
+            {"on_draw_failure": before.about.on_draw_failure}, {"on_draw_failure": after.about.on_draw_failure}
         ),
     ]
 
 
-def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
-    """By code and by pixels are different abilities: what differs may be the way of drawing, not the model. So it may
-    be the history that it was sent."""
+def _drawn_differently(before: ComparedCell, after: ComparedCell) -> list[str]:
+    """Name different ways of drawing or of sending history: the difference may come from these, not the model."""
     ways = [cell.about.draw_with for cell in (before, after)]
     if ways[0] == ways[1]:
         return []
     if NATIVE_HISTORY in ways:
         one, other = (condition(way) or "with plain history" for way in ways)
-        return [f"one side plays {one}, the other {other}: two different conditions"]
+        return [f"one side runs {one}, the other {other}: two different conditions"]
     one, other = (condition(way) or "pixels" for way in ways)
     return [f"one side draws {one}, the other {other}: two different abilities"]
 
 
-def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:
-    """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
+def how_sourced(before: ComparedCell, after: ComparedCell, rows_before: Rows, rows_after: Rows) -> list[str]:
+    """Explain two runs without a sample in common. A smaller --limit does not matter."""
     if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
         return []
     source = differences(before.about.source, after.about.source, "source")
@@ -67,7 +128,7 @@ def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_a
 
 
 def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
-    """Samples of the same name that are not the same sample."""
+    """Name shared samples with different content."""
     shared = [name for name in rows_before if name in rows_after]
     changed = [name for name in shared if rows_after[name].fingerprint != rows_before[name].fingerprint]
     if not changed:
@@ -76,16 +137,16 @@ def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 
-def _asked(cell: ScoredCell) -> dict[str, Any]:
+def _asked(cell: ComparedCell) -> dict[str, Any]:
     return {**_part(cell, _MUST_AGREE), "steps": cell.about.steps, "scoring": cell.scoring}
 
 
-def _part(cell: ScoredCell, keys: tuple[str, ...]) -> dict[str, Any]:
+def _part(cell: ComparedCell, keys: tuple[str, ...]) -> dict[str, Any]:
     play = plain(cell.about.play)
     return {key: play[key] for key in keys}
 
 
-def across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+def across_runs(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[tuple[ComparedCell, ComparedCell]]:
     first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
     for cell in cells:
         before = first.get((cell.mode, cell.canvas))
@@ -93,7 +154,7 @@ def across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tu
             yield before, cell
 
 
-def across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+def across_modes(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[tuple[ComparedCell, ComparedCell]]:
     seen: set[tuple[int, int]] = set()
     for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
         for low, high in MODE_PAIRS:
@@ -103,7 +164,7 @@ def across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[t
                 yield before, after
 
 
-def across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
+def across_canvases(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[dict[str, ComparedCell]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
         for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
@@ -114,13 +175,13 @@ def across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterato
                 yield group
 
 
-def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
-    """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
+def _pools(cells: Sequence[ComparedCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ComparedCell]]:
+    """Yield each run's cells by (mode, canvas), completed from other folders of the same model."""
     for run in runs:
         own = [cell for cell in cells if cell.run == run]
         players = {cell.player for cell in own}
         others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], ScoredCell] = {}
+        pool: dict[tuple[str, str], ComparedCell] = {}
         for cell in own + others:
             pool.setdefault((cell.mode, cell.canvas), cell)
         yield pool

@@ -1,14 +1,13 @@
-"""Others' published figures beside a cell's own: shown and marked, in no statistic but whether the two agree."""
+"""Published scores next to a cell's own. They enter no statistic except the test of whether the two agree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sketchmark.comparison.findings import PublishedRow, PublishedTable
-from sketchmark.errors import SketchmarkError
-from sketchmark.folder import RunFolder
-from sketchmark.folder.index import ScoredCell
-from sketchmark.results.summary import Rows, withheld
+from sketchmark.comparison.pairs import ComparedCell
+from sketchmark.folder.results_format import Results
+from sketchmark.results.summary import Rows, mean_of, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks.published import Published
@@ -17,12 +16,9 @@ _STEPS = "the published runs were told the number of steps by the truth, yours e
 _STEPWISE = "steps_then_answer"
 
 
-def beside(cell: ScoredCell, rows: Rows) -> PublishedTable | None:
-    """What results.json has of others' figures for a cell, each beside the cell's own; None where there are none."""
-    try:
-        summary = cell.folder.results().tasks.get(cell.name)
-    except SketchmarkError:
-        return None
+def beside(cell: ComparedCell, rows: Rows, results: Results) -> PublishedTable | None:
+    """Pair each published score of a cell in results.json with the cell's own; None without any."""
+    summary = results.tasks.get(cell.name)
     if summary is None or not summary.published:
         return None
     by_scoring = {cell.scoring or "strict": rows}
@@ -35,12 +31,8 @@ def beside(cell: ScoredCell, rows: Rows) -> PublishedTable | None:
     return PublishedTable(cell.task, cell.mode, cell.run, cell.model, tuple(made), tuple(sources), tuple(notes))
 
 
-def beside_totals(folder: RunFolder, run: str) -> Iterator[PublishedTable]:
-    """The same for the overall scores of benchmarks of several tasks, where all of one was played."""
-    try:
-        results = folder.results()
-    except SketchmarkError:
-        return
+def beside_totals(results: Results, run: str) -> Iterator[PublishedTable]:
+    """Yield the same for the overall scores of benchmarks of several tasks, if all tasks of one were run."""
     whole = [total for total in results.totals if total.overall and total.published]
     for place in dict.fromkeys((total.benchmark, total.mode) for total in whole):
         by_scoring = {total.scoring: total for total in whole if (total.benchmark, total.mode) == place}
@@ -57,8 +49,8 @@ def beside_totals(folder: RunFolder, run: str) -> Iterator[PublishedTable]:
         yield PublishedTable(*place, run, results.model, tuple(rows), tuple(sources), tuple(notes))
 
 
-def _row(figure: Published, by_scoring: dict[str, Rows], cell: ScoredCell) -> PublishedRow:
-    """Held against the scoring that reads as they did, where the run has it; else against the run's own."""
+def _row(figure: Published, by_scoring: dict[str, Rows], cell: ComparedCell) -> PublishedRow:
+    """Compare with the scoring that parses as the source did, if the run has it; else with the run's own."""
     own = cell.scoring or "strict"
     scoring = figure.scoring if figure.scoring in by_scoring else own
     return _held_against(figure, _mean(by_scoring[scoring], figure.score), scoring)
@@ -74,21 +66,18 @@ def _held_against(figure: Published, yours: Interval, scoring: str) -> Published
 
 
 def _mean(rows: Rows, metric: str) -> Interval:
-    if withheld(rows.values()):
-        return interval([])
-    scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
-    return interval([value for _, value in scored], [row.cluster for row, _ in scored])
+    return mean_of(metric, () if withheld(rows.values()) else rows.values())
 
 
 def _told(yours: Interval, figure: Published, tested: bool) -> str:
-    """Why there is no verdict."""
+    """Say why a row has no verdict."""
     if tested:
         return ""
     return "not scored here" if yours.mean is None else "n not published" if figure.n is None else "no interval"
 
 
-def _notes(row: PublishedRow, figure: Published, cell: ScoredCell) -> Iterator[str]:
-    """Where the two were not come by in the same way."""
+def _notes(row: PublishedRow, figure: Published, cell: ComparedCell) -> Iterator[str]:
+    """Name what differs between the two besides the model."""
     if figure.note:
         yield f"{figure.channel}: {figure.note}."
     if figure.steps == "truth" and cell.about.steps == "model" and cell.about.play.protocol == _STEPWISE:

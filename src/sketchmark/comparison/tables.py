@@ -1,9 +1,4 @@
-"""The tables of a run's numbers, one for every place that shows them: the end of a command, and a notebook.
-
-A comparison as tables of short texts, for every output that people read.
-
-Tables for the terminal.
-"""
+"""Tables of short texts for people: the scores of a run, and comparisons."""
 
 from __future__ import annotations
 
@@ -19,9 +14,12 @@ from sketchmark.comparison.findings import (
     bounds,
     bounds_of,
     chance,
+    group_lines,
+    line_of,
     number,
     points,
     signed,
+    table_columns,
 )
 from sketchmark.folder.results_format import Baseline, CellResult, Gain, Metric, Results
 from sketchmark.models.code_drawing import SVG
@@ -32,24 +30,21 @@ from sketchmark.stats.intervals import Interval
 from sketchmark.tasks import RA_AL
 from sketchmark.terminal.tables import Table, wrapped
 
-_WAYS = {
-    SVG: "drawn by code (svg), not by pixels",
-    NATIVE_HISTORY: "with native history, a condition of its own",
-}
+_WAYS = {SVG: "drawn by code (svg), not by pixels", NATIVE_HISTORY: "with native history, a separate condition"}
 
 
 def scores_table(results: Results, headline: str = "") -> Table:
-    """Every score with its interval, beside it what guessing would get (where there is something to guess) and how
-    many replies were cut or could not be read. The scoring is in the title, or a column where there are several.
+    """Make the table of all scores with intervals, guessing baselines, and truncated and unparsed replies.
 
-    `headline` stands behind the name of the score that counts; it is bold, where a place has bold.
+    The scoring is in the title, or a column if there are several. `headline` is appended to the name of the headline
+    score, which is also bold.
     """
     scorings = {name for cell in results.tasks.values() for name in _by_scoring(cell)}
-    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95 % intervals"
+    title = f"{results.model}: scores{f' by {scorings.pop()}' if len(scorings) == 1 else ''}, with 95% intervals"
     title += f" ({headline.strip()} headline)" if headline else ""
     names = ("task.mode", "score", *["scoring"] * bool(scorings))
     guessed = any(cell.baselines for cell in results.tasks.values())
-    numbers = ("mean", "95 %", *["guess"] * guessed, "n", "cut", "unparsed")
+    numbers = ("mean", "95%", *["guess"] * guessed, "n", "cut", "unparsed")
     table = Table(title, (*names, *numbers), texts=len(names))
     for label, cell in results.tasks.items():
         _add_scores(table, label, cell, headline, several=bool(scorings), guessed=guessed)
@@ -78,7 +73,7 @@ def _add_scores(table: Table, label: str, cell: CellResult, headline: str, *, se
 
 
 def _by_scoring(cell: CellResult) -> dict[str, CellResult]:
-    """`ra-al` reads no answers and has a table of its own."""
+    """Return scoring → result. `ra-al` does not parse answers and has a separate table."""
     return {cell.scoring or "strict": cell, **{name: one for name, one in cell.scorings.items() if name != RA_AL}}
 
 
@@ -88,12 +83,12 @@ def _numbers(cell: CellResult, headline: str) -> dict[str, Metric]:
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %" if share else "0 %"
+    return "-" if share is None else f"{100 * share:.1f}%" if share else "0%"
 
 
 def gains_table(gains: Sequence[Gain]) -> Table:
     names = ("task", "score", "mode", "canvas")
-    numbers = ("gain", "95 %", "p (Holm)", "verdict", "helped", "hurt", "same", "p")
+    numbers = ("gain", "95%", "p (Holm)", "verdict", "helped", "hurt", "same", "p")
     table = Table("Gain over direct, on the same samples", (*names, *numbers), texts=len(names))
     for gain in gains:
         table.add(
@@ -116,12 +111,12 @@ def mean_of(found: Metric | None) -> str:
 
 
 def _guess(found: Baseline | None) -> str:
-    """The best that one gets without looking."""
+    """Return the best guessing baseline."""
     return f"{found.best:.3f}" if found else ""
 
 
 def trouble_of(cell: CellResult) -> str:
-    """What the table of scores has no column for."""
+    """Count flags without a column in the table of scores."""
     counts = [f"{kind} {count}" for kind, count in cell.failures.items() if kind not in ("truncated", "unparsed")]
     if cell.left_out:
         counts.append(f"context left out {cell.left_out} ({cell.calls_left_out} calls)")
@@ -129,14 +124,14 @@ def trouble_of(cell: CellResult) -> str:
 
 
 def conditions(results: Results) -> Iterator[str]:
-    """Which cells were played otherwise than most."""
+    """Name the cells that draw by code or use native history."""
     for way, words in _WAYS.items():
         if played := [name for name, cell in results.tasks.items() if cell.draw_with == way]:
             yield f"{words}: {', '.join(played)}"
 
 
 def labelled(cells: Mapping[str, CellResult]) -> Iterator[tuple[str, CellResult]]:
-    """Each cell, and behind it the same by other rules."""
+    """Yield each cell, followed by the same cell under its other scorings."""
     for name, cell in cells.items():
         yield name, cell
         yield from ((f"{name}, {scoring}", one) for scoring, one in cell.scorings.items())
@@ -161,25 +156,11 @@ def tables(comparison: Findings) -> Iterator[Table]:
 
 def _differences(rows: tuple[TableRow, ...]) -> Table:
     scorings = dict.fromkeys(side.scoring for row in rows for side in (row.before, row.after))
+    columns = table_columns()
     return Table(
-        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95 % intervals",
-        ("task", "score", "compared", "before", "after", *_DIFFERENCE, "p (Holm)", "verdict", *_CHANGED, "p", "n"),
-        rows=[
-            (
-                row.task,
-                row.metric,
-                row.label,
-                number(row.before.score.mean),
-                number(row.after.score.mean),
-                *_difference(row.difference),
-                chance(row.p_holm),
-                row.verdict,
-                *_changed(row.difference),
-                chance(row.difference.p),
-                str(row.difference.n),
-            )
-            for row in rows
-        ],
+        f"Differences on the same samples, scored by {', '.join(scorings)}, with 95% intervals",
+        tuple(column.head for column in columns),
+        rows=[tuple(column.shown(line_of(row)) for column in columns) for row in rows],
         texts=3,
         below=(*_left_out(rows), *_troubles(rows)),
     )
@@ -188,7 +169,7 @@ def _differences(rows: tuple[TableRow, ...]) -> Table:
 def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     return Table(
         f"Samples needed to see a true gain of {points(gain)}",
-        ("task", "compared", "n needed", "n played", "smallest visible gain"),
+        ("task", "compared", "n needed", "n run", "smallest visible gain"),
         rows=[
             (row.task, row.label, f"{row.plan.needed:,}", f"{row.difference.n:,}", signed(row.plan.smallest))
             for row in rows
@@ -199,7 +180,7 @@ def _plans(rows: tuple[TableRow, ...], gain: float) -> Table:
     )
 
 
-_DIFFERENCE = ("difference", "95 %")
+_DIFFERENCE = ("difference", "95%")
 _CHANGED = ("helped", "hurt", "same")
 
 
@@ -215,18 +196,18 @@ def _left_out(rows: tuple[TableRow, ...]) -> Iterator[str]:
     for row in rows:
         missing = []
         if row.unpaired:
-            missing.append(f"{row.unpaired} samples were played on one side only")
+            missing.append(f"{row.unpaired} samples were run on one side only")
         if row.unscored:
-            missing.append(f"{row.unscored} failed for reasons that say nothing about the model")
+            missing.append(f"{row.unscored} failed without fault of the model")
         if missing:
             yield f"{row.task}, {row.label}: {' and '.join(missing)}; they are left out."
 
 
 def _troubles(rows: tuple[TableRow, ...]) -> Iterator[str]:
-    """Once a cell, however many rows it is part of."""
+    """Report each cell once, even if it is part of several rows."""
     sides = {(side.run, side.cell): side for row in rows for side in (row.before, row.after) if side.trouble}
     for (run, cell), side in sides.items():
-        yield f"Trouble in {cell} of {run}: {_counts(side.trouble)}."
+        yield f"Failures in {cell} of {run}: {_counts(side.trouble)}."
 
 
 def _counts(trouble: Mapping[str, int]) -> str:
@@ -239,23 +220,13 @@ def _breakdown(row: TableRow, found: Breakdown) -> Table:
         slope, low, high = (100 * end for end in (found.trend.slope, found.trend.low, found.trend.high))
         below = (
             f"The difference changes by {slope:+.1f} points [{low:+.1f}, {high:+.1f}] for each unit of "
-            f"{found.key} (p {chance(found.trend.p)}, of this line alone).",
+            f"{found.key} (p {chance(found.trend.p)}, uncorrected).",
         )
+    columns = table_columns(groups=True)
     return Table(
         f"{row.task}: {row.label}, by {found.key}",
-        (found.key, "before", "after", *_DIFFERENCE, "p (Holm)", *_CHANGED, "n"),
-        rows=[
-            (
-                group.value,
-                number(group.before.mean),
-                number(group.after.mean),
-                *_difference(group.difference),
-                chance(group.p_holm),
-                *_changed(group.difference),
-                str(group.difference.n),
-            )
-            for group in found.groups
-        ],
+        (found.key, *(column.head for column in columns)),
+        rows=[(line.value, *(column.shown(line) for column in columns)) for line in group_lines(line_of(row), found)],
         texts=1,
         below=below,
     )
@@ -266,7 +237,7 @@ def _drawing(row: TableRow) -> Table:
     split = row.drawing
     return Table(
         f"{row.task}: {row.label}, by whether the drawing was right",
-        ("drawn frames", "after", "95 %", *_DIFFERENCE, *_CHANGED, "n"),
+        ("drawn frames", "after", "95%", *_DIFFERENCE, *_CHANGED, "n"),
         rows=[
             (name, *_score(score), *_difference(gain), *_changed(gain), str(gain.n))
             for name, score, gain in (
@@ -286,7 +257,7 @@ def _score(found: Interval) -> tuple[str, str]:
 def _canvases(found: CanvasTable) -> Table:
     return Table(
         f"{found.task}: what the model sees of its drawing ({found.model}, {found.metric}, {found.scoring})",
-        ("canvas", "score", "95 %", "own − this", "95 %", "p (Holm)", "n", "trouble"),
+        ("canvas", "score", "95%", "own − this", "95%", "p (Holm)", "n", "failures"),
         rows=[
             (
                 one.canvas,
@@ -304,7 +275,7 @@ def _canvases(found: CanvasTable) -> Table:
 
 
 def _published(found: PublishedTable) -> Iterator[Table]:
-    """One table a figure; where it comes from stands under the last."""
+    """Yield one table per published score, with the sources under the last."""
     figures = list(dict.fromkeys((row.score, row.channel) for row in found.rows))
     for figure in figures:
         rows = [row for row in found.rows if (row.score, row.channel) == figure]
@@ -312,7 +283,7 @@ def _published(found: PublishedTable) -> Iterator[Table]:
         about = f"{yours}, n {rows[0].yours.n}, by {rows[0].scoring}" if rows[0].yours.n else "not scored here"
         yield Table(
             f"{found.task}.{found.mode}, published: {figure[1]} ({figure[0]}); {about}",
-            ("published for", "yours", "theirs", "n", "apart", "apart, 95 %"),
+            ("published for", "yours", "theirs", "n", "apart", "apart, 95%"),
             rows=[
                 (
                     row.model,
@@ -334,7 +305,7 @@ def to_terminal(comparison: Findings) -> str:
 
 
 def printed(tables: Iterable[Table], below: Iterable[str]) -> str:
-    """As wide as the terminal is."""
+    """Print tables to a text as wide as the terminal."""
     from sketchmark.terminal.console import columns, written_to
 
     text = io.StringIO()

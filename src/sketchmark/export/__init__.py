@@ -1,7 +1,4 @@
-"""A run in other tools' formats: `export(folder, to, out)`.
-
-What all exports ask of a run: its episodes one by one, and the plain standard error that other tools print.
-"""
+"""Exports of a run to other tools' formats: `export(folder, to, out)`."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from sketchmark.folder import RunFolder, refuse_partial_scores
 from sketchmark.folder.format import EpisodeLine, ScoreRow
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import said
-from sketchmark.results import live as summary
+from sketchmark.results import live
 from sketchmark.results.summary import withheld
 from sketchmark.terminal import counted
 
@@ -30,9 +27,9 @@ Write = Callable[[RunView, Path], list[Path]]
 
 
 def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
-    """Write the run to the folder `out` (RUN-FORMAT beside the run) and return the files made.
+    """Write the run to the folder `out` (default RUN-FORMAT next to the run) and return the files.
 
-    Nothing that is already there is overwritten.
+    Existing files are not overwritten.
     """
     to = to.replace("_", "-")
     if to not in _MODULES:
@@ -50,7 +47,7 @@ def export(folder: RunFolder, to: str, out: Path | None = None) -> list[Path]:
 
 
 def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
-    """(episode line, score line) of every sample in the task's order; one pair in memory at a time."""
+    """Yield (episode line, score line) of every sample in the task's order; memory holds one pair."""
     order = cell.order()
     with counted(order, len(order), cell.name) as samples:
         for sample in samples:
@@ -58,8 +55,10 @@ def episodes(cell: CellView) -> Iterator[tuple[EpisodeLine, ScoreRow | None]]:
 
 
 def names_of(run: RunView) -> dict[str, str]:
-    """cell → `maze` when answered directly, otherwise `maze_visual_cot`: the way such tasks are named elsewhere. A
-    run folder may come from a stranger, and these become names of files."""
+    """Return cell → `maze` for direct, else `maze_visual_cot`, as other tools name such tasks.
+
+    The names are safe as file names, even from an untrusted run folder.
+    """
     return file_names({name: _name_of(cell) for name, cell in run.cells.items()})
 
 
@@ -69,7 +68,7 @@ def _name_of(cell: CellView) -> str:
 
 
 def started(run: RunView) -> datetime:
-    """When the run was started; where run.json does not say so in a way that can be read, when it was written."""
+    """Return the start time in run.json, or the time of that file if it is unreadable."""
     try:
         found = datetime.fromisoformat(run.about.started)
     except ValueError:
@@ -78,8 +77,7 @@ def started(run: RunView) -> datetime:
 
 
 def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
-    """name -> (mean, standard error of the mean, n) over the episodes that say something about the model; nothing
-    where the cell's scores are withheld."""
+    """Return name → (mean, standard error, n) over the scored episodes; empty if the scores are withheld."""
     if withheld(cell.rows.values()):
         return {}
     values: dict[str, list[float]] = {}
@@ -97,20 +95,19 @@ def means(cell: CellView) -> dict[str, tuple[float, float | None, int]]:
 
 
 def how_scored(cell: CellView) -> dict[str, str | float]:
-    """What belongs beside the means, under the keys it is exported by: by what rules, how many replies were cut or
-    could not be read, and why there are no means."""
-    found = summary.live_result(cell)
+    """Return facts to export with the means: scoring, truncated and unparsed replies, reason for missing means."""
+    found = live.live_result(cell)
     told = {"scoring": found.scoring, "cut": found.cut, "unparsed": found.unparsed, "problem": found.problem}
     return {f"sketchmark_{name}": value for name, value in told.items() if value not in (None, "")}
 
 
 def answer_of(line: EpisodeLine) -> str | None:
-    """The last thing said; None where nothing was, or the episode failed: a failure must not be read as an answer."""
+    """Return the last reply; None without one, or if the episode failed: a failure is not an answer."""
     answers = said(line)
     return answers[-1] if answers and not line.failure else None
 
 
 def asked(line: EpisodeLine) -> str:
-    """The texts that were put before the model first."""
+    """Return the texts of the question."""
     shown = (part.text for turn in line.turns if turn.act == "show" for part in turn.added)
     return "\n".join(text for text in shown if text is not None)

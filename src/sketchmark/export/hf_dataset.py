@@ -1,6 +1,6 @@
-"""A folder that `datasets.load_dataset(OUT, "maze.visual_cot")` opens, media embedded: one parquet file per cell.
+"""Hugging Face dataset: a folder for `datasets.load_dataset(OUT, "maze.visual_cot")`, one parquet file per cell.
 
-Needs pyarrow alone; the column types that `datasets` looks for are written into the file.
+Media are embedded. It needs only pyarrow; the column types that `datasets` expects are written into the file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 
 _ROWS = 32
-"""A row group: few enough that its pictures and sounds fit in memory."""
+"""Rows per row group: few enough that their images fit in memory."""
 _ROWS_WITH_SOUNDS = 4
 _PICTURES = ("inputs", "drawings", "true_frames")
 _SOUNDS = "sounds"
-"""A column of runs that have any."""
+"""A column only of runs with sounds."""
 _TEXTS = (
     *("sample", "task", "mode", "canvas", "model", "answer", "fields", "groups", "target"),
     *("scoring", "scores", "transcript"),
@@ -80,7 +80,7 @@ def _schema(pa: Any, media: tuple[str, ...]) -> Any:
     features: dict[str, Any] = {}
     for name, kind in fields.items():
         if name in media:
-            # Decoding a sound needs torch: whoever has it casts the column to `Audio()`.
+            # Decoding a sound needs torch: with torch, cast the column to `Audio()`.
             kind_of_file = {"_type": "Audio", "decode": False} if name == _SOUNDS else {"_type": "Image"}
             features[name] = {"feature": kind_of_file, "_type": "List"}
         elif pa.types.is_list(kind):
@@ -129,7 +129,7 @@ def _embedded(load: Callable[[str], Picture | Sound], names: Iterable[str]) -> l
 
 
 def _card(run: RunView, cells: list[CellView]) -> str:
-    """The dataset card; its YAML head tells the loader which file is which configuration."""
+    """Write the dataset card, whose YAML head maps configurations to files."""
     head = ["---", "configs:"]
     for cell in cells:
         head += [f'- config_name: "{cell.name}"', f'  data_files: "data/{cell.name}.parquet"']

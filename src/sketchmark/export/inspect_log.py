@@ -1,7 +1,7 @@
-"""Logs that Inspect's viewer opens (`inspect view --log-dir OUT`), pictures included: one file per task and mode.
+"""Logs for Inspect's viewer (`inspect view --log-dir OUT`), images included: one file per task and mode.
 
-Written in its JSON format without needing Inspect, one sample at a time. A picture or a sound is kept once per
-sample, as an attachment that the messages refer to.
+They are written in its JSON format, one sample at a time, without Inspect itself. Images and sounds are kept once per
+sample, as attachments to which the messages refer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 
 _HEARD = ("wav", "mp3")
-"""Inspect has no other formats of sounds."""
+"""Inspect supports no other sound formats."""
 _STOP = {"length": "max_tokens", "refused": "content_filter"}
 
 
@@ -109,7 +109,7 @@ def _usage_of(cell: CellView) -> dict[str, int]:
 
 
 class _Sample:
-    """One episode as an Inspect sample: the task's parts are the user's, the model's are the assistant's."""
+    """One episode as an Inspect sample: the task's parts are user messages, the model's are assistant messages."""
 
     def __init__(self, model: str, pictures: PictureStore, headline: str) -> None:
         self.model = model

@@ -1,7 +1,7 @@
-"""Results and samples under lmms-eval's own file and field names, so that scripts and leaderboards read them.
+"""Results and samples under lmms-eval's file and field names, for its scripts and leaderboards.
 
-Its layout (lmms-eval 0.7): `MODEL/TIME_results.json` and `MODEL/TIME_samples_TASK.jsonl`.
-What it has no field for goes under keys of ours that start with `sketchmark_`.
+Its layout (lmms-eval 0.7) is `MODEL/TIME_results.json` and `MODEL/TIME_samples_TASK.jsonl`. Values without a field
+there have keys that start with `sketchmark_`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 
 _UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]\x00-\x1f]+")
-"""What lmms-eval replaces in names of models."""
+"""Characters that lmms-eval replaces in model names."""
 
 
 def write(run: RunView, out: Path) -> list[Path]:
@@ -75,7 +75,7 @@ def _results(run: RunView, cells: dict[str, CellView], hashes: dict[str, str]) -
 
 
 def _scores(name: str, cell: CellView) -> dict[str, Any]:
-    """`metric,filter` keys; the filter is `none`, as for every task without one."""
+    """Return scores by `metric,filter`; the filter is `none`, as for every task without one."""
     scores: dict[str, Any] = {"alias": name, **how_scored(cell)}
     for metric, (mean, error, _) in means(cell).items():
         scores[f"{metric},none"] = mean
@@ -84,7 +84,7 @@ def _scores(name: str, cell: CellView) -> dict[str, Any]:
 
 
 def _write_samples(cell: CellView, path: Path) -> str:
-    """One line per sample; the answer is a digest of all samples, as lmms-eval's `task_hashes` are meant to be."""
+    """Write one line per sample and return a digest of all samples for lmms-eval's `task_hashes`."""
     digest = hashlib.sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:

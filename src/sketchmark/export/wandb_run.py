@@ -1,6 +1,6 @@
-"""A Weights & Biases run, written offline into OUT: `wandb sync OUT/wandb/offline-run-*` uploads it.
+"""Weights & Biases run, written offline into OUT: `wandb sync OUT/wandb/offline-run-*` uploads it.
 
-Nothing is sent from here, so no key is needed.
+Nothing is sent from here, so you need no key.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sketchmark.files.media_store import PictureStore
 from sketchmark.folder.format import EpisodeLine
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import drawn_names, input_names, sound_names
-from sketchmark.results import live as summary
+from sketchmark.results import live
 
 if TYPE_CHECKING:
     from PIL import Image
 
 
 MOST = 100
-"""Film strips per task and mode: they are for looking, the numbers are complete."""
+"""Film strips per task and mode; the numbers cover all episodes."""
 _SIDE = 160
 _COLUMNS = ("sample", "score", "answer", "flags", "seconds")
 
@@ -51,11 +51,11 @@ def write(run: RunView, out: Path) -> list[Path]:
                 upload.summary[f"{name}/{metric}_n"] = n
             if cell.episodes:
                 upload.log({f"{name}/episodes": _table(wandb, cell), f"{name}/strips": _strips(wandb, run, cell)})
-        for gain in summary.gains(run):
+        for gain in live.gains(run):
             name = f"gain/{gain.task}_{gain.mode}" + ("" if gain.canvas == "own" else f"_{gain.canvas}")
             upload.summary[name] = gain.gain
             upload.summary[f"{name}_low"], upload.summary[f"{name}_high"] = gain.ci95
-    # Its helper process may still be writing when the run is finished.
+    # Wait for wandb's helper process, which may still be writing.
     wandb.teardown()
     return sorted(out.glob("wandb/offline-run-*"))
 
@@ -70,8 +70,10 @@ def _table(wandb: Any, cell: CellView) -> Any:
 
 
 def _strips(wandb: Any, run: RunView, cell: CellView) -> list[Any]:
-    """Inputs and drawings of the first episodes side by side, a picture an episode. Pictures inside a table would be
-    staged outside of the run's folder, and lost when it is moved. Sounds are named."""
+    """Make one image per episode with its inputs and drawings, for the first episodes. Sounds are named.
+
+    Images inside a table would be staged outside the run's folder, and lost if it is moved.
+    """
     lines = [line for line, _ in islice(episodes(cell), MOST)]
     shown = [[*input_names(line.sample), *drawn_names(line)] for line in lines]
     places = max([1, *map(len, shown)])
@@ -82,7 +84,7 @@ def _strips(wandb: Any, run: RunView, cell: CellView) -> list[Any]:
 
 
 def _strip(pictures: PictureStore, names: list[str], places: int) -> Image.Image:
-    """All strips of a cell are equally wide: of unequal pictures W&B shows only the part that all have."""
+    """Make a strip. All strips of a cell have one width, because W&B crops images to the smallest."""
     from PIL import Image, ImageOps
 
     strip = Image.new("RGB", (places * _SIDE, _SIDE), "white")

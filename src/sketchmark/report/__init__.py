@@ -1,11 +1,4 @@
-"""report.html: one self-contained file that opens from a mail attachment, with no network and no scripts.
-
-The one sentence that a reader takes away.
-
-The section on benchmarks of several tasks: one row for each category, or what is missing.
-
-The sections of the report, as HTML.
-"""
+"""report.html: one self-contained file that opens from a mail attachment, with no network and no scripts."""
 
 from __future__ import annotations
 
@@ -13,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sketchmark import plots as charts
+from sketchmark import plots
 from sketchmark.comparison import Comparison
 from sketchmark.comparison.findings import CanvasTable, TableRow
+from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import plain
+from sketchmark.folder import RunFolder, refuse_partial_scores
 from sketchmark.folder.format import RunRecord, condition
 from sketchmark.folder.index import RunView
 from sketchmark.folder.lock import part_in_words
@@ -26,28 +20,24 @@ from sketchmark.folder.results_format import Baseline, BenchmarkTotal, CellResul
 from sketchmark.markup import Child, Html, as_table, bracket, join, p_value, percent, points, tag, words
 from sketchmark.report.gallery import gallery
 from sketchmark.report.sections import alignment, audited, compared, published
-from sketchmark.results import live as summary
+from sketchmark.results import live
 from sketchmark.results.aggregate import results_before
 from sketchmark.results.baselines import warned
 from sketchmark.results.scorings import told
 
-if TYPE_CHECKING:
-    from sketchmark.folder import RunFolder
-
-
 __all__ = ["write_report"]
 
 
-def write_report(folder: RunFolder) -> Path:
-    """Make the run's report.html anew from its score lines and a few of its episodes; whole or not at all."""
-    from sketchmark.files import write_atomic
-    from sketchmark.folder import refuse_partial_scores
-    from sketchmark.folder.index import RunView
+def write_report(run: RunView | RunFolder) -> Path:
+    """Write report.html of a run from its scores and a few of its episodes; the file is whole or unchanged.
 
-    refuse_partial_scores(folder)
-    run = RunView.whole(folder)
-    write_atomic(folder.report_file, page(run).encode())
-    return folder.report_file
+    A `RunView` that is open already is not read again: it must be up to date, with all episodes scored.
+    """
+    if isinstance(run, RunFolder):
+        refuse_partial_scores(run)
+        run = RunView.whole(run)
+    write_atomic(run.folder.report_file, page(run).encode())
+    return run.folder.report_file
 
 
 _MOST = 6
@@ -55,7 +45,7 @@ _PHRASES = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear"
 
 
 def headline(cells: Sequence[CellResult], gains: Sequence[TableRow]) -> str:
-    """Whether drawing helped, task by task: by the corrected test, as everywhere."""
+    """Say for each task whether drawing helped, by the corrected test; the one sentence to remember."""
     drawn = [gain for gain in gains if gain.after.mode == "visual_cot" and gain.before.mode == "direct"]
     if drawn:
         shown, hidden = drawn[:_MOST], len(drawn) - _MOST
@@ -117,7 +107,7 @@ def _title(total: BenchmarkTotal) -> str:
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""Even if something slipped through, a browser would run nothing and ask nobody."""
+"""A second barrier: a browser would run no script and send no request."""
 _MEANING = {
     "unparsed": "the answer could not be read",
     "truncated": "the reply was cut off at its length limit",
@@ -133,16 +123,16 @@ _MEANING = {
 
 
 def page(run: RunView) -> str:
-    cells, found = [summary.live_result(cell) for cell in run.cells.values()], compared(run.folder)
+    cells, found = [live.live_result(cell) for cell in run.cells.values()], compared(run)
     sections: dict[str, Html | None] = {
-        "Scores": _scores(cells, found.rows, told(run.folder), summary.live_results(run)),
+        "Scores": _scores(cells, found.rows, told(run.folder), live.live_results(run)),
         "Overall": overall(made.totals if (made := results_before(run.folder)) else ()),
         "Does drawing help?": _gains(found.rows, found.notes),
-        "How hard can it get?": _curves(summary.curves(run)),
+        "How hard can it get?": _curves(live.curves(run)),
         "Does it use what it drew?": _canvases(found.canvases),
-        "Where is it won or lost?": audited(run.folder),
+        "Where is it won or lost?": audited(run),
         "Right drawing, right answer?": _drawn(run, found),
-        "Does the answer follow the drawing?": alignment(summary.live_results(run)),
+        "Does the answer follow the drawing?": alignment(live.live_results(run)),
         "What others published": published(found.published),
         "Failures": _failures(cells),
         "Episodes": gallery(run),
@@ -198,16 +188,13 @@ def _section(title: str, body: Html) -> Html:
     return tag("section", tag("h2", title, id=f"{anchor}-title"), body, id=anchor, aria_labelledby=f"{anchor}-title")
 
 
-def _label(cell: CellResult | summary.CurveLine) -> str:
+def _label(cell: CellResult | live.CurveLine) -> str:
     drawn = f" {condition(cell.draw_with)}" if isinstance(cell, CellResult) and cell.draw_with else ""
     return f"{cell.mode}{drawn}" if cell.canvas == "own" else f"{cell.mode}{drawn}, {cell.canvas} canvas"
 
 
 def _scores(
-    cells: Sequence[CellResult],
-    gains: Sequence[TableRow],
-    readings: Sequence[str],
-    stored: Mapping[str, CellResult],
+    cells: Sequence[CellResult], gains: Sequence[TableRow], readings: Sequence[str], stored: Mapping[str, CellResult]
 ) -> Html:
     guessed = {_place(cell): cell.baselines for cell in stored.values() if cell.baselines}
     gain_of = {(gain.task, gain.after.mode, "own"): gain for gain in gains if gain.before.mode == "direct"}
@@ -271,11 +258,7 @@ def _none(cell: CellResult) -> str:
 
 
 def _gain_mark(gain: TableRow) -> Html:
-    return tag(
-        "span",
-        f"{change_of(gain)} {interval_of(gain)}",
-        class_=f"gain {gain.verdict}",
-    )
+    return tag("span", f"{change_of(gain)} {interval_of(gain)}", class_=f"gain {gain.verdict}")
 
 
 def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
@@ -287,16 +270,16 @@ def _gains(gains: Sequence[TableRow], notes: Sequence[str]) -> Html | None:
     ]
     columns = ("Task", "Modes", "Gain [95 %]", "p (Holm)", "Helped", "Hurt", "Same")
     tasks = list(dict.fromkeys(gain.task for gain in gains))
-    series: dict[str, list[charts.Point]] = {}
+    series: dict[str, list[plots.Point]] = {}
     for label in dict.fromkeys(gain.label for gain in gains):
         of = {gain.task: Mean.of(gain.difference) for gain in gains if gain.label == label}
         series[label] = [of.get(task) for task in tasks]
-    chart = charts.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
+    chart = plots.bars("Gain in points, with 95 % intervals", tasks, series, signed=True)
     told = tag("ul", *(tag("li", note) for note in notes)) if notes else None
     return join(chart, as_table("One mode against another, on the same samples", columns, rows), told)
 
 
-def _curves(curves: Sequence[summary.Curve]) -> Html | None:
+def _curves(curves: Sequence[live.Curve]) -> Html | None:
     figures = []
     for curve in curves:
         labels = list(dict.fromkeys(str(point.value) for line in curve.lines for point in line.points))
@@ -307,36 +290,33 @@ def _curves(curves: Sequence[summary.Curve]) -> Html | None:
             for line in curve.lines
         }
         title = f"{curve.task}: score by {curve.key}"
-        draw = charts.lines(title, labels, series, curve.key) if curve.numeric else None
-        figures.append(draw or charts.bars(title, labels, series))
+        draw = plots.lines(title, labels, series, curve.key) if curve.numeric else None
+        figures.append(draw or plots.bars(title, labels, series))
     return join(*figures) if figures else None
 
 
 def _canvases(tables: Sequence[CanvasTable]) -> Html | None:
-    """What the model was shown of its own drawing, side by side, with a plain sentence."""
+    """Show the score by canvas, with a sentence for each task."""
     if not tables:
         return None
-    series: dict[str, list[charts.Point]] = {}
+    series: dict[str, list[plots.Point]] = {}
     for canvas in dict.fromkeys(score.canvas for table in tables for score in table.scores):
         series[canvas] = [
             next((Mean.of(score.score) for score in table.scores if score.canvas == canvas), None) for table in tables
         ]
     return join(
-        charts.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
+        plots.bars("Score by what the model saw of its own drawing", [table.task for table in tables], series),
         tag("ul", *(tag("li", f"{table.task}: {table.sentence}") for table in tables)),
     )
 
 
 def _drawn(run: RunView, found: Comparison) -> Html | None:
-    tables = [table for cell in run.cells.values() if (table := summary.drawing_and_answer(cell))]
+    tables = [table for cell in run.cells.values() if (table := live.drawing_and_answer(cell))]
     tables = [table for table in tables if table.canvas == "own"]
     if not tables:
         return None
     labels = [table.task for table in tables]
-    series = {
-        "drawing right": [table.right for table in tables],
-        "drawing wrong": [table.wrong for table in tables],
-    }
+    series = {"drawing right": [table.right for table in tables], "drawing wrong": [table.wrong for table in tables]}
     sentences = {f"{row.task}: {row.drawing.sentence}": None for row in found.rows if row.drawing}
     counts = as_table(
         "Episodes by drawing and answer",
@@ -352,7 +332,7 @@ def _drawn(run: RunView, found: Comparison) -> Html | None:
             for table in tables
         ],
     )
-    chart = charts.bars("Score when the drawing was right, and when it was wrong", labels, series)
+    chart = plots.bars("Score when the drawing was right, and when it was wrong", labels, series)
     return join(chart, tag("ul", *(tag("li", sentence) for sentence in sentences)), counts)
 
 

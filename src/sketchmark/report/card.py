@@ -1,7 +1,7 @@
-"""A reproduction card: one page of Markdown that says what was run, on what, how it was scored, and how to repeat it.
+"""Reproduction card: one page of Markdown on what was run, how it was scored, and how to repeat it.
 
-Everything comes from the run folder, which may be a stranger's: what it says is text in a table, and the command is
-put together here from typed values and quoted for a shell.
+All facts come from the run folder, which may be untrusted: its texts are escaped in tables, and the command is built
+here from typed values and quoted for a shell.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from sketchmark.results.aggregate import own_numbers, why_none
 from sketchmark.settings import Asked, command
 
 _MOST = 5
-"""Versions, and reasons, that are named; the others are counted."""
+"""Versions and reasons to name; the others are counted."""
 _LONGEST = 200
 NOT_REPORTED = "not reported"
 
 
 def card(folder: RunFolder, path: str) -> str:
-    """`path` is the run folder as a reader of the card finds it: links and the command name it."""
+    """Write the card. `path` is the run folder relative to the card, for links and the command."""
     about, results = folder.about(), folder.results().tasks
     cells = {name: about.cells[name] for name in folder.cells}
     told = _told(folder, list(cells))
     blocks = [
         f"# Reproduction card: {_text(about.model.name or 'a model')}",
         _table(("", ""), [(name, _text(value)) for name, value in _facts(about, told).items()]),
-        "## What was played",
+        "## What was run",
         _table(
             ("task.mode", "protocol", "canvas", "steps", "data", "samples", "prompts (SHA-256)"),
             [_played(name, cell, results.get(name), about, path) for name, cell in cells.items()],
         ),
-        f"Prompts stand in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; what was "
-        "sent and came back, word for word, in the file of episodes that each task links to.",
+        f"Prompts are in {_link('run.json', path, 'run.json')} under `cells`, NAME, `play`, `prompts`; the "
+        "exact requests and replies are in the episodes file that each task links to.",
         "## Scores",
-        _table(("task.mode", "score", "mean [95 %]", "guessing", "n", "scoring"), list(_scores(cells, results))),
+        _table(("task.mode", "score", "mean [95%]", "guessing", "n", "scoring"), list(_scores(cells, results))),
         "## What went wrong, and what was left out",
         _table(
             ("task.mode", "episodes", "not scored", "trouble", "context left out"), list(_trouble(cells, results))
@@ -66,7 +66,7 @@ def card(folder: RunFolder, path: str) -> str:
 
 @dataclass
 class _Told:
-    """What the replies say that no number holds."""
+    """Facts from the replies and scores that results.json does not have."""
 
     versions: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -86,16 +86,12 @@ def _told(folder: RunFolder, cells: Sequence[str]) -> _Told:
 
 
 def _versions(reply: ReplyRecord) -> Iterator[str]:
-    """The model's name as the server gives it with a reply, with the build where it names one."""
+    """Yield the model's name as the server reports it with a reply, with the build if reported."""
     raw = reply.raw if isinstance(reply.raw, Mapping) else {}
     name = next((raw[key] for key in ("model", "model_version", "modelVersion") if isinstance(raw.get(key), str)), "")
     build = raw.get("system_fingerprint")
     if name:
         yield (f"{name} ({build})" if isinstance(build, str) and build else name)[:_LONGEST]
-
-
-def _days(retires: Mapping[str, str]) -> str:
-    return "; ".join(f"{name}: {day}" for name, day in retires.items())
 
 
 def _facts(about: RunRecord, told: _Told) -> dict[str, str]:
@@ -129,7 +125,7 @@ def _played(name: str, cell: CellRecord, summary: CellResult | None, about: RunR
     source = {key: value for key, value in cell.source.items() if key != "seed"}
     return (
         _link(name, path, "episodes", f"{name}.jsonl"),
-        _text(cell.play.protocol + ", in words" * cell.play.in_words + _way(cell)),
+        _text(cell.play.protocol + ", in_words" * cell.play.in_words + _way(cell)),
         _text(cell.canvas),
         _text(cell.steps),
         _text(json.dumps(source, ensure_ascii=False)[:_LONGEST]),
@@ -143,7 +139,7 @@ def _way(cell: CellRecord) -> str:
 
 
 def digest(cell: CellRecord) -> str:
-    """Of the prompts before a sample is filled in: the same prompts give the same on every machine."""
+    """Return the digest of the unfilled prompts, the same on every machine."""
     return hashlib.sha256(json.dumps(plain(cell.play.prompts), sort_keys=True).encode()).hexdigest()
 
 
@@ -151,7 +147,7 @@ def _scores(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) 
     for name, about in cells.items():
         cell = results.get(name)
         if cell is None:
-            yield _text(name), _text(about.headline), "not summed up", "", "", ""
+            yield _text(name), _text(about.headline), "no results yet", "", "", ""
             continue
         ways = {cell.scoring or "strict": cell, **cell.scorings}
         for scoring, way in ways.items():
@@ -182,8 +178,7 @@ def _trouble(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult])
 
 
 def _scored(cell: CellResult) -> int:
-    """Episodes with a headline score: one that only a judge can give is missing without him. Scores that are made of
-    all episodes at once, or withheld, are counted by the rows that were scored."""
+    """Count the episodes with a headline score; the scored rows if the score is joint or withheld."""
     if cell.headline in cell.metrics:
         return cell.metrics[cell.headline].n
     return cell.n if cell.problem or cell.aggregate or not cell.headline else 0
@@ -197,7 +192,7 @@ def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -
 
 
 def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str]:
-    """One for each way in which cells were asked for. It resumes the folder, or plays the same anew elsewhere."""
+    """Yield one command per group of cells with the same settings. It resumes the folder, or repeats it elsewhere."""
     starts: list[tuple[Asked | None, list[str]]] = []
     for name in cells:
         asked = about.asked.get(name)
@@ -213,7 +208,7 @@ def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str
             yield f"{_text(', '.join(names))}: no command repeats this ({why})."
             continue
         if asked and asked.include:
-            yield "It runs code or tasks of others (`--include`): look at them first."
+            yield "It runs code or tasks of others (`--include`): check them first."
         yield f"```sh\n{shlex.join(words)}\n```"
 
 

@@ -1,4 +1,4 @@
-"""A few episodes as film strips: what was shown, drawn and said, beside what should have been drawn."""
+"""A few episodes as film strips: inputs, drawings and replies, next to the ground-truth images."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from sketchmark.markup import Html, join, tag, words
 from sketchmark.models.cache import ReplyRecord
 
 EACH = 6
-"""Episodes a heading. A report is to be sent by mail: the viewer shows the rest."""
+"""Episodes per heading. A report must fit a mail: the viewer shows the rest."""
 STEPS = 8
 _INPUTS = 4
-"""Pictures of one name."""
+"""Images per input name."""
 SIDE = 200
 BUDGET = 3 * 2**20
-"""Bytes of pictures in all."""
+"""Bytes of all images together."""
 
 HEADINGS = {
     "helped": "Wrong without drawing, right with it",
@@ -34,7 +34,7 @@ HEADINGS = {
 
 
 class Frames:
-    """Pictures for one report as small data addresses, until the budget is spent."""
+    """Small images of one report as data addresses, until the budget is spent."""
 
     def __init__(self, folder: RunFolder, budget: int = BUDGET) -> None:
         self._folder = folder
@@ -51,17 +51,17 @@ class Frames:
                 return tag("div", "left out to keep this file small", class_="missing")
             self._left -= len(data)
             self._made[name] = "data:image/webp;base64," + base64.b64encode(data).decode()
-        # The bytes are counted once, but a browser needs them at each place.
+        # Each use counts, since the file repeats the bytes.
         self._left -= len(self._made[name]) if self._left > 0 else 0
         return tag("img", src=self._made[name], alt=alt)
 
     def in_words(self, sound: str) -> str:
-        """A sound is named and left out: one alone may be larger than the file is to be."""
+        """Describe a sound, which would make the file too large."""
         return self._folder.pictures.sound_in_words(sound)
 
 
 def pick(run: RunView) -> dict[str, list[tuple[CellView, str]]]:
-    """Episodes for each heading, in turn from each task, so that no task takes all the room."""
+    """Choose episodes for each heading, in turn from each task."""
     found: dict[str, list[Iterator[tuple[CellView, str]]]] = {}
     drawing = [cell for cell in run.cells.values() if cell.mode == "visual_cot" and cell.canvas == "own"]
     for cell in drawing or run.cells.values():
@@ -148,7 +148,7 @@ def _inputs(sample: SampleLine, frames: Frames) -> Iterator[Html]:
 
 
 def _steps(record: EpisodeLine, frames: Frames) -> Iterator[Html]:
-    """Every reply in order; of a long row of them the first and the last."""
+    """Show every reply in order; only the first and the last of a long episode."""
     true = record.sample.frames or []
     stills = []
     drawn = 0

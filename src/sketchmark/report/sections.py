@@ -1,32 +1,47 @@
-"""What `sketchmark audit` finds in a run, as the report shows it.
-
-What stands beside the scores in the report: RA and AL, and what others published.
-
-What `sketchmark compare` finds within one run, as the report shows it: the same numbers in both places.
-"""
+"""Sections of the report that other packages compute: comparison, audit, alignment, published scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sketchmark import plots as charts
+from sketchmark import plots
 from sketchmark.audit import audit
 from sketchmark.audit.contrasts import Finding, settled_when
 from sketchmark.comparison import Comparison, compare
 from sketchmark.comparison.findings import PublishedTable
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
-from sketchmark.folder import RunFolder
+from sketchmark.folder.index import RunView
 from sketchmark.folder.results_format import CellResult, Mean, Metric
 from sketchmark.markup import Child, Html, as_table, bracket, join, percent, points, tag
 from sketchmark.results import MEANING
+from sketchmark.results.aggregate import results_before
 from sketchmark.tasks import RA_AL
 
 
-def audited(folder: RunFolder) -> Html | None:
-    """None where the run holds no canvas to hold the drawings against."""
+def compared(run: RunView) -> Comparison:
+    """Compare the cells of a run; empty if there is nothing to compare (one mode, or no scores yet)."""
+    if len(run.cells) < 2 and not _has_published(run):
+        return Comparison((), (), ())
     try:
-        found = audit(folder.path)
+        return compare(run, anyway=True, published=True)
+    except BadInput:
+        return Comparison((), (), ())
+
+
+def _has_published(run: RunView) -> bool:
+    stored = results_before(run.folder)
+    if stored is None:
+        return False
+    return any(cell.published for cell in stored.tasks.values()) or any(total.published for total in stored.totals)
+
+
+def audited(run: RunView) -> Html | None:
+    """Show the audit; None if the run has no canvas to compare the drawings with."""
+    if len(run.cells) < 2:
+        return None
+    try:
+        found = audit(run)
     except (BadInput, RunConflict):
         return None
     tasks = [task for task in found.tasks if sum(one.place in CANVASES for one in task.scores) > 1]
@@ -39,7 +54,7 @@ def audited(folder: RunFolder) -> Html | None:
     }
     sentences = [tag("li", f"{task.task}: {one.sentence}") for task in tasks for one in task.findings]
     return join(
-        charts.bars(
+        plots.bars(
             "Differences and shares in points, with 95 % intervals", labels, series, signed=True, slanted=True
         ),
         tag("ul", *sentences),
@@ -68,7 +83,7 @@ def alignment(cells: Mapping[str, CellResult]) -> Html | None:
 
 
 def _on_its_scale(score: str, found: Metric) -> str:
-    """RA and AL run from 1 to 5, all else is a share."""
+    """Show a mean: RA and AL run from 1 to 5, all others are proportions."""
     if score not in ("ra", "al"):
         return f"{percent(found.mean, found.ci95)} {bracket(found.ci95)}"
     low, high = found.ci95
@@ -76,7 +91,7 @@ def _on_its_scale(score: str, found: Metric) -> str:
 
 
 def published(tables: Sequence[PublishedTable]) -> Html | None:
-    """Beside the run's own, and in no number of this report."""
+    """Show published scores next to the run's own; they enter no number of the report."""
     if not tables:
         return None
     parts = [tag("p", "Figures of others, copied from their pages. No statistic of this run is made of them.")]
@@ -98,11 +113,3 @@ def published(tables: Sequence[PublishedTable]) -> Html | None:
         parts.append(as_table(f"{found.task}, {found.mode}: published", columns, rows))
         parts.append(tag("ul", *(tag("li", note) for note in notes)))
     return join(*parts)
-
-
-def compared(folder: RunFolder) -> Comparison:
-    """Nothing to compare (one mode, or nothing scored yet) is no error in a report."""
-    try:
-        return compare([folder.path], anyway=True, published=True)
-    except BadInput:
-        return Comparison((), (), ())

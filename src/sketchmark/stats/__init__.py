@@ -1,7 +1,7 @@
-"""Means with 95 % intervals, paired differences with p values, and how many samples a gain needs.
+"""Means with 95% intervals, paired differences with p values, and sample sizes.
 
-Everything here is plain numbers in, plain numbers out: nothing knows about runs, tasks or files.
-`docs/statistics.md` says which method is used when, and how well it covers.
+Plain numbers in, plain numbers out: these modules know no runs, tasks or files. `docs/statistics.md` lists the
+methods and their coverage.
 """
 
 from __future__ import annotations

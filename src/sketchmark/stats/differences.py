@@ -1,10 +1,6 @@
-"""Two means over different items: how far apart are they, and can that be told at all?
+"""Differences of two means: paired, of independent samples, and as a trend over a number.
 
-The same items played twice: by how much do the two differ, and could it be chance?
-
-Differences run from `a` to `b`: positive means that `b` is better.
-
-Does a paired difference grow or shrink with a number, such as the length of a path?
+Paired differences run from `a` to `b`: positive means that `b` is better.
 """
 
 from __future__ import annotations
@@ -36,14 +32,14 @@ from sketchmark.stats.intervals import (
 )
 
 NEAR = 0.1
-"""Means whose difference lies within this for certain are called compatible: ten points."""
+"""Ten points. Means are compatible if the interval of their difference is within this of zero."""
 
 Agreement = Literal["compatible", "differs", "too few to tell"]
 
 
 @dataclass(frozen=True)
 class Apart:
-    """ours - theirs with its 95 % interval, and what that allows to say."""
+    """ours - theirs with its 95% interval and the verdict."""
 
     mean: float
     low: float
@@ -52,14 +48,16 @@ class Apart:
 
 
 def share_of(mean: float, n: int) -> Interval:
-    """The interval of a mean in 0..1 of which no more is known than how many items it is over: as if every item were
-    right or wrong, which no other scores of that mean are more uncertain than."""
+    """Return the interval of a mean in 0..1 if only the number of items is known.
+
+    It is the interval of right/wrong items, the most uncertain scores with this mean.
+    """
     low, high = wilson(mean, n, normal_quantile(UPPER))
     return Interval(mean, low, high, n, "wilson")
 
 
 def apart(ours: Interval, theirs: Interval) -> Apart | None:
-    """Newcombe's (1998) hybrid interval of a difference, from each mean's own; None where one has none."""
+    """Return Newcombe's (1998) hybrid interval of a difference of two means; None if one has no interval."""
     if ours.mean is None or ours.low is None or ours.high is None:
         return None
     if theirs.mean is None or theirs.low is None or theirs.high is None:
@@ -77,7 +75,7 @@ def _verdict(low: float, high: float) -> Agreement:
 
 
 EXACT_UP_TO = 16
-"""So many non-zero differences have 65,536 sign patterns: all of them are tried."""
+"""Non-zero differences up to which all sign patterns (65,536) are tried."""
 PERMUTATIONS = 9_999
 _CHUNK = 500_000
 CLEAR = 0.05
@@ -87,7 +85,7 @@ Verdict = Literal["better", "worse", "unclear"]
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of b - a over `n` pairs, its 95 % interval, a two-sided p, and how many items got better or worse."""
+    """The mean of b - a over `n` pairs, its 95% interval, a two-sided p, and how many items got better or worse."""
 
     mean: float | None
     low: float | None
@@ -103,9 +101,11 @@ class Difference:
 def paired_difference(
     a: npt.ArrayLike, b: npt.ArrayLike, clusters: Labels | None = None, seed: int = 0
 ) -> Difference:
-    """Right/wrong pairs: Tango's score interval and the exact McNemar test. Fractions: the same interval on effective
-    counts, and a sign-flip permutation test. Clustered: cluster-robust effective counts, and whole clusters flipped.
-    Right/wrong in per cent (0 and 100) stays in per cent.
+    """Compare two scores of the same items; positive means that `b` is better.
+
+    Right/wrong pairs get Tango's score interval and the exact McNemar test. Fractions get the same interval on
+    effective counts, and a sign-flip permutation test. Clustered items get cluster-robust effective counts, and whole
+    clusters are flipped. Right/wrong in percent (0 and 100) stays in percent.
     """
     before, after = numbers(a), numbers(b)
     if len(before) != len(after):
@@ -133,7 +133,7 @@ def paired_difference(
 def difference_interval(
     d: Floats, groups: Clusters, binary: bool, seed: int = 0
 ) -> tuple[float | None, float | None, str]:
-    """(low, high, method) of the mean of the differences `d`; `binary`: they came from right/wrong scores."""
+    """Return (low, high, method) for the mean of the differences `d`; `binary` if they are of right/wrong scores."""
     if np.abs(d).max() > 1:
         return studentised(groups, seed)
     if binary and not groups.shared:
@@ -144,7 +144,7 @@ def difference_interval(
 
 
 def effective_counts(groups: Clusters, d: Floats) -> tuple[float, float, float, float]:
-    """(helped, hurt, pairs, quantile) of as many all-or-nothing pairs as leave the mean as uncertain as it is."""
+    """Return (helped, hurt, pairs, quantile) of all-or-nothing pairs with the same uncertainty of the mean."""
     n = len(d)
     up, down = float(d[d > 0].sum()) / n, float(-d[d < 0].sum()) / n
     between = int(np.count_nonzero((d != 0) & (np.abs(d) < 1)))
@@ -153,10 +153,9 @@ def effective_counts(groups: Clusters, d: Floats) -> tuple[float, float, float, 
 
 
 def tango(helped: npt.ArrayLike, hurt: npt.ArrayLike, n: npt.ArrayLike, quantile: float) -> tuple[Floats, Floats]:
-    """Tango's (1998) score interval for helped/n - hurt/n. Counts need not be whole; arrays broadcast.
+    """Return Tango's (1998) score interval for helped/n - hurt/n. Counts need not be whole; arrays broadcast.
 
-    Chosen over Bonett-Price and Newcombe's square-and-add because those cover up to 99 % when few items change,
-    which is the usual case here.
+    Bonett-Price and Newcombe's square-and-add cover up to 99% if few items change, which is the usual case here.
     """
     b, c, size = np.broadcast_arrays(
         np.asarray(helped, dtype=float), np.asarray(hurt, dtype=float), np.asarray(n, dtype=float)
@@ -176,7 +175,7 @@ def tango(helped: npt.ArrayLike, hurt: npt.ArrayLike, n: npt.ArrayLike, quantile
 
 
 def _rejects(difference: Floats, b: Floats, c: Floats, n: Floats, quantile: float) -> npt.NDArray[np.bool_]:
-    """Does the score test rule this difference out? `hurt` is the share of hurt items most likely under it."""
+    """Test whether the score test rejects this difference. `hurt` is the most likely proportion of hurt items."""
     linear = (2 * n - b + c) * difference - b - c
     root = np.sqrt(np.maximum(linear**2 + 8 * n * c * difference * (1 - difference), 0))
     hurt = (root - linear) / (4 * n)
@@ -186,14 +185,15 @@ def _rejects(difference: Floats, b: Floats, c: Floats, n: Floats, quantile: floa
 
 
 def mcnemar_exact(helped: int, hurt: int) -> float:
-    """Two-sided: if drawing did nothing, each item that changed would be as likely to be helped as hurt."""
+    """Return the two-sided p. Without an effect, a changed item is as likely helped as hurt."""
     return min(1.0, 2 * binomial_cdf(min(helped, hurt), helped + hurt, 0.5))
 
 
 def paired_permutation(diffs: npt.ArrayLike, seed: int = 0, clusters: Labels | None = None) -> float:
-    """Two-sided p of the mean difference, flipping signs (of whole clusters): all patterns if few, else 9,999 drawn.
+    """Return the two-sided p of the mean difference under sign flips (of whole clusters).
 
-    The observed pattern counts as one of those drawn, so p is never 0 and the test never too bold.
+    All patterns are tried if there are few, else 9,999 random ones. The observed pattern counts as one of these, so p
+    is never 0 and the test never too liberal.
     """
     sums = Clusters.of(numbers(diffs), clusters).totals
     sums = sums[np.abs(sums) > 1e-12]
@@ -207,8 +207,10 @@ def paired_permutation(diffs: npt.ArrayLike, seed: int = 0, clusters: Labels | N
 
 
 def _flipped_sums(values: Floats, seed: int) -> Iterator[Floats]:
-    """Sums under random signs, some at a time. Eight values share one random byte and a table of their 256 sums,
-    which is three times as quick as flipping them one by one."""
+    """Yield sums under random signs in chunks.
+
+    Eight values share one random byte and a table of their 256 sums: three times as fast as single flips.
+    """
     signs = 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1) - 1
     eights = np.pad(values, (0, -len(values) % 8)).reshape(-1, 8)
     table = (eights @ signs.T).ravel()
@@ -221,7 +223,7 @@ def _flipped_sums(values: Floats, seed: int) -> Iterator[Floats]:
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction. None (nothing to test) stays None and does not count as a test."""
+    """Apply Holm's step-down correction. None (nothing to test) stays None and does not count as a test."""
     order = sorted((p, place) for place, p in enumerate(ps) if p is not None)
     corrected: list[float | None] = [None] * len(ps)
     highest = 0.0
@@ -232,20 +234,22 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def verdict(mean: float | None, p: float | None) -> Verdict:
-    """What may be said of a difference, by its corrected `p` alone: every headline, sentence, table and colour asks
-    here. The interval is not asked: with few samples it can leave out zero where the exact test does not."""
+    """Judge a difference by its corrected `p`, for every headline, sentence, table and colour.
+
+    The interval is not used: with few samples it can exclude zero although the exact test does not reject.
+    """
     if not mean or p is None or p >= CLEAR:
         return "unclear"
     return "better" if mean > 0 else "worse"
 
 
 FEWEST = 8
-"""Clusters. With fewer, chance alone draws a line through them."""
+"""Clusters that a trend needs. A line through fewer is mostly chance."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """The change of the mean for each unit of the number, its 95 % interval, and a two-sided p."""
+    """The change of the mean per unit of the number, its 95% interval, and a two-sided p."""
 
     slope: float
     low: float
@@ -254,12 +258,13 @@ class Trend:
 
 
 def trend(x: npt.ArrayLike, y: npt.ArrayLike, clusters: Labels | None = None) -> Trend | None:
-    """A straight line, and how much it changes without each cluster in turn (the jackknife, CR3): that needs neither
-    equal spread nor independence inside clusters, and with few clusters it errs on the side of doubt, where the
-    sandwich of the residuals is far too sure.
+    """Fit a straight line, with the jackknife over clusters (CR3) for its error.
 
-    None where a line means nothing: fewer than `FEWEST` clusters, a number that changes in one cluster only, or
-    differences that lie on the line so well that they say nothing about their spread.
+    The jackknife needs neither equal spread nor independence inside clusters. With few clusters it is conservative,
+    while the sandwich of the residuals is far too narrow.
+
+    None if a line has no meaning: fewer than `FEWEST` clusters, a number that changes in one cluster only, or
+    differences so close to the line that they show no spread.
     """
     across, up = numbers(x), numbers(y)
     across = across - across.mean() if len(across) else across
@@ -281,7 +286,7 @@ def trend(x: npt.ArrayLike, y: npt.ArrayLike, clusters: Labels | None = None) ->
 
 
 def _line(n: Floats, x: Floats, y: Floats, xx: Floats, xy: Floats) -> tuple[Floats, Floats]:
-    """(the spread of x, the slope) from sums."""
+    """Return the spread of x and the slope, from sums."""
     spread = xx - x * x / n
     with np.errstate(divide="ignore", invalid="ignore"):
         return spread, (xy - x * y / n) / spread

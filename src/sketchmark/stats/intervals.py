@@ -1,12 +1,6 @@
-"""Items that share a picture or a source are not independent: how uncertain is their mean then?
+"""Means with 95% intervals, also of clustered items, and the distribution functions that they need.
 
-The few distribution functions the intervals need, so that SciPy stays out of the install.
-
-Intervals for numbers of any range: t where the middle of a sum is normal enough, otherwise a bootstrap.
-
-A mean and its 95 % interval.
-
-Scores are shares of one, unless a task's own code makes them otherwise: an accuracy in per cent, a sum.
+Scores are proportions, unless a task's own code makes them otherwise (percent, a sum). SciPy is not a dependency.
 """
 
 from __future__ import annotations
@@ -27,7 +21,7 @@ Labels = Sequence[object] | npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Clusters:
-    """Values added up by cluster. Without labels, and where a label is None, an item is a cluster of its own."""
+    """Sums of values by cluster. An item without a label (None) is a separate cluster."""
 
     sizes: Floats
     totals: Floats
@@ -47,11 +41,11 @@ class Clusters:
 
     @property
     def effective_count(self) -> float:
-        """How many independent items there would be if all items of a cluster always agreed (Kish)."""
+        """The number of independent items if all items of a cluster always agreed (Kish)."""
         return float(self.sizes.sum() ** 2 / np.sum(self.sizes**2))
 
     def variance_of_mean(self) -> tuple[float, float]:
-        """(variance, degrees of freedom) of the mean over all items; needs two clusters.
+        """Return (variance, degrees of freedom) of the mean over all items; needs two clusters.
 
         Bias-reduced cluster-robust variance (CR2) with the degrees of freedom of Bell and McCaffrey (2002). Clusters
         of very different sizes otherwise give intervals that are too narrow. With clusters of equal size both are the
@@ -83,7 +77,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction (Lentz's method, DLMF 8.17.22)."""
+    """Return the regularised incomplete beta function, by its continued fraction (Lentz's method, DLMF 8.17.22)."""
     if x <= 0.0:
         return 0.0
     if x >= 1.0:
@@ -111,7 +105,7 @@ def _away_from_zero(value: float) -> float:
 
 
 def binomial_cdf(k: int, n: int, probability: float) -> float:
-    """P(X <= k) of n trials."""
+    """Return P(X <= k) of n trials."""
     if k < 0:
         return 0.0
     if k >= n:
@@ -120,13 +114,16 @@ def binomial_cdf(k: int, n: int, probability: float) -> float:
 
 
 def t_upper_tail(x: float, df: float) -> float:
-    """P(T > x) for x >= 0."""
+    """Return P(T > x) for x >= 0."""
     return 0.5 * beta_cdf(df / (df + x * x), df / 2, 0.5)
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """For probabilities above one half. Newton from the normal quantile never overshoots: the tail is convex."""
+    """Return the quantile for a probability above one half.
+
+    Newton's method from the normal quantile never overshoots, because the tail is convex.
+    """
     x = normal_quantile(probability)
     log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     for _ in range(200):
@@ -140,13 +137,13 @@ def t_quantile(probability: float, df: float) -> float:
 
 RESAMPLES = 2000
 FEWEST, MOST = 8, 1000
-"""Below, resamples repeat the same few values; above, t covers as well and costs nothing."""
+"""Clusters for a bootstrap. Fewer give too few distinct resamples; for more, t covers as well and costs nothing."""
 
 
 def studentised(groups: Clusters, seed: int) -> tuple[float | None, float | None, str]:
-    """(low, high, method) of the mean. Whole clusters are resampled.
+    """Return (low, high, method) for the mean, resampling whole clusters.
 
-    The studentised bootstrap follows skewed values, where t covers too little and percentile bootstraps even less.
+    The studentised bootstrap suits skewed values, for which t covers too little and percentile bootstraps even less.
     """
     count = len(groups.sizes)
     if count < 2:
@@ -181,19 +178,19 @@ def _bootstrap_t(groups: Clusters, mean: float, seed: int) -> np.ndarray[tuple[i
 
 
 UPPER = 0.975
-"""Both tails together leave out 5 %."""
+"""Both tails together leave out 5%."""
 
 WHOLE = 100.0
-"""What a right answer counts where scores are in per cent."""
+"""Score of a right answer in percent."""
 
 Number = TypeVar("Number", float, Floats)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over `n` items with a 95 % interval. No items, no mean: None, never NaN.
+    """A mean over `n` items with a 95% interval. Without items the mean is None, never NaN.
 
-    `low` and `high` are None where the data say nothing about the spread (one item of unbounded range).
+    `low` and `high` are None if the data do not show a spread (one item of unbounded range).
     """
 
     mean: float | None
@@ -204,12 +201,12 @@ class Interval:
 
 
 def interval(values: npt.ArrayLike, clusters: Labels | None = None, seed: int = 0) -> Interval:
-    """The mean of `values` with the 95 % interval that suits them; `seed` is for the bootstrap alone.
+    """Return the mean of `values` with the 95% interval that suits them; `seed` is for the bootstrap.
 
-    Right/wrong values get Wilson's interval. Fractions, and anything clustered, get the same interval on the number
-    of independent right/wrong items that would be as uncertain. It stays inside 0..1, is lopsided near the ends, and
-    has a width even when every item scored 1, where t and the bootstrap claim certainty. Nothing but 0 and 100 is
-    right/wrong in per cent. Other values outside 0..1 get a studentised bootstrap.
+    Right/wrong values get Wilson's interval. Fractions and clustered values get the same interval on the number of
+    independent right/wrong items with equal uncertainty. It stays inside 0..1, is asymmetric near the ends, and has a
+    width even if every item scored 1, where t and the bootstrap claim certainty. Values that are all 0 or 100 are
+    right/wrong in percent. Other values outside 0..1 get a studentised bootstrap.
     """
     x = numbers(values)
     n = len(x)
@@ -233,7 +230,7 @@ def interval(values: npt.ArrayLike, clusters: Labels | None = None, seed: int = 
 
 
 def all_or_nothing(x: Floats) -> bool:
-    """Right/wrong in per cent."""
+    """Test whether all values are right/wrong in percent."""
     return bool(np.all((x == 0) | (x == WHOLE)))
 
 
@@ -245,7 +242,7 @@ def numbers(values: npt.ArrayLike) -> Floats:
 
 
 def wilson(mean: Number, n: Number | int, quantile: float) -> tuple[Number, Number]:
-    """Wilson's score interval; `n` need not be whole."""
+    """Return Wilson's score interval; `n` need not be whole."""
     square = quantile * quantile / n
     middle = (mean + square / 2) / (1 + square)
     half = (square * mean * (1 - mean) + square * square / 4) ** 0.5 / (1 + square)
@@ -258,12 +255,11 @@ def _inside(value: Number) -> Number:
 
 
 def effective_size(groups: Clusters, x: Floats, binary_variance: float, between: int) -> tuple[float, float]:
-    """(how many independent all-or-nothing items would be as uncertain, the quantile to use with them).
+    """Return the number of all-or-nothing items with the same uncertainty, and the quantile to use with them.
 
-    `binary_variance` is the variance a single item would have if it were all-or-nothing with the same mean, and
-    `between` counts the items that are not. A variance estimated from a handful of such items is often far too small
-    (29 ones and one 0.9), so it is drawn towards the all-or-nothing one with a weight that dies out quickly as their
-    number grows.
+    `binary_variance` is the variance of a single all-or-nothing item with the same mean; `between` counts the items
+    that are not all-or-nothing. A variance estimated from few such items is often far too small (29 ones and one
+    0.9). So it is shrunk towards the all-or-nothing one, with a weight that vanishes as their number grows.
     """
     n = len(x)
     if len(groups.sizes) < 2:
@@ -280,6 +276,6 @@ def effective_size(groups: Clusters, x: Floats, binary_variance: float, between:
 
 
 def in_points(value: float, ci: Sequence[float | None] = ()) -> float:
-    """A share in points; a number that is no share as it is. Its interval tells, where it is small itself."""
+    """Return a proportion in points, another number unchanged. The interval shows which, if the value is small."""
     share = all(end is None or abs(end) <= 1 for end in (value, *ci))
     return 100 * value if share else value

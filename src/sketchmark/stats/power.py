@@ -1,25 +1,4 @@
-"""How many paired samples does a gain of a given size need, and what is the smallest gain that n samples show?
-
-Both answers come from the normal approximation. For right/wrong answers it is continuity-corrected, because the exact
-McNemar test is what will be run: without the correction the answer is too small by about 1/gain samples.
-
-A confidence sequence: an interval of a mean paired difference that stays valid however often one looks.
-
-An ordinary 95 % interval is right 95 times of 100 when looked at once. Who looks after every block of samples, and
-stops when he likes what he sees, is wrong far more often. Here the chance that the interval EVER misses the truth, at
-any number of samples, is at most 5 %.
-
-It is made by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", their
-diversified Kelly bets). Against each mean m one bets, sample by sample, that the differences lie above it: the wealth
-is multiplied by 1 + f (d - m) / (1 + m), which is never negative, since no difference is below -1. If m is the truth
-or above it, this is a game that cannot be won on average, and wealth of 40 is reached with a chance of at most 1/40
-(Ville's inequality): then m and all below are given up. The same from above. The wealth is the mean over several
-fractions f, because nobody knows the best one beforehand; a mean of fair games is fair.
-
-Why this one: it needs nothing but that the differences lie within -1 and 1, it adapts to how many samples differ at
-all, it does not depend on the order of the samples within a block, and it is an interval for certain, since wealth
-falls as m rises. At m = 0 a sample on which both sides agree leaves the wealth as it is, as in McNemar's test.
-"""
+"""Sample sizes for paired comparisons, and confidence sequences for repeated looks at one."""
 
 from __future__ import annotations
 
@@ -36,10 +15,10 @@ from sketchmark.stats.intervals import Clusters, Floats, Labels, normal_quantile
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a finished comparison says about the next one.
+    """Facts of a finished comparison from which the next one is planned.
 
-    `discordance` is the mean squared difference: for right/wrong answers, the share of items on which the two differ.
-    `design_effect` is by how much shared sources inflate the variance.
+    `discordance` is the mean squared difference: for right/wrong answers, the proportion of items on which the two
+    differ. `design_effect` is the factor by which shared sources inflate the variance.
     """
 
     discordance: float
@@ -48,7 +27,7 @@ class Pilot:
 
     @classmethod
     def of(cls, a: npt.ArrayLike, b: npt.ArrayLike, clusters: Labels | None = None) -> Pilot:
-        """Half a changed pair is added, so that a small pilot in which nothing changed promises no miracle."""
+        """Measure a pilot. Half a changed pair is added, since a small pilot may have no change by chance."""
         before, after = numbers(a), numbers(b)
         d = after - before
         n = len(d)
@@ -79,9 +58,11 @@ def samples_needed(
     design_effect: float = 1.0,
     right_wrong: bool = True,
 ) -> int:
-    """The number of pairs with which a true gain of this size is found (two-sided `alpha`) with this probability.
+    """Return the number of pairs that find a true gain of this size (two-sided `alpha`) with probability `power`.
 
-    Answers cannot gain more than the share of items that change, so a smaller `discordance` is raised to the gain.
+    Answers cannot gain more than the proportion of items that change, so a smaller `discordance` is raised to the
+    gain. The normal approximation is continuity-corrected for right/wrong answers, because the test is the exact
+    McNemar test: uncorrected, the number is too small by about 1/gain.
     """
     size = abs(gain)
     if not 0 < size <= 1:
@@ -107,7 +88,7 @@ def smallest_gain(
     design_effect: float = 1.0,
     right_wrong: bool = True,
 ) -> float | None:
-    """The smallest true gain that n pairs find with this probability; None: not even one that changes every item."""
+    """Return the smallest true gain that n pairs find with this probability; None if they find no gain at all."""
 
     def visible(gain: float) -> bool:
         needed = samples_needed(
@@ -125,13 +106,13 @@ def smallest_gain(
 
 
 MISSES = 0.05
-"""How often the sequence may miss the truth at any time, both sides together."""
+"""Probability that the sequence ever misses the truth, both sides together."""
 
 _FRACTIONS = (np.arange(24) + 0.5) / 24
-"""What part of the wealth is put at stake. Five or fifty do as well, to within some per cent of the samples."""
+"""Fractions of the wealth at stake. Five or fifty change the number of samples by a few percent only."""
 
 _STEPS = 30
-"""Halvings of [-1, 1]: the ends are exact to 1e-9."""
+"""Bisections of [-1, 1]: the ends are exact to 1e-9."""
 
 Counts = npt.NDArray[np.intp]
 Settled = Literal["gain", "loss", "no difference"]
@@ -139,7 +120,22 @@ Settled = Literal["gain", "loss", "no difference"]
 
 @dataclass(frozen=True)
 class Sequence:
-    """The interval after `n` differences. It may be looked at after any number of them."""
+    """A confidence sequence: an interval of a mean paired difference that stays valid however often it is computed.
+
+    An ordinary 95% interval is valid for one look. With a look after every block and a free choice when to stop, it
+    is wrong far more often. Here the probability that the interval EVER misses the truth is at most 5%.
+
+    It is made by betting (Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting",
+    their diversified Kelly bets). Against each mean m a bettor bets, sample by sample, that the differences are above
+    m. The wealth is multiplied by 1 + f (d - m) / (1 + m), which is never negative, since no difference is below -1.
+    If the truth is m or below, the game cannot be won on average, and wealth of 40 is reached with a probability of
+    at most 1/40 (Ville's inequality). Then m and all below are rejected. The same is done from above. The wealth is
+    the mean over several fractions f, because the best one is unknown beforehand. A mean of fair games is fair.
+
+    The method needs only differences within -1 and 1. It adapts to how many samples differ, and it does not depend on
+    the order of the samples within a block. The result is always an interval, since wealth falls as m rises. At m = 0
+    a sample on which both sides agree leaves the wealth unchanged, as in McNemar's test.
+    """
 
     mean: float
     low: float
@@ -147,7 +143,7 @@ class Sequence:
     n: int
 
     def settled(self, margin: float) -> Settled | None:
-        """What is certain enough to stop: the interval excludes zero, or lies within `margin` of it."""
+        """Return what is settled: the interval excludes zero, or is within `margin` of it."""
         if self.low > 0:
             return "gain"
         if self.high < 0:
@@ -156,9 +152,9 @@ class Sequence:
 
 
 def sequence(differences: npt.ArrayLike, misses: float = MISSES) -> Sequence | None:
-    """The confidence sequence of the mean of differences from -1 to 1, as it is now; None: there are none yet.
+    """Return the confidence sequence of the mean of differences from -1 to 1; None without any.
 
-    Looks at earlier moments may only have narrowed it. To forget them keeps it valid, and needs no record of them.
+    Earlier looks could only narrow it. Without them it stays valid and needs no record.
     """
     d = numbers(differences)
     if not len(d):
@@ -172,15 +168,17 @@ def sequence(differences: npt.ArrayLike, misses: float = MISSES) -> Sequence | N
 
 
 def log_wealth(above: float, values: Floats, counts: Counts) -> Floats:
-    """The logarithm of what betting on a mean above `above` has made of 1; the last axis of `counts` is that of
-    `values`, the others are games of their own."""
+    """Return the logarithm of the wealth from 1 after betting on a mean above `above`.
+
+    The last axis of `counts` is that of `values`; the others are separate games.
+    """
     factors = 1 + np.outer(values - above, _FRACTIONS) / (1 + above)
     logs: Floats = np.logaddexp.reduce(counts @ np.log(factors), axis=-1) - np.log(len(_FRACTIONS))
     return logs
 
 
 def _lowest(values: Floats, counts: Counts, misses: float) -> float:
-    """The lowest mean that is not given up."""
+    """Return the lowest mean that is not rejected."""
     enough = math.log(2 / misses)
     given_up, kept = -1.0, float(np.average(values, weights=counts))
     for _ in range(_STEPS if kept > -1 else 0):

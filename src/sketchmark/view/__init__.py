@@ -1,10 +1,6 @@
-"""The viewer: a local web application over run folders. It reads them and never writes to them.
+"""The viewer: a local web application that shows run folders and never writes to them.
 
-What every request must have, and what every answer says: the viewer shows a stranger's text on your machine.
-
-The viewer's web application: it only reads, and only run folders.
-
-Running the viewer: until it is interrupted (the command), or for the length of a `with` block (tests).
+It shows untrusted text on your machine, so every request is checked and every answer carries strict headers.
 """
 
 from __future__ import annotations
@@ -50,9 +46,11 @@ _HEADERS = {
 
 
 class Guard:
-    """Lets a request in only if it names this server and brings the token, once in the address and from then on in a
-    cookie. The Host check keeps out a web page that points its own name at loopback; the token keeps out everyone
-    else on this machine."""
+    """Middleware that admits requests with this server's name and the token, first in the address, then in a cookie.
+
+    The Host check keeps out web pages that point their own name at loopback. The token keeps out other users of this
+    machine.
+    """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self.app = app
@@ -103,26 +101,20 @@ Made = TypeVar("Made")
 STATIC = Path(__file__).parent / "static"
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-"""report.html carries its own styles; a run folder from a stranger may carry anything under that name."""
+"""Sandbox for report.html: in an untrusted run folder the file may hold anything."""
 
 
 def make_app(root: Path, token: str) -> Starlette:
     views = Views(root)
     threading.Thread(target=views.warm, daemon=True).start()
+    pages = (views.runs, views.run, views.samples, views.episode, views.difference, views.compare, views.version)
+    images = (views.picture, views.thumbnail, views.overlay)
     return Starlette(
         routes=[
-            Route("/api/runs", _json(views.runs)),
-            Route("/api/run", _json(views.run)),
-            Route("/api/samples", _json(views.samples)),
-            Route("/api/episode", _json(views.episode)),
-            Route("/api/difference", _json(views.difference)),
-            Route("/api/compare", _json(views.compare)),
-            Route("/api/version", _json(views.version)),
-            Route("/picture", _picture(views.picture)),
-            Route("/thumbnail", _picture(views.thumbnail)),
-            Route("/overlay", _picture(views.overlay)),
-            Route("/sound", _sound(views)),
-            Route("/report", _report(views)),
+            *(Route(f"/api/{view.__name__}", _answering(view, _Strict)) for view in pages),
+            *(Route(f"/{view.__name__}", _answering(view, _image)) for view in images),
+            Route("/sound", _answering(views.sound, _sound)),
+            Route("/report", _answering(views.report, _report)),
             Mount("/static", StaticFiles(directory=STATIC)),
             *(Route(path, _shell) for path in ("/", "/run", "/samples", "/episode", "/compare")),
         ],
@@ -136,26 +128,21 @@ class _Strict(JSONResponse):
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _json(view: Callable[[dict[str, str]], Any]) -> Callable[[Request], Any]:
-    return _answering(view, _Strict)
+def _image(made: tuple[bytes, str]) -> Response:
+    return Response(made[0], media_type=made[1], headers=_FOREVER)
 
 
-def _picture(view: Callable[[dict[str, str]], tuple[bytes, str]]) -> Callable[[Request], Any]:
-    return _answering(view, lambda made: Response(made[0], media_type=made[1], headers=_FOREVER))
+def _sound(made: tuple[Path, str]) -> Response:
+    """Serve the file, since FileResponse answers range requests, which seeking needs."""
+    return FileResponse(made[0], media_type=made[1], headers=_FOREVER)
 
 
-def _sound(views: Views) -> Callable[[Request], Any]:
-    """From the file, since that answers requests for a part: without it no one could skip to the middle."""
-    return _answering(views.sound, lambda made: FileResponse(made[0], media_type=made[1], headers=_FOREVER))
-
-
-def _report(views: Views) -> Callable[[Request], Any]:
-    policy = {"Content-Security-Policy": REPORT_POLICY}
-    return _answering(views.report, lambda path: FileResponse(path, media_type="text/html", headers=policy))
+def _report(path: Path) -> Response:
+    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _answering(view: Callable[[dict[str, str]], Made], wrap: Callable[[Made], Response]) -> Callable[[Request], Any]:
-    """What a view makes of the request; whatever a broken or hostile run folder leads to is said in a line."""
+    """Wrap a view as an endpoint; any error of a broken or hostile run folder becomes one line."""
 
     async def answer(http: Request) -> Response:
         try:
@@ -190,10 +177,10 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
 
 @contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """A viewer on a free port in a thread of its own; gives its address."""
+    """Run a viewer on a free port in a thread, and give its address."""
     server, listening, address = _prepare(root, 0)
     with listening:
-        # Signals belong to the main thread: uvicorn leaves them alone when it runs in another.
+        # In another thread than the main one uvicorn installs no signal handlers.
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
         thread.start()
         try:

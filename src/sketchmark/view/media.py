@@ -1,9 +1,4 @@
-"""What was drawn against what should have been drawn.
-
-Pictures for the browser: originals as they are, small ones made once.
-
-Sounds for the browser.
-"""
+"""Images and sounds for the browser, and differences between a drawing and the ground-truth image."""
 
 from __future__ import annotations
 
@@ -29,13 +24,15 @@ if TYPE_CHECKING:
 _MARK = (220, 38, 38)
 _SIDE = 640
 _TELLS = 24
-"""Pixels that differ by less than this in every colour look the same: resampling and JPEG do that."""
+"""Colour difference from which pixels count as different: resampling and JPEG cause less."""
 
 
 @dataclass(frozen=True)
 class PictureDifference:
-    """`cells` where both pictures can be read as boards, each as (row, column, drawn, true); otherwise the share of
-    pixels that differ."""
+    """Difference of a drawing from the ground-truth image.
+
+    `cells` (row, column, drawn, true) if both images can be read as boards, else the proportion of different pixels.
+    """
 
     kind: str
     cells: tuple[tuple[int, int, str, str], ...] = ()
@@ -69,7 +66,7 @@ def difference(target: Mapping[str, Any], drawn: Picture, true: Picture) -> Pict
 
 
 def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
-    """The drawing, paled, with what differs marked: a frame around each cell, or the pixels themselves."""
+    """Draw the drawing in pale colours with the differing cells framed, or the differing pixels marked."""
     from PIL import Image, ImageDraw
 
     found = difference(target, drawn, true)
@@ -94,7 +91,7 @@ def overlay(target: Mapping[str, Any], drawn: Picture, true: Picture) -> bytes:
 
 
 def _changed(drawn: Picture, true: Picture) -> Any:
-    """Where two pictures differ, after bringing the true one to the drawing's shape."""
+    """Return the mask of differing pixels, after scaling the ground-truth image to the drawing."""
     import numpy as np
 
     ours, theirs = drawn.image(), true.image()
@@ -116,14 +113,14 @@ _SHOWABLE = ("png", "jpeg", "gif", "webp", "bmp")
 
 
 class Thumbnails:
-    """Small WebP pictures, the most recently used of them in memory. Content-addressed names never go stale."""
+    """Cache of small WebP images, most recently used first. Content-addressed names never go stale."""
 
     def __init__(self, budget: int = _BUDGET) -> None:
         self._budget = budget
         self._bytes = 0
         self._made: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._lock = threading.Lock()
-        # A picture may be 64 megapixels: two of them decoded at a time is what memory is planned for.
+        # An image may have 64 megapixels: memory allows for two decoded at a time.
         self._decoding = threading.Semaphore(2)
 
     def get(self, folder: RunFolder, name: str, side: int) -> bytes:
@@ -143,7 +140,7 @@ class Thumbnails:
 
 
 def original(folder: RunFolder, name: str) -> tuple[bytes, str]:
-    """Bytes and media type, as the model saw it; a format that browsers do not show is converted."""
+    """Return bytes and media type as the model saw it; formats that browsers can't show are converted."""
     picture = folder.pictures.load(name).shown()
     if picture.format not in _SHOWABLE:
         picture = Picture.from_image(picture.image())
@@ -151,11 +148,11 @@ def original(folder: RunFolder, name: str) -> tuple[bytes, str]:
 
 
 def recording(folder: RunFolder, name: str) -> tuple[Path, str]:
-    """File and media type of a sound that is what its name says."""
+    """Return file and media type of a sound whose content matches its name."""
     return folder.pictures.path(name), folder.pictures.load_sound(name).media_type
 
 
 def in_words(folder: RunFolder, line: EpisodeLine) -> dict[str, str]:
-    """Name → what it is, of every sound in an episode: a player shows no format and no size."""
+    """Return name → format and size of every sound in an episode, which a browser's player does not show."""
     shown = (part.sound for turn in line.turns for part in turn.added if part.sound)
     return {name: folder.pictures.sound_in_words(name) for name in (*sound_names(line.sample), *shown)}

@@ -1,8 +1,4 @@
-"""Text search in transcripts, without an index: a cell's lines are looked through as bytes, and a line is parsed only
-where the words could also be part of the format.
-
-Which episodes a view asks for: filters, order, page.
-"""
+"""Filters, order and text search of the samples view."""
 
 from __future__ import annotations
 
@@ -31,9 +27,12 @@ _COULD_BE_FORMAT = re.compile(r"[0-9a-f.,:{}\[\]]+")
 
 
 def matching(cell: CellView, text: str) -> frozenset[str]:
-    """The samples whose transcript contains the text, upper and lower case alike."""
+    """Find the samples whose transcript contains the text, ignoring case.
+
+    Without an index: lines are searched as bytes, and parsed only if the text could also be part of the format.
+    """
     wanted = text.casefold()
-    # bytes.lower() changes ASCII letters alone: a text with others is looked for in the parsed line.
+    # bytes.lower() changes only ASCII letters, so other texts need the parsed line.
     needle = json.dumps(text, ensure_ascii=False)[1:-1].lower().encode() if text.isascii() else b""
     sure = bool(needle) and not _could_be_format(wanted)
     return frozenset(
@@ -44,12 +43,12 @@ def matching(cell: CellView, text: str) -> frozenset[str]:
 
 
 def _could_be_format(wanted: str) -> bool:
-    """Lines are written without spaces between their parts, so words with a space are always someone's text."""
+    """Test whether a text could be part of the format, which has no spaces between its parts."""
     return " " not in wanted and (wanted in _FORMAT or bool(_COULD_BE_FORMAT.fullmatch(wanted)))
 
 
 def _words(kind: msgspec.inspect.Type) -> Iterator[str]:
-    """Every key that a line of this kind can hold."""
+    """Yield every key that a line of this kind can have."""
     if isinstance(kind, (msgspec.inspect.StructType, msgspec.inspect.DataclassType)):
         for field in kind.fields:
             yield field.encode_name
@@ -69,7 +68,7 @@ _FORMAT = " ".join(
 
 
 def _texts(line: bytes, where: str) -> Iterator[str]:
-    """All that someone wrote, and nothing of the format."""
+    """Yield the texts of a line without the format."""
     record = EPISODES.one(line, where)
     yield record.sample.id
     yield from map(str, record.sample.fields.values())
@@ -85,11 +84,11 @@ def _texts(line: bytes, where: str) -> Iterator[str]:
 
 PAGE = 48
 MANY = 60
-"""A way of filing with more groups than this is no filter but an id."""
+"""Groups of a filter. A key with more identifies samples."""
 
 
 Readings = Mapping[str, Mapping[str, Mapping[str, TwoReadings]]]
-"""Cell → scoring beside its own → sample → what the two read: of the replies that they disagree on."""
+"""Cell → other scoring → sample → both parsed answers, for the replies on which the scorings disagree."""
 
 
 def readings_of(run: RunView) -> Readings:
@@ -110,7 +109,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Query:
-    """The filters of the samples view, as they stand in its address. Empty means: any."""
+    """The filters in the address of the samples view; an empty one matches all."""
 
     task: str = ""
     mode: str = ""
@@ -140,7 +139,7 @@ class Query:
         return all(not want or want == have for want, have in wanted)
 
     def _disagreed(self, readings: Readings, cell: CellView) -> set[str] | None:
-        """The samples that the filter on readings leaves; None: it is not set."""
+        """Return the samples on which scorings disagree; None if the filter is not set."""
         if not self.read:
             return None
         of_cell = readings.get(cell.name, {})
@@ -170,7 +169,7 @@ class Query:
 
 
 def _order(hit: Hit, name: str) -> tuple[Any, ...]:
-    """Missing values last, numbers before words, and the file's order among equals."""
+    """Sort numbers before texts and missing values last; equals keep the file's order."""
     wanted: Any = None
     if name == "score":
         wanted = hit.value
@@ -184,7 +183,7 @@ def _order(hit: Hit, name: str) -> tuple[Any, ...]:
 
 
 def facets(run: RunView, readings: Readings) -> dict[str, Any]:
-    """What the filters of a run can be set to, with counts."""
+    """List the values of each filter with counts."""
     flags: Counter[str] = Counter()
     groups: dict[str, Counter[str]] = {}
     numeric: set[str] = set()

@@ -1,7 +1,4 @@
-"""Answers worth keeping until the run has grown.
-
-The runs below a folder, found again at every look: new ones appear, deleted ones go.
-"""
+"""Runs below a folder, scanned again for every request, and a cache of results."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _KEPT = 16
 
 
 class Recent:
-    """The last few answers made from a run's index; one made before something was added is never given again."""
+    """Cache of recent results, valid until the run grows."""
 
     def __init__(self) -> None:
         self._made: OrderedDict[Hashable, object] = OrderedDict()
@@ -40,15 +37,17 @@ Row = TypeVar("Row")
 
 
 def in_words(error: Exception) -> str:
-    """What is wrong, in a line; a broken or hostile run folder is an answer, not a traceback."""
+    """Describe an error of a broken or hostile run folder in one line."""
     if isinstance(error, (SketchmarkError, OSError)):
         return one_line(str(error))
     return one_line(f"it holds what no run holds: {type(error).__name__}: {error}")
 
 
 class RunList:
-    """Run folders by key, their path below the shelf. A request can only name a key that was found by looking, so
-    no name in a request ever becomes a path."""
+    """Run folders by key, their path below the root.
+
+    A request can only name a key that a scan has found, so no name in a request ever becomes a path.
+    """
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():
@@ -59,7 +58,7 @@ class RunList:
         self.troubles: dict[str, str] = {}
 
     def look(self) -> list[RunView]:
-        """Every readable run, brought up to date. One broken folder is named in `troubles` and hides no other."""
+        """Scan again and refresh every readable run. Broken folders are named in `troubles`."""
         self._paths = {path.relative_to(self.root).as_posix(): path for path in run_folders(self.root)}
         self._runs = {key: run for key, run in self._runs.items() if key in self._paths}
         self.troubles = {}
@@ -67,24 +66,24 @@ class RunList:
         for key in self._paths:
             try:
                 found.append(self._refreshed(key))
-            except Exception as error:  # whatever a stranger's files can lead to
+            except Exception as error:  # an untrusted folder can cause any error
                 self.troubles[key] = in_words(error)
         return found
 
     def _refreshed(self, key: str) -> RunView:
-        """Of a run that cannot be read a part was taken in: it is begun anew the next time."""
+        """Refresh a run; one that fails halfway is opened again next time."""
         run = self._runs.pop(key, None) or RunView(RunFolder(self._paths[key]), key)
         run.refresh()
         self._runs[key] = run
         return run
 
     def rows(self, make: Callable[[RunView], Row]) -> list[Row]:
-        """What `make` makes of every readable run. One that it makes nothing of is named in `troubles`."""
+        """Apply `make` to every readable run. Runs on which it fails are named in `troubles`."""
         made = []
         for run in self.look():
             try:
                 row = make(run)
-                json.dumps(row, allow_nan=False)  # one number that is not JSON would be the end of the whole list
+                json.dumps(row, allow_nan=False)  # one invalid number would break the whole list
             except Exception as error:
                 self.troubles[run.key] = in_words(error)
             else:
@@ -92,7 +91,7 @@ class RunList:
         return made
 
     def run(self, key: str) -> RunView:
-        """One run, brought up to date without looking at the others."""
+        """Refresh one run without the others."""
         if key not in self._paths:
             self.look()
         if key not in self._paths:

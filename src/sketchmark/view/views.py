@@ -1,7 +1,4 @@
-"""Which differences are judged together, so that the viewer calls clear what `sketchmark compare` calls clear.
-
-What each page of the viewer is made of, as plain data.
-"""
+"""Pages of the viewer as plain data."""
 
 from __future__ import annotations
 
@@ -13,17 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from sketchmark.comparison.leaderboard import standings
-from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs, why_no_gain
+from sketchmark.comparison.pairs import (
+    ComparedCell,
+    across_canvases,
+    across_modes,
+    across_runs,
+    compared,
+    why_no_gain,
+)
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
-from sketchmark.folder.index import CellView, RunView, ScoredCell, change, outcome
+from sketchmark.folder import differences
+from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 from sketchmark.media import Picture
-from sketchmark.results import live as summary
-from sketchmark.results import scorings as readings
-from sketchmark.view import media as differences
-from sketchmark.view import media as sounds
-from sketchmark.view.media import Thumbnails, original
+from sketchmark.results import live, scorings
+from sketchmark.view import media
+from sketchmark.view.media import Thumbnails
 from sketchmark.view.query import PAGE, Hit, Query, Readings, facets, readings_of
 from sketchmark.view.runs import Recent, RunList
 
@@ -31,22 +34,19 @@ Family = list[tuple[CellView, CellView]]
 
 
 def family_of(left: RunView, right: RunView, before: CellView, after: CellView) -> Family:
-    """The differences among which this one stands, in either direction, where the two runs are compared; none where
-    it stands nowhere (two tasks, say)."""
+    """Return the differences that are corrected together with this one, as `sketchmark compare` does.
+
+    Empty if none of its families has it, for instance for two tasks.
+    """
     return next((found for found in _families(left, right) if {before, after} in map(set, found)), [])
 
 
 def _families(left: RunView, right: RunView) -> Iterator[Family]:
-    """The rows of `compare`; the canvases of each of its tables; and what the page of a run has beside them: other
-    canvases and modes against direct."""
+    """Yield the rows of `compare`, other cells against direct (on a run's page), and the canvases of each table."""
     runs = {run.key: run for run in (left, right)}
-    cells = [
-        ScoredCell(run.folder, run.key, run.model, name, cell.about, "")
-        for run in runs.values()
-        for name, cell in run.cells.items()
-    ]
+    cells = [compared(run, cell) for run in runs.values() for cell in run.cells.values()]
 
-    def found(one: ScoredCell) -> CellView:
+    def found(one: ComparedCell) -> CellView:
         return runs[one.run].cells[one.name]
 
     rows: Family = []
@@ -77,7 +77,7 @@ Parameters = Mapping[str, str]
 
 
 class Views:
-    """One method a page. The index changes only under the lock; pictures and transcripts are read outside of it."""
+    """One method per page. The index changes only under the lock; media and transcripts are read outside of it."""
 
     def __init__(self, root: Path) -> None:
         self._shelf = RunList(root)
@@ -86,7 +86,7 @@ class Views:
         self._lock = threading.Lock()
 
     def warm(self) -> None:
-        """Take in what there is while the browser is still opening."""
+        """Read the runs while the browser is still opening."""
         with self._lock:
             self._shelf.look()
 
@@ -98,7 +98,7 @@ class Views:
         return self._run(asked).cell(asked.get("cell", ""))
 
     def version(self, asked: Parameters) -> dict[str, Any]:
-        """What a page asks every second: has anything been added?"""
+        """Return a version that changes when something was added; pages poll it every second."""
         if asked.get("run"):
             run = self._run(asked)
             return {"version": run.version, "state": run.state(time.time())}
@@ -117,7 +117,7 @@ class Views:
             return {
                 **_run_row(run),
                 **charts,
-                "gains": plain(summary.gains(run)),
+                "gains": plain(live.gains(run)),
                 "about": plain(run.about),
                 "has_report": _report_of(run) is not None,
             }
@@ -127,7 +127,7 @@ class Views:
         return self._recent.get(run, query, lambda: query.hits(run, self._readings(run)))
 
     def _readings(self, run: RunView) -> Readings:
-        """Read from the lines of scores, of a run with several scorings alone."""
+        """Return the disagreements of a run with several scorings, from its score lines."""
         return self._recent.get(run, "readings", lambda: readings_of(run))
 
     def samples(self, asked: Parameters) -> dict[str, Any]:
@@ -151,8 +151,7 @@ class Views:
         }
 
     def episode(self, asked: Parameters) -> dict[str, Any]:
-        """A transcript, its scores, the same sample in the run's other cells, and its neighbours in the list that
-        the reader came from."""
+        """Return a transcript, its scores, the sample in other cells, and its neighbours in the filtered list."""
         run, sample = self._run(asked), asked.get("sample", "")
         cell = run.cell(asked.get("cell", ""))
         with self._lock:
@@ -172,7 +171,7 @@ class Views:
             "headline": cell.headline,
             "sample": sample,
             "record": plain(record),
-            "sounds": sounds.in_words(cell.folder, record),
+            "sounds": media.in_words(cell.folder, record),
             "score": plain(cell.score(sample)),
             "readings": [plain(found[sample]) for found in read.values() if sample in found],
             "outcome": outcome(cell.rows.get(sample), cell.value(sample)),
@@ -189,7 +188,7 @@ class Views:
         }
 
     def compare(self, asked: Parameters) -> dict[str, Any]:
-        """Two cells, of two runs or of one, on the samples that both have."""
+        """Compare two cells of one or two runs, on the samples that both have."""
         left, right = self._run(asked, "a"), self._run(asked, "b")
         if not left.cells or not right.cells:
             raise BadInput("these runs have played nothing yet")
@@ -202,7 +201,7 @@ class Views:
             difference = self._recent.get(
                 left,
                 ("compare", before.name, right.key, right.version, after.name),
-                lambda: summary.paired(before, after, family_of(left, right, before, after)),
+                lambda: live.paired(before, after, family_of(left, right, before, after)),
             )
             pairs = []
             for sample in before.episodes:
@@ -227,11 +226,11 @@ class Views:
 
     def difference(self, asked: Parameters) -> dict[str, Any]:
         target, drawn, true = self._two_pictures(asked)
-        found = differences.difference(target, drawn, true)
+        found = media.difference(target, drawn, true)
         return {**asdict(found), "words": found.in_words()}
 
     def overlay(self, asked: Parameters) -> tuple[bytes, str]:
-        return differences.overlay(*self._two_pictures(asked)), "image/png"
+        return media.overlay(*self._two_pictures(asked)), "image/png"
 
     def _two_pictures(self, asked: Parameters) -> tuple[dict[str, Any], Picture, Picture]:
         cell = self._cell(asked)
@@ -240,10 +239,10 @@ class Views:
         return target, load(asked.get("drawn", "")), load(asked.get("true", ""))
 
     def picture(self, asked: Parameters) -> tuple[bytes, str]:
-        return original(self._run(asked).folder, asked.get("name", ""))
+        return media.original(self._run(asked).folder, asked.get("name", ""))
 
     def sound(self, asked: Parameters) -> tuple[Path, str]:
-        return sounds.recording(self._run(asked).folder, asked.get("name", ""))
+        return media.recording(self._run(asked).folder, asked.get("name", ""))
 
     def thumbnail(self, asked: Parameters) -> tuple[bytes, str]:
         side = _number(asked, "side", 320)
@@ -257,16 +256,16 @@ class Views:
 
 
 def _charts(run: RunView) -> dict[str, Any]:
-    drawn = [found for cell in run.cells.values() if (found := summary.drawing_and_answer(cell))]
+    drawn = [found for cell in run.cells.values() if (found := live.drawing_and_answer(cell))]
     return {
-        "curves": plain(summary.curves(run)),
+        "curves": plain(live.curves(run)),
         "drawing_and_answer": plain(drawn),
-        "readings": readings.told(run.folder),
+        "readings": scorings.told(run.folder),
     }
 
 
 def _run_row(run: RunView) -> dict[str, Any]:
-    """A row of the list of runs."""
+    """Make a row of the list of runs."""
     return {
         "run": run.key,
         "model": run.model,
@@ -280,10 +279,10 @@ def _run_row(run: RunView) -> dict[str, Any]:
 
 
 def _standing(run: RunView) -> dict[str, Any]:
-    """A row of the list with what the leaderboard shows: its standings, and what others published for the same."""
+    """Make a row of the list of runs with its standings and published scores, for the leaderboard."""
     figures = [
         {**plain(figure), "task": run.cells[name].task, "mode": run.cells[name].mode}
-        for name, cell in summary.live_results(run).items()
+        for name, cell in live.live_results(run).items()
         for figure in cell.published
         if figure.score == run.cells[name].headline
     ]
@@ -293,7 +292,7 @@ def _standing(run: RunView) -> dict[str, Any]:
 def _cell_row(cell: CellView) -> dict[str, Any]:
     rows = cell.rows.values()
     return {
-        **plain(summary.live_result(cell)),
+        **plain(live.live_result(cell)),
         "cell": cell.name,
         "headline": cell.headline,
         "played": len(cell.episodes),
@@ -334,12 +333,10 @@ def _card(hit: Hit) -> dict[str, Any]:
 
 
 def _settings_that_differ(before: CellView, after: CellView) -> list[str]:
-    """What else is different between two cells, besides what was meant to be: a caution beside the numbers."""
-    from sketchmark.folder import differences as changed
-
+    """List settings that differ between two cells, as a caution next to the numbers."""
     keys = ("task", "draw_with", "steps", "source", "on_draw_failure")
     one, other = ({key: getattr(cell.about, key) for key in keys} for cell in (before, after))
-    return changed(one, other)
+    return differences(one, other)
 
 
 def _number(asked: Parameters, name: str, default: int) -> int:

@@ -14,7 +14,7 @@ from sketchmark.results.baselines import warned
 from tests.benchmarks.uni_mmmu.published import write_parquet
 from tests.benchmarks.unig2u.published import collision
 from tests.benchmarks.unig2u.test_totals import Played
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 
 
 def test_the_overall_stands_beside_the_published_ones(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Charts as inline SVG, drawn by pygal and stripped of everything that is not a picture."""
+"""Charts as inline SVG, drawn by pygal and reduced to the image."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sketchmark.markup import Html, bracket, percent, tag
 from sketchmark.stats.intervals import in_points
 
 Point = Mean | None
-"""None where there is nothing."""
+"""None without a score."""
 
 _COLOURS = tuple(f"var(--series-{number})" for number in range(1, 7))
 _NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
-"""Inside HTML it says nothing, and a file without any address in it is easier to trust."""
+"""Left out: HTML does not need it, and a file without any address is easier to trust."""
 
 
 def bars(
@@ -27,8 +27,10 @@ def bars(
     signed: bool = False,
     slanted: bool = False,
 ) -> Html:
-    """Bars with their intervals; `signed` for differences, whose scale follows the data; `slanted` for many labels,
-    which are cut otherwise."""
+    """Draw bars with their intervals.
+
+    `signed` is for differences, whose scale follows the data. `slanted` keeps many labels from being truncated.
+    """
     import pygal
 
     drawn = [point for values in series.values() for point in values if point]
@@ -41,7 +43,7 @@ def bars(
 
 
 def lines(title: str, labels: Sequence[str], series: Mapping[str, Sequence[Point]], across: str) -> Html:
-    """Means alone: intervals of lines that lie on each other cannot be told apart. They are in the table below."""
+    """Draw lines of means. Their intervals would overlap, so only the table below has them."""
     import pygal
 
     chart = pygal.Line(**_look(len(series), 0, 100), x_title=across, dots_size=4)
@@ -136,7 +138,7 @@ def _value(point: Point, with_interval: bool) -> dict[str, Any] | None:
 
 
 def _drawn(chart: Any, title: str) -> Html:
-    """The SVG element alone: no scripts, no links, nothing hidden."""
+    """Return the SVG element without scripts, links and hidden text."""
     from xml.etree import ElementTree
 
     root = chart.render_tree()

@@ -1,4 +1,4 @@
-"""Breakdowns, drawings and canvases: what they group, and the sentences they lead to."""
+"""Breakdowns, drawings and canvases: their groups and their sentences."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from sketchmark.comparison import compare
 from sketchmark.comparison.findings import Breakdown, CanvasTable, TableRow
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import row, rows, write_run
 
 
 def gain_by(tmp_path: Path, filed: list[dict[str, str | int]], direct: list[int], drawn: list[int]) -> TableRow:
@@ -53,13 +53,13 @@ def test_many_levels_of_difficulty_are_shown_in_ranges_that_cover_all_samples(tm
     assert sum(group.difference.n for group in found.groups) == 100
 
 
-def test_a_lopsided_difficulty_does_not_lose_or_repeat_samples(tmp_path: Path) -> None:
+def test_a_skewed_difficulty_loses_and_repeats_no_sample(tmp_path: Path) -> None:
     filed: list[dict[str, str | int]] = [{"steps": max(1, place - 60)} for place in range(100)]
     found = only(gain_by(tmp_path, filed, [0] * 100, [1] * 100), "steps")
     assert sum(group.difference.n for group in found.groups) == 100
 
 
-def test_keys_that_name_each_sample_or_never_change_are_not_categories(tmp_path: Path) -> None:
+def test_keys_with_one_value_or_one_per_sample_are_not_categories(tmp_path: Path) -> None:
     filed: list[dict[str, str | int]] = [{"file": f"{place}.png", "size": "6x6"} for place in range(50)]
     assert gain_by(tmp_path, filed, [0] * 50, [1] * 50).breakdowns == ()
 
@@ -87,7 +87,7 @@ def test_the_answer_is_split_by_whether_the_drawing_was_right(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("exact", "says"), [(1, "always right (3 of 3)"), (0, "never all right (0 of 3)")])
-def test_drawings_that_are_all_alike_are_said_to_be(tmp_path: Path, exact: int, says: str) -> None:
+def test_drawings_that_are_all_right_or_all_wrong_have_their_sentence(tmp_path: Path, exact: int, says: str) -> None:
     cells = {"maze.direct": rows([0] * 3), "maze.visual_cot": drawn_rows([exact] * 3, [1] * 3)}
     split = compare([write_run(tmp_path / "run", cells)]).rows[0].drawing
     assert split is not None
@@ -95,7 +95,7 @@ def test_drawings_that_are_all_alike_are_said_to_be(tmp_path: Path, exact: int, 
     assert "100 % of the time" in split.sentence
 
 
-def test_frames_marked_in_the_notes_do_when_there_is_no_score_for_the_whole(tmp_path: Path) -> None:
+def test_frames_marked_in_the_notes_replace_a_missing_score(tmp_path: Path) -> None:
     drawn = [row(place, 1, notes={"frames_right": [True, place == 0]}) for place in range(3)]
     split = compare([write_run(tmp_path / "run", {"j.direct": rows([0] * 3), "j.visual_cot": drawn})]).rows[0].drawing
     assert split is not None
@@ -109,7 +109,7 @@ def test_an_answer_scored_in_fractions_is_not_called_right(tmp_path: Path) -> No
     assert "the answer scores 50 % on average" in split.sentence
 
 
-def test_drawings_that_nobody_judged_are_not_split(tmp_path: Path) -> None:
+def test_unscored_drawings_are_not_split(tmp_path: Path) -> None:
     cells = {"j.direct": rows([0] * 3), "j.visual_cot": rows([1] * 3)}
     assert compare([write_run(tmp_path / "run", cells)]).rows[0].drawing is None
 
@@ -123,7 +123,7 @@ def canvases(tmp_path: Path, **scores: list[int]) -> CanvasTable:
 FEW, MOST = [0] * 24 + [1] * 6, [1] * 24 + [0] * 6
 
 
-def test_controls_stand_side_by_side_and_say_that_the_drawing_is_used(tmp_path: Path) -> None:
+def test_controls_show_that_the_drawing_is_used(tmp_path: Path) -> None:
     found = canvases(tmp_path, oracle=[1] * 30, other=FEW, own=MOST, blank=FEW)
     assert [one.canvas for one in found.scores] == ["own", "blank", "other", "oracle"]
     assert found.scores[0].own_minus_this is None
@@ -134,7 +134,7 @@ def test_controls_stand_side_by_side_and_say_that_the_drawing_is_used(tmp_path: 
     assert "Drawing is a bottleneck: with the true pictures it gains 20.0 points." in found.sentence
 
 
-def test_controls_that_change_nothing_settle_it_only_when_the_interval_is_narrow(tmp_path: Path) -> None:
+def test_equal_controls_settle_the_question_only_with_a_narrow_interval(tmp_path: Path) -> None:
     few = canvases(tmp_path / "few", own=MOST, blank=MOST, other=MOST, oracle=MOST)
     assert few.sentence.count("not settled") == 3
     assert "own − blank +0.0 points [-11.4, +11.4]" in few.sentence
@@ -142,17 +142,17 @@ def test_controls_that_change_nothing_settle_it_only_when_the_interval_is_narrow
     assert many.sentence.count("about as well") == 3
 
 
-def test_controls_that_do_better_than_the_drawing_say_so(tmp_path: Path) -> None:
+def test_controls_can_do_better_than_the_drawing(tmp_path: Path) -> None:
     found = canvases(tmp_path, own=FEW, blank=MOST, other=MOST)
     assert "The drawing does harm: on a blank canvas the answer gains 60.0 points." in found.sentence
     assert "Another sample's drawing does better than the own one, by 60.0 points." in found.sentence
 
 
-def test_controls_without_the_own_drawing_show_nothing(tmp_path: Path) -> None:
+def test_controls_need_the_own_drawing(tmp_path: Path) -> None:
     assert "nothing to hold the controls against" in canvases(tmp_path, blank=FEW, oracle=MOST).sentence
 
 
-def test_canvases_played_in_separate_folders_by_one_model_are_brought_together(tmp_path: Path) -> None:
+def test_canvases_of_one_model_in_two_folders_are_compared(tmp_path: Path) -> None:
     own = write_run(tmp_path / "own", {"maze.visual_cot": rows(MOST)})
     blank = write_run(tmp_path / "blank", {"maze.visual_cot": rows(FEW)}, canvas="blank")
     (found,) = compare([own, blank]).canvases

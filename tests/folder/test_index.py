@@ -1,4 +1,4 @@
-"""The index of a run, while it grows and after it was changed."""
+"""RunView and CellView: growing runs, replaced lines, states, outcomes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
-from sketchmark.folder.index import RunView
-from sketchmark.view.runs import RunList
+from sketchmark.folder.index import RunView, change, outcome
+from sketchmark.folder.records import ScoredSample
 from tests.view.making import Maker, fail, play, sample
 
 
@@ -20,7 +20,7 @@ def index(maker: Maker) -> RunView:
     return run
 
 
-def test_appended_episodes_are_taken_in_without_reading_the_rest_again(tmp_path: Path) -> None:
+def test_appended_episodes_are_read_without_the_rest(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(3)
     run = index(maker)
     before = run.version
@@ -31,7 +31,7 @@ def test_appended_episodes_are_taken_in_without_reading_the_rest_again(tmp_path:
     assert run.cells["maze.direct"].value("maze-00003") == 1.0
 
 
-def test_a_line_without_its_newline_is_not_there_yet(tmp_path: Path) -> None:
+def test_a_line_without_its_newline_is_not_read_yet(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(1)
     path = maker.folder.episodes_file("maze.direct")
     whole = path.read_bytes()
@@ -45,7 +45,7 @@ def test_a_line_without_its_newline_is_not_there_yet(tmp_path: Path) -> None:
     assert list(run.cells["maze.direct"].episodes) == ["maze-00000", "maze-00009"]
 
 
-def test_of_a_retried_sample_the_last_line_counts(tmp_path: Path) -> None:
+def test_the_last_line_of_a_retried_sample_counts(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run")
     maker.add("maze.direct", fail(sample(0), "direct", "timeout", "too slow"), 0)
     maker.add("maze.direct", play(sample(0), "direct", True), 0)
@@ -54,7 +54,7 @@ def test_of_a_retried_sample_the_last_line_counts(tmp_path: Path) -> None:
     assert cell.value("maze-00000") == 1.0 and len(cell.rows) == 1
 
 
-def test_scores_that_were_made_anew_replace_the_old_ones(tmp_path: Path) -> None:
+def test_new_scores_replace_the_old_ones(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(4, skill=0.0)
     run = index(maker)
     path = maker.folder.scores_file("maze.direct")
@@ -84,47 +84,11 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
         index(maker)
 
 
-def test_a_run_whose_results_are_a_link_is_named_and_hides_no_other(tmp_path: Path) -> None:
-    Maker(tmp_path / "good").fill(1)
-    bad = Maker(tmp_path / "bad").fill(1)
-    (bad.folder.path / "results.json").unlink(missing_ok=True)
-    (bad.folder.path / "results.json").symlink_to(tmp_path / "secret")
-    shelf = RunList(tmp_path)
-    assert [run.key for run in shelf.look()] == ["good"] and "is a link" in shelf.troubles["bad"]
-
-
 def test_a_cell_name_with_dots_and_slashes_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "outside.jsonl").write_text("{}\n")
     maker = Maker(tmp_path / "run", cells=("maze.direct", "../../outside", "..", "maze.direct/../../x"))
     run = index(maker)
     assert list(run.cells) == ["maze.direct"]
-
-
-def test_one_broken_folder_hides_no_other(tmp_path: Path) -> None:
-    Maker(tmp_path / "deep" / "er" / "good").fill(1)
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "run.json").write_text("{")
-    (tmp_path / "worse").mkdir()
-    (tmp_path / "worse" / "run.json").write_text('{"format": 3, "cells": 5}')
-    shelf = RunList(tmp_path)
-    assert [run.key for run in shelf.look()] == ["deep/er/good"]
-    assert set(shelf.troubles) == {"bad", "worse"}
-
-
-def test_runs_are_found_three_folders_down_but_not_through_links(tmp_path: Path) -> None:
-    Maker(tmp_path / "shelf" / "a" / "b" / "c").fill(1)
-    Maker(tmp_path / "shelf" / "1" / "2" / "3" / "too-deep").fill(1)
-    Maker(tmp_path / "elsewhere").fill(1)
-    (tmp_path / "shelf" / "link").symlink_to(tmp_path / "elsewhere")
-    assert [run.key for run in RunList(tmp_path / "shelf").look()] == ["a/b/c"]
-
-
-@pytest.mark.parametrize("key", ["../elsewhere", "/etc", "a/../../elsewhere", "..", "\x00"])
-def test_a_run_outside_the_shelf_cannot_be_named(tmp_path: Path, key: str) -> None:
-    Maker(tmp_path / "shelf" / "a").fill(1)
-    Maker(tmp_path / "elsewhere").fill(1)
-    with pytest.raises(BadInput, match="there is no run"):
-        RunList(tmp_path / "shelf").run(key)
 
 
 def test_a_run_is_running_until_its_results_are_newer_than_its_episodes(tmp_path: Path) -> None:
@@ -159,13 +123,29 @@ def test_looking_at_a_run_writes_nothing_to_it(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in maker.folder.path.rglob("*")}
 
 
-def test_a_line_that_goes_bad_while_one_looks_is_named_every_time(tmp_path: Path) -> None:
-    maker = Maker(tmp_path / "run").fill(2)
-    shelf = RunList(tmp_path)
-    assert len(shelf.look()) == 1
-    with maker.folder.scores_file("maze.direct").open("ab") as file:
-        file.write(b"not JSON\n")
-    for _ in range(2):
-        with pytest.raises(BadInput, match=r"maze\.direct\.jsonl.*: not JSON"):
-            shelf.run("run")
-    assert shelf.look() == [] and "not JSON" in shelf.troubles["run"]
+@pytest.mark.parametrize(
+    ("value", "called"),
+    [
+        (None, "unscored"),
+        (0.0, "wrong"),
+        (-0.5, "wrong"),
+        (0.01, "partly"),
+        (0.99, "partly"),
+        (1.0, "right"),
+        (7, "right"),
+    ],
+)
+def test_an_answer_is_called_by_its_score(value: float | None, called: str) -> None:
+    assert outcome(ScoredSample(index=0, sample="s", scored=True, values={}), value) == called
+
+
+def test_a_sample_without_a_row_is_unscored() -> None:
+    assert outcome(None, None) == outcome(None, 1.0) == "unscored"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "called"),
+    [(0, 1, "helped"), (1, 0, "hurt"), (0.5, 0.5, "same"), (None, 1, None), (1, None, None), (0, 0, "same")],
+)
+def test_a_change_is_called_by_its_direction(before: float | None, after: float | None, called: str | None) -> None:
+    assert change(before, after) == called

@@ -1,27 +1,103 @@
-"""Paired differences against enumeration: every sign pattern is tried in whole numbers, where ties are ties."""
+"""Differences of two means, against SciPy, statsmodels, published numbers and enumeration of every sign pattern."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from sketchmark.stats.differences import (
     EXACT_UP_TO,
     PERMUTATIONS,
     Difference,
+    apart,
     effective_counts,
     holm,
     mcnemar_exact,
     paired_difference,
     paired_permutation,
+    share_of,
     tango,
+    trend,
 )
-from sketchmark.stats.intervals import Clusters, studentised
+from sketchmark.stats.intervals import Clusters, Interval, interval, studentised
+
+
+@pytest.mark.parametrize(("helped", "hurt"), [(0, 0), (1, 0), (5, 5), (12, 3), (3, 12), (60, 35), (1_200, 1_000)])
+def test_mcnemar_agrees_with_statsmodels(helped: int, hurt: int) -> None:
+    expected = 1.0 if helped == hurt else mcnemar([[9, helped], [hurt, 9]], exact=True).pvalue
+    assert mcnemar_exact(helped, hurt) == pytest.approx(expected, rel=1e-9)
+
+
+def test_tangos_interval_of_the_airway_study_is_the_published_one() -> None:
+    """Fagerland, Lydersen and Laake (2014): 1 and 7 discordant pairs among 21 give -0.517 to -0.026."""
+    low, high = tango(1, 7, 21, 1.959964)
+    assert (round(float(low), 3), round(float(high), 3)) == (-0.517, -0.026)
+
+
+@pytest.mark.parametrize(("helped", "hurt", "n"), [(5, 2, 30), (0, 4, 25), (10, 10, 40), (30, 1, 60)])
+def test_tangos_limits_are_where_the_likelihood_score_test_just_rejects(helped: int, hurt: int, n: int) -> None:
+    for limit in tango(helped, hurt, n, 1.959964):
+        difference = float(limit)
+
+        def unlikelihood(share: float, difference: float = difference) -> float:
+            shares = np.array([share + difference, share, 1 - 2 * share - difference])
+            counts = np.array([helped, hurt, n - helped - hurt])
+            return -float(np.sum(counts[counts > 0] * np.log(np.maximum(shares[counts > 0], 1e-300))))
+
+        bounds = (max(0.0, -difference), (1 - difference) / 2)
+        share = scipy.optimize.minimize_scalar(
+            unlikelihood, bounds=bounds, method="bounded", options={"xatol": 1e-12}
+        ).x
+        score = (helped - hurt - n * difference) / np.sqrt(n * (2 * share + difference * (1 - difference)))
+        assert abs(score) == pytest.approx(1.959964, abs=1e-3)
+
+
+def test_a_difference_runs_from_the_first_to_the_second() -> None:
+    found = paired_difference([0, 0, 0, 1, 1, 0], [1, 1, 0, 0, 1, 1])
+    assert (found.helped, found.hurt, found.same, found.n) == (3, 1, 2, 6)
+    assert found.mean == pytest.approx(1 / 3)
+    assert found.p == mcnemar_exact(3, 1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40))
+def test_swapping_the_two_turns_everything_round(pairs: list[tuple[int, int]]) -> None:
+    a, b = [x / 4 for x, _ in pairs], [y / 4 for _, y in pairs]
+    there, back = paired_difference(a, b), paired_difference(b, a)
+    assert None not in (there.mean, there.low, there.high, there.p)
+    assert back.mean == pytest.approx(-(there.mean or 0))
+    assert back.low == pytest.approx(-(there.high or 0), abs=1e-9)
+    assert back.p == pytest.approx(there.p, abs=0.02)
+    assert (back.helped, back.hurt) == (there.hurt, there.helped)
+    assert -1 <= (there.low or 0) <= (there.mean or 0) + 1e-9
+    json.dumps(asdict(there), allow_nan=False)
+
+
+def test_no_change_at_all_still_leaves_room_for_a_small_one() -> None:
+    found = paired_difference([0.2, 0.7, 1.0] * 20, [0.2, 0.7, 1.0] * 20)
+    assert found.p == 1.0
+    assert found.low is not None
+    assert -0.1 < found.low < 0
+
+
+def test_a_monte_carlo_p_is_never_zero() -> None:
+    assert paired_permutation(np.ones(200)) == 1 / 10_000
+
+
+def test_unequal_lengths_cannot_be_paired() -> None:
+    with pytest.raises(ValueError, match="2 values cannot be paired with 3"):
+        paired_difference([1, 0], [1, 0, 1])
+
 
 Z = float(scipy.stats.norm.ppf(0.975))
 
@@ -111,18 +187,17 @@ def test_as_many_patterns_are_drawn_as_are_counted_whatever_fits_into_memory_at_
     assert paired_permutation([1, -1] * pairs) == 1.0, "no pattern is less extreme than a sum of 0"
 
 
-@pytest.mark.parametrize(("helped", "hurt"), [(0, 0), (1, 0), (2, 2), (5, 1), (1, 6), (3, 7)])
-def test_mcnemar_is_the_share_of_patterns_at_least_as_lopsided(helped: int, hurt: int) -> None:
-    assert mcnemar_exact(helped, hurt) == pytest.approx(enumerated([1] * helped + [-1] * hurt), rel=1e-12)
-
-
 def bounds(found: Difference) -> tuple[float, float]:
     assert found.low is not None and found.high is not None
     return found.low, found.high
 
 
 BINARY = ([0, 0, 1, 1, 0], [1, 1, 0, 1, 0])
+
+
 TENTHS_PAIR = ([0.1, 0.5, 0.9, 0.3], [0.4, 0.5, 0.2, 0.9])
+
+
 LARGE_PAIR = ([1, 5, 9, 3, 30, 2, 7, 8, 1], [4, 5, 2, 9, 4, 8, 8, 9, 0])
 
 
@@ -241,7 +316,9 @@ def test_labels_that_do_not_match_the_pairs_are_refused() -> None:
         paired_difference([1, 0], [0, 1], ["a", "b", "c"])
 
 
-def test_holm_steps_down_never_falls_and_stops_at_one() -> None:
+def test_holm_agrees_with_statsmodels_and_skips_rows_without_a_test() -> None:
+    ps = [0.04, 0.001, 0.5, 0.013, 0.9, 0.02]
+    assert holm(ps) == pytest.approx(list(multipletests(ps, method="holm")[1]))
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.3, 0.02, 0.3]) == pytest.approx([0.6, 0.06, 0.6])
     assert holm([0.7, 0.6]) == [1.0, 1.0]
@@ -259,3 +336,69 @@ def test_only_items_that_changed_in_part_count_as_in_between() -> None:
     helped, hurt, size, _ = effective_counts(Clusters.of(d, None), d)
     assert size == pytest.approx(n / ratio)
     assert [helped, hurt] == pytest.approx([up * size, down * size])
+
+
+def test_newcombes_own_example() -> None:
+    """56 of 70 against 48 of 80 (Newcombe 1998, table II, method 10): 0.2000 [0.0524, 0.3339]."""
+    found = apart(share_of(56 / 70, 70), share_of(48 / 80, 80))
+    assert found is not None and found.mean == pytest.approx(0.2)
+    assert [found.low, found.high] == pytest.approx([0.0524, 0.3339], abs=5e-5)
+    assert found.verdict == "differs"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "n", "verdict"),
+    [
+        ([1, 0] * 500, 0.5, 1000, "compatible"),
+        ([1, 0] * 500, 0.5, 50, "too few to tell"),
+        ([1, 0] * 20, 0.5, 1000, "too few to tell"),
+        ([1, 0] * 500, 0.4, 1000, "differs"),
+        ([1] * 9 + [0], 0.8, 149, "too few to tell"),
+        ([0] * 149, 0.0, 149, "compatible"),
+    ],
+)
+def test_the_verdict_weighs_both_uncertainties(ours: list[int], theirs: float, n: int, verdict: str) -> None:
+    found = apart(interval(ours), share_of(theirs, n))
+    assert found is not None and found.verdict == verdict
+    other_way = apart(share_of(theirs, n), interval(ours))
+    assert other_way is not None and other_way.verdict == verdict
+    assert [other_way.low, other_way.high] == pytest.approx([-found.high, -found.low])
+
+
+def test_without_an_interval_there_is_nothing_to_say() -> None:
+    assert apart(interval([]), share_of(0.5, 10)) is None
+    assert apart(Interval(0.5, None, None, 1, "none"), share_of(0.5, 10)) is None
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_trend_is_as_uncertain_as_the_regressions_without_each_cluster(size: int) -> None:
+    rng = np.random.default_rng(size)
+    labels = np.repeat(np.arange(12), size)
+    x = rng.integers(1, 9, len(labels)).astype(float)
+    y = 0.3 * x + rng.normal(size=12)[labels] + rng.normal(size=len(labels))
+    found = trend(x, y, labels)
+    slopes = [scipy.stats.linregress(x[labels != one], y[labels != one]).slope for one in range(12)]
+    error = (11 / 12 * np.square(slopes - np.mean(slopes)).sum()) ** 0.5
+    assert found is not None
+    assert found.slope == pytest.approx(scipy.stats.linregress(x, y).slope)
+    assert (found.low, found.high) == pytest.approx(scipy.stats.t.interval(0.95, 10, found.slope, error))
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(abs(found.slope) / error, 10))
+
+
+def test_chance_is_seldom_taken_for_a_trend() -> None:
+    rng = np.random.default_rng(0)
+    drawn = [trend(rng.integers(3, 9, 8), rng.choice([-1, 0, 1], 8, p=[0.1, 0.6, 0.3])) for _ in range(1000)]
+    found = [one.p < 0.05 for one in drawn if one]
+    assert len(found) > 900 and np.mean(found) < 0.08
+
+
+def test_a_line_that_means_nothing_is_not_drawn() -> None:
+    rising = [1, 2, 3, 4, 5, 6, 7, 8]
+    mixed = [0, 1, 0, 1, 1, 0, 1, 0]
+    assert trend(rising, mixed) is not None
+    assert trend(rising[:7], mixed[:7]) is None, "too few"
+    assert trend(rising, mixed, list("aabbccdd")) is None, "too few clusters"
+    assert trend([4] * 8, mixed) is None
+    assert trend([4] * 7 + [5], mixed) is None, "a single sample makes the line"
+    assert trend(rising, [0.5] * 8) is None and trend(rising, np.multiply(rising, 0.1)) is None, "no spread is known"
+    assert trend([], []) is None

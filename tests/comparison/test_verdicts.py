@@ -1,4 +1,4 @@
-"""There is one rule for what is clear, the corrected test: headline, sentences, tables, JSON and viewer agree."""
+"""One rule for what is clear, the corrected test: headline, sentences, tables, JSON and viewer agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sketchmark.folder.index import RunView
 from sketchmark.report import headline
 from sketchmark.results import live as summary
 from sketchmark.stats.differences import paired_difference, verdict
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 
 _SAID = {"better": "Drawing helped on", "worse": "Drawing hurt on", "unclear": "No clear difference on"}
 
@@ -41,7 +41,7 @@ def test_the_corrected_p_decides(mean: float | None, p: float | None, expected: 
     assert verdict(mean, p) == expected
 
 
-def test_of_eight_samples_five_helped_is_an_interval_without_zero_and_yet_not_clear(tmp_path: Path) -> None:
+def test_five_helped_of_eight_is_unclear_although_the_interval_excludes_zero(tmp_path: Path) -> None:
     """The reported case: the headline said `helped` where the sentence said `not settled`."""
     drawn, plain = [1] * 8, [0] * 5 + [1] * 3
     found = paired_difference(plain, drawn)
@@ -65,7 +65,7 @@ def test_of_eight_samples_five_helped_is_an_interval_without_zero_and_yet_not_cl
         (10, 1, 0, "better"),
     ],
 )
-def test_around_the_border_all_who_tell_of_a_gain_say_the_same(
+def test_all_outputs_give_the_same_verdict_near_the_border(
     tmp_path: Path, helped: int, hurt: int, others: int, expected: str
 ) -> None:
     plain = [0] * helped + [1] * hurt + [0, 1]
@@ -81,7 +81,7 @@ def test_around_the_border_all_who_tell_of_a_gain_say_the_same(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [8, 11])
-def test_so_do_the_folder_the_report_and_the_viewer_of_a_real_run(tmp_path: Path, limit: int) -> None:
+def test_folder_report_and_viewer_give_the_same_verdict_on_a_real_run(tmp_path: Path, limit: int) -> None:
     sketchmark.run(
         "player/sketcher",
         "maze,sliding",

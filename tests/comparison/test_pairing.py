@@ -1,4 +1,4 @@
-"""Which samples make a pair, and under which name the others are missing."""
+"""Pairs of samples, and the names under which the others are missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sketchmark.comparison import compare
 from sketchmark.comparison.tables import to_terminal
 from sketchmark.folder.records import DrawingNotes, ScoredSample
 from sketchmark.results.summary import Pair, pair
-from tests.compare.folders import rows, write_run
+from tests.comparison.folders import rows, write_run
 
 
 def _item(
@@ -45,7 +45,7 @@ def test_a_score_that_does_not_apply_is_neither_a_pair_nor_unscored() -> None:
     assert _counts({"s": elsewhere}, {"s": elsewhere}) == (0, 0, 0)
 
 
-def test_samples_of_one_side_alone_are_unpaired_whatever_their_score() -> None:
+def test_samples_of_one_side_only_are_unpaired() -> None:
     some, failed = _item(0.0), _item(None, scored=False)
     assert _counts({"a": some, "b": failed, "c": some}, {"c": some, "d": some}) == (1, 3, 0)
     assert _counts({}, {"a": some}) == (0, 1, 0)
@@ -61,21 +61,21 @@ def test_a_pair_runs_from_before_to_after_and_takes_its_drawing_from_after() -> 
     assert [one.mean for one in found.scores()] == [0.125, 0.875]
 
 
-def test_a_selection_keeps_the_pairs_that_are_wanted_and_counts_none_as_missing() -> None:
+def test_a_selection_keeps_the_wanted_pairs_and_counts_none_as_missing() -> None:
     found = pair({"a": _item(0.0), "b": _item(1.0), "c": _item(0.0)}, {"a": _item(1.0), "b": _item(1.0)}, "m")
     chosen = found.where(lambda one: one.before == 0)
     assert [one.after for one in chosen.pairs] == [1.0]
     assert (chosen.unpaired, chosen.unscored, found.unpaired) == (0, 0, 1)
 
 
-def test_what_is_missing_from_the_pairs_is_told_beside_the_table(tmp_path: Path) -> None:
+def test_samples_missing_from_the_pairs_are_counted_below_the_table(tmp_path: Path) -> None:
     direct, drawn = rows([0, 1, 0, 1, 0]), rows([1, 1, 0, 0])
     direct[0] |= {"scored": False, "values": {}}
     told = " ".join(
         to_terminal(compare([write_run(tmp_path / "a", {"m.direct": direct, "m.visual_cot": drawn})])).split()
     )
-    assert "1 samples were played on one side only and 1 failed for reasons that say nothing about the model" in told
+    assert "1 samples were run on one side only and 1 failed without fault of the model" in told
     whole = to_terminal(
         compare([write_run(tmp_path / "b", {"m.direct": rows([0, 1]), "m.visual_cot": rows([1, 1])})])
     )
-    assert "one side only" not in whole and "say nothing about the model" not in whole
+    assert "one side only" not in whole and "without fault of the model" not in whole

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from sketchmark.cli import main
+
 
 def row(index: int, value: float | None, **changes: Any) -> dict[str, Any]:
     """One score line; `values`, `groups`, `notes`, `scored`, `sample` and `fingerprint` can be given."""
@@ -58,3 +62,11 @@ def write_run(
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (path / "run.json").write_text(json.dumps({"format": 3, "model": {"name": model}, "cells": described}))
     return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
+    """Exit code and output of `sketchmark compare`."""
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *map(str, words)])
+    shown = capsys.readouterr()
+    return int(ended.value.code or 0), shown.out + shown.err

@@ -1,4 +1,4 @@
-"""Others' figures beside one's own: marked, in no statistic, and held against what is like them."""
+"""Published scores next to the own ones: marked, in no statistic, compared with the matching scoring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput
 from sketchmark.folder import RunFolder
 from sketchmark.report import write_report
 from tests.benchmarks.uni_mmmu.published import maze_rows, write_parquet
-from tests.compare.folders import row, write_run
+from tests.comparison.folders import row, write_run
 
 EMPTY = {"metrics": {}, "failures": {}, "left_out": 0, "calls_left_out": 0, "usage": {}}
 FIGURE = {
@@ -49,7 +49,7 @@ def _run(path: Path, *figures: dict[str, Any], n: int = 100, steps: str = "truth
     ("value", "n", "verdict"),
     [(0.5, 1000, "too few to tell"), (0.3, 1000, "differs"), (0.5, None, ""), (0.95, 1000, "differs")],
 )
-def test_a_figure_is_held_against_the_mean_of_all_samples(
+def test_a_published_score_is_compared_with_the_mean_of_all_samples(
     tmp_path: Path, value: float, n: int | None, verdict: str
 ) -> None:
     found = compare([_run(tmp_path / "run", {**FIGURE, "value": value, "n": n})], published=True)
@@ -61,7 +61,7 @@ def test_a_figure_is_held_against_the_mean_of_all_samples(
     assert mine.untold == ("" if n else "n not published")
 
 
-def test_enough_samples_make_it_compatible(tmp_path: Path) -> None:
+def test_enough_samples_make_a_published_score_compatible(tmp_path: Path) -> None:
     found = compare([_run(tmp_path / "run", FIGURE, n=1000)], published=True)
     assert [table.rows[0].apart and table.rows[0].apart.verdict for table in found.published] == [
         "compatible",
@@ -69,13 +69,13 @@ def test_enough_samples_make_it_compatible(tmp_path: Path) -> None:
     ]
 
 
-def test_no_statistic_changes_with_them(tmp_path: Path) -> None:
+def test_published_scores_change_no_statistic(tmp_path: Path) -> None:
     run = _run(tmp_path / "run", FIGURE)
     without, beside = compare([run]), compare([run], published=True)
     assert beside.rows == without.rows and beside.canvases == without.canvases and without.published == ()
 
 
-def test_the_scoring_that_reads_as_they_did_is_taken_where_there_is_one(tmp_path: Path) -> None:
+def test_a_published_score_is_compared_with_the_matching_scoring(tmp_path: Path) -> None:
     run = _run(tmp_path / "run", FIGURE)
     own = compare([run], published=True).published[0]
     assert own.rows[0].scoring == "strict" and any("--scoring strict,official" in note for note in own.notes)
@@ -88,7 +88,7 @@ def test_the_scoring_that_reads_as_they_did_is_taken_where_there_is_one(tmp_path
     assert not any("--scoring" in note for note in direct.notes)
 
 
-def test_other_steps_are_another_task(tmp_path: Path) -> None:
+def test_other_step_counts_make_a_note(tmp_path: Path) -> None:
     figure = {**FIGURE, "steps": "truth"}
     as_they = compare([_run(tmp_path / "truth", figure)], published=True).published[0]
     free = compare([_run(tmp_path / "model", figure, steps="model")], published=True).published[0]
@@ -96,7 +96,7 @@ def test_other_steps_are_another_task(tmp_path: Path) -> None:
     assert any("number of steps" in note for note in free.notes)
 
 
-def test_one_mode_alone_has_something_to_show(tmp_path: Path) -> None:
+def test_a_single_mode_can_show_published_scores(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", {"maze.direct": [row(place, 1.0) for place in range(9)]})
     with pytest.raises(BadInput, match="nothing to compare"):
         compare([run], published=True)
@@ -109,7 +109,7 @@ def test_one_mode_alone_has_something_to_show(tmp_path: Path) -> None:
         compare([run])
 
 
-def test_the_table_fits_eighty_columns_and_says_where_it_comes_from(
+def test_the_published_table_fits_eighty_columns_and_names_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -121,7 +121,7 @@ def test_the_table_fits_eighty_columns_and_says_where_it_comes_from(
     assert re.fullmatch(r"GPT-4.1 \+ GPT-image +too few to tell +0.500 +1000 +\+0.000 +\[-0.101, \+0.101\]", line)
 
 
-def test_a_strangers_figures_are_text(tmp_path: Path) -> None:
+def test_untrusted_published_scores_stay_text(tmp_path: Path) -> None:
     nasty = {
         **FIGURE,
         "model": "=1+1|<img src=x>",
@@ -140,7 +140,7 @@ def test_a_strangers_figures_are_text(tmp_path: Path) -> None:
     assert "What others published" in html and "<img src=x>" not in html
 
 
-def test_a_scripted_players_run_stands_beside_the_published_table(tmp_path: Path) -> None:
+def test_a_scripted_player_is_compared_with_the_published_table(tmp_path: Path) -> None:
     data = write_parquet(tmp_path / "data" / "uni_mmmu_maze.parquet", maze_rows())
     folder = sketchmark.run(
         "player/solver", "uni_mmmu_maze", mode="visual_cot", data=data, scoring="official", no_cache=True,
@@ -156,7 +156,7 @@ def test_a_scripted_players_run_stands_beside_the_published_table(tmp_path: Path
     assert len(figures) == 24
 
 
-def test_that_there_are_no_figures_is_said(tmp_path: Path) -> None:
+def test_missing_published_scores_make_a_note(tmp_path: Path) -> None:
     words = "no figures are known that others published for maze"
     run = _run(tmp_path / "run")
     assert f"Note: {words}" in to_terminal(compare([run], published=True))

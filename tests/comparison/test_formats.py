@@ -1,8 +1,7 @@
-"""`sketchmark compare` and its formats, with names written by a stranger."""
+"""`sketchmark compare` and its formats, with untrusted names."""
 
 import csv
 import io
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from sketchmark.commands.compare import compare_command
-from sketchmark.comparison import compare
+from sketchmark.comparison import compare, findings, formats
+from sketchmark.comparison.findings import COLUMNS, Column
 from sketchmark.comparison.formats import FORMATS, to_csv, to_latex, to_markdown
 from sketchmark.comparison.tables import to_terminal
-from tests.compare.folders import row, rows, write_run
+from tests.comparison.folders import printed, row, rows, write_run
 
 NASTY = ["=1+1|x", "[bold]a[/bold]", "<img onerror=x>", "[l](javascript:x)", "a_b & 50 % \\ $x$", "line\nbreak"]
 
@@ -28,35 +28,31 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", cells)
 
 
-def sketchmark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sketchmark", "compare", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_the_command_prints_differences_and_controls(run: Path) -> None:
-    done = sketchmark(run, "--power", "0.1")
-    assert done.returncode == 0, done.stderr
+def test_the_command_prints_differences_and_controls(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = printed(capsys, run, "--power", "0.1")
+    assert code == 0
     for words in ("visual_cot − direct", "by kind", "what the model sees of its drawing", "n needed"):
-        assert words in done.stdout
+        assert words in text
 
 
-def test_runs_that_differ_are_one_line_of_error_and_no_traceback(run: Path, tmp_path: Path) -> None:
+def test_runs_that_differ_are_refused_in_one_line(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other = write_run(tmp_path / "other", {"maze.direct": rows([1] * 36)}, play={"prompts": {"ask": "How?"}})
-    done = sketchmark(run, other)
-    assert done.returncode == 2
-    assert done.stderr.startswith("sketchmark: maze: other − run, direct cannot be paired; what differs: prompts.ask")
-    assert done.stderr.count("\n") == 1
-    assert sketchmark(run, other, "--anyway").returncode == 0
+    code, text = printed(capsys, run, other)
+    assert code == 2 and text.count("\n") == 1
+    assert text.startswith("sketchmark: maze: other − run, direct cannot be paired; what differs: prompts.ask")
+    assert printed(capsys, run, other, "--anyway")[0] == 0
 
 
-def test_the_output_can_go_to_a_file(run: Path, tmp_path: Path) -> None:
-    target = tmp_path / "out.json"
-    assert sketchmark(run, "--format", "json", "--output", target).returncode == 0
-    assert json.loads(target.read_text())["rows"][0]["task"] == "maze"
+def test_a_column_is_one_record(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    added = Column("difference.method", "how", place=135)
+    monkeypatch.setattr(findings, "COLUMNS", (*COLUMNS, added))
+    monkeypatch.setattr(formats, "COLUMNS", (*COLUMNS, added))
+    found = compare([run])
+    for form in (to_terminal, to_markdown, to_latex):
+        assert "how" in form(found) and "tango, mcnemar-exact" in form(found)
+    assert to_csv(found).splitlines()[0].endswith("verdict,difference_method")
 
 
 def test_every_format_of_the_command_can_be_made(run: Path) -> None:
@@ -90,12 +86,12 @@ def test_latex_escapes_what_would_not_compile(run: Path) -> None:
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\begin{table}") == 3
 
 
-def test_a_latex_row_that_begins_with_a_bracket_is_no_option_of_the_line_before(run: Path) -> None:
+def test_a_latex_row_protects_a_bracket_at_its_start(run: Path) -> None:
     text = to_latex(compare([run]))
     assert "{}[bold]a[/bold] & " in text and not any(line.startswith("[") for line in text.splitlines())
 
 
-def test_what_a_terminal_obeys_is_spelled_out_in_tables_that_people_read(tmp_path: Path) -> None:
+def test_control_characters_are_escaped_in_tables(tmp_path: Path) -> None:
     cells = {
         f"maze.{mode}": [
             row(place, place % modulus, groups={"kind": f"\x1b[2J\u202e{place % 2}"}) for place in range(12)
@@ -107,7 +103,7 @@ def test_what_a_terminal_obeys_is_spelled_out_in_tables_that_people_read(tmp_pat
         assert "\x1b" not in make(found) and "\u202e" not in make(found) and "u001b" in make(found)
 
 
-def test_markup_in_names_is_shown_in_the_terminal_not_obeyed(run: Path) -> None:
+def test_markup_in_names_is_printed_as_text(run: Path) -> None:
     assert "[bold]a[/bold]" in to_terminal(compare([run]))
 
 
@@ -120,8 +116,8 @@ def test_the_terminal_table_fits_the_terminal(run: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_a_sketcher_that_draws_is_found_to_be_helped_by_its_drawings(tmp_path: Path) -> None:
-    """The whole way: play, score, compare."""
+def test_a_sketcher_gains_from_its_drawings(tmp_path: Path) -> None:
+    """From the run to the comparison."""
     options = "--model player/sketcher --tasks maze --mode direct,visual_cot --canvas own,blank --limit 16"
     played = subprocess.run(
         [sys.executable, "-m", "sketchmark", "run", *options.split(), "--output_path", str(tmp_path / "run")],
