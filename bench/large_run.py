@@ -26,9 +26,9 @@ from sketchmark.cli import root
 sys.argv[1] != "index" and root.main(sys.argv[1:], standalone_mode=False)
 if sys.argv[1] == "index":
     from pathlib import Path
-    from sketchmark.folder.index import RunIndex
+    from sketchmark.folder.index import RunView
     from sketchmark.folder import RunFolder
-    RunIndex(RunFolder(Path(sys.argv[2])), "run").refresh()
+    RunView(RunFolder(Path(sys.argv[2])), "run").refresh()
 used = resource.getrusage(resource.RUSAGE_SELF)
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # without the parent's
 print("USED", used.ru_utime + used.ru_stime, peak)

@@ -23,7 +23,7 @@ from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder
 from sketchmark.lmms_eval import scores as aggregating
-from sketchmark.notebook import as_text
+from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.report.card import card
 from sketchmark.tasks.imports import Functions
@@ -214,7 +214,7 @@ def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_sai
 ) -> None:
     folder = play(tmp_path, aggregation)
     print_results(folder.results())
-    for text in (capsys.readouterr().out, as_text(folder), card(folder, "out")):
+    for text in (capsys.readouterr().out, str(Run(folder.path)), card(folder, "out")):
         assert shown in text and "nothing scored" not in text
 
 

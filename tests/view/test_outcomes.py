@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sketchmark.folder.format import Score
 from sketchmark.folder.index import change, outcome
-from sketchmark.folder.records import ScoredSample
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from sketchmark.folder.records import ScoredSample
     ],
 )
 def test_an_answer_is_called_by_its_score(value: float | None, called: str) -> None:
-    assert outcome(ScoredSample(index=0, sample="s", scored=True, values={}), value) == called
+    assert outcome(Score(index=0, sample="s", scored=True, values={}), value) == called
 
 
 def test_a_sample_without_a_row_is_unscored() -> None:

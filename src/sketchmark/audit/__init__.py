@@ -36,8 +36,8 @@ from sketchmark.comparison.findings import direction, span
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
-from sketchmark.folder.index import ScoredCell, cells_of
-from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.format import Score
+from sketchmark.folder.index import CellView, open_cells
 from sketchmark.results.summary import Pairs, Rows, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
@@ -74,7 +74,7 @@ def difference(contrast: Contrast, pairs: Pairs, found: Difference, p_holm: floa
 
 
 def share(
-    name: str, label: str, words: str, rows: Rows, value: Callable[[ScoredSample], float | None], look: Look
+    name: str, label: str, words: str, rows: Rows, value: Callable[[Score], float | None], look: Look
 ) -> Finding | None:
     """The mean of a value from 0 to 1 over those rows that have it; None: no row has."""
     found = [(row, number) for row in rows.values() if (number := value(row)) is not None]
@@ -155,7 +155,7 @@ class PlayedTask:
 
 def played_tasks(run: Path | str) -> tuple[list[PlayedTask], list[str]]:
     """Those that can be audited, and in words why others cannot."""
-    cells = cells_of(run, Path(run).resolve().name)
+    cells = open_cells(run, Path(run).resolve().name)
     notes: list[str] = []
     tasks = []
     for name in dict.fromkeys(cell.task for cell in cells):
@@ -171,11 +171,11 @@ def played_tasks(run: Path | str) -> tuple[list[PlayedTask], list[str]]:
     return tasks, notes
 
 
-def _place(cell: ScoredCell) -> str:
+def _place(cell: CellView) -> str:
     return cell.canvas if cell.mode == DRAWING_MODE else cell.mode
 
 
-def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> PlayedTask | None:
+def _played(name: str, cells: Mapping[str, CellView], notes: list[str]) -> PlayedTask | None:
     if "own" not in cells or len(cells) < 2:
         notes.append(f"{name} was not played in {DRAWING_MODE} and in another mode or on another canvas")
         return None
@@ -186,7 +186,7 @@ def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> Pla
     rows: dict[str, Rows] = {}
     empty = []  # a run that stopped early may not have come to it
     for place, cell in cells.items():
-        found = cell.rows()
+        found = cell.complete_scores()
         if reason := withheld(found.values()):
             notes.append(f"{cell.name}: {reason}; `sketchmark score {cell.folder.path}` tries again")
         elif found:
@@ -202,7 +202,7 @@ def _played(name: str, cells: Mapping[str, ScoredCell], notes: list[str]) -> Pla
     return PlayedTask(name, own.about.headline, own.scoring, own.model, rows)
 
 
-def _refuse_others(own: ScoredCell, cell: ScoredCell, own_rows: Rows, rows: Rows) -> None:
+def _refuse_others(own: CellView, cell: CellView, own_rows: Rows, rows: Rows) -> None:
     """Cells of one folder may come from different commands: other data or other prompts cannot be held together."""
     found = fairness.how_grouped(own_rows, rows)
     if cell.mode == DRAWING_MODE:
@@ -285,11 +285,11 @@ def _score(rows: Rows, metric: str) -> Interval:
 
 
 def _shares(task: PlayedTask, look: Look) -> list[Finding]:
-    def wrong(row: ScoredSample) -> float | None:
+    def wrong(row: Score) -> float | None:
         value = row.value(task.metric)
         return None if value is None else 1 - value
 
-    def drawn_wrongly(row: ScoredSample) -> float | None:
+    def drawn_wrongly(row: Score) -> float | None:
         return None if row.drawing_right is None else float(not row.drawing_right)
 
     found = (

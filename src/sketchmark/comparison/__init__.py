@@ -43,7 +43,7 @@ from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import from_home
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import condition
-from sketchmark.folder.index import ScoredCell, cells_of, trouble
+from sketchmark.folder.index import CellView, failure_counts, open_cells
 from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
 from sketchmark.stats.differences import holm
 from sketchmark.stats.intervals import Interval
@@ -87,7 +87,7 @@ def compare(
     listed = [[given] if isinstance(given, (str, os.PathLike)) else given for given in runs]
     paths = [from_home(run) for given in listed for run in given]
     names = _labels(paths)
-    cells = [cell for path, name in zip(paths, names, strict=True) for cell in cells_of(path, name)]
+    cells = [cell for path, name in zip(paths, names, strict=True) for cell in open_cells(path, name)]
     work = _Work(metric, power, anyway, published)
     for task in dict.fromkeys(cell.task for cell in cells):
         work.compare_task([cell for cell in cells if cell.task == task], names)
@@ -118,13 +118,13 @@ class _Work:
     notes: list[str] = field(default_factory=list)
     published: list[PublishedTable] = field(default_factory=list)
 
-    def compare_task(self, cells: list[ScoredCell], runs: Sequence[str]) -> None:
+    def compare_task(self, cells: list[CellView], runs: Sequence[str]) -> None:
         """One task at a time, so that memory holds the scores of one."""
         metric = self.metric or cells[0].about.headline
         if reason := fairness.why_no_gain(cells[0].about, metric):
             self.notes.append(reason)
             return
-        rows = {id(cell): cell.rows() for cell in cells}
+        rows = {id(cell): cell.complete_scores() for cell in cells}
         reasons = {id(cell): withheld(rows[id(cell)].values()) for cell in cells}
         for cell in cells:
             if reason := reasons[id(cell)]:
@@ -157,8 +157,8 @@ class _Work:
         self,
         metric: str,
         kind: str,
-        before: ScoredCell,
-        after: ScoredCell,
+        before: CellView,
+        after: CellView,
         rows: Mapping[int, Rows],
     ) -> None:
         label = _modes(after, before) if kind == "modes" else f"{after.run} − {before.run}, {_played(after, before)}"
@@ -196,8 +196,8 @@ class _Work:
     def _check(
         self,
         what: str,
-        before: ScoredCell,
-        after: ScoredCell,
+        before: CellView,
+        after: CellView,
         rows: Mapping[int, Rows],
         same_mode: bool,
     ) -> None:
@@ -221,7 +221,7 @@ class _Work:
         self.notes.extend(f"{what}: compared anyway, although {line}" for line in found)
 
 
-def _listed(cells: Sequence[ScoredCell]) -> str:
+def _listed(cells: Sequence[CellView]) -> str:
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     return ", ".join(tasks[:_MOST_TASKS]) + (f" or {len(tasks) - _MOST_TASKS} more" if tasks[_MOST_TASKS:] else "")
 
@@ -243,18 +243,18 @@ def _labels(runs: Sequence[Path]) -> list[str]:
     return names if len(set(names)) == len(names) else [str(path) for path in runs]
 
 
-def _side(cell: ScoredCell, score: Interval, rows: Rows) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
+def _side(cell: CellView, score: Interval, rows: Rows) -> Side:
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, failure_counts(rows))
 
 
-def _modes(after: ScoredCell, before: ScoredCell) -> str:
+def _modes(after: CellView, before: CellView) -> str:
     """What both sides have in common is said once."""
     if after.about.draw_with == before.about.draw_with != "":
         return f"{after.mode} − {before.mode}, {condition(after.about.draw_with)}"
     return f"{_drawn(after)} − {_drawn(before)}"
 
 
-def _played(after: ScoredCell, before: ScoredCell) -> str:
+def _played(after: CellView, before: CellView) -> str:
     """What both runs played; by code or with native history it is not the same."""
     drawn = _drawn(after)
     if after.about.draw_with != before.about.draw_with:
@@ -262,7 +262,7 @@ def _played(after: ScoredCell, before: ScoredCell) -> str:
     return drawn if after.canvas == "own" else f"{drawn} on {after.canvas} canvas"
 
 
-def _drawn(cell: ScoredCell) -> str:
+def _drawn(cell: CellView) -> str:
     """By code and by pixels are different abilities, and so different conditions; native history is one as well."""
     return f"{cell.mode} {condition(cell.about.draw_with)}" if cell.about.draw_with else cell.mode
 

@@ -24,7 +24,7 @@ from sketchmark.comparison.findings import (
     span,
 )
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import ScoredCell, trouble
+from sketchmark.folder.index import CellView, failure_counts
 from sketchmark.results.summary import Pair, Pairs, Rows, pair
 from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval, interval
@@ -95,7 +95,7 @@ def _between(key: str, low: float, high: float) -> Callable[[Pair], bool]:
     return lambda pair: low <= float(pair.groups[key]) <= high
 
 
-def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> CanvasTable | None:
+def canvas_table(cells: Mapping[str, tuple[CellView, Rows]], metric: str) -> CanvasTable | None:
     """From canvas -> (cell, its rows); None with a single canvas, which controls nothing."""
     if len(cells) < 2:
         return None
@@ -110,7 +110,7 @@ def canvas_table(cells: Mapping[str, tuple[ScoredCell, Rows]], metric: str) -> C
     for name, (_, rows) in ordered.items():
         scored = [(row, value) for row in rows.values() if (value := row.value(metric)) is not None]
         found = interval([value for _, value in scored], [row.cluster for row, _ in scored])
-        scores.append(CanvasScore(name, found, against[name], corrected[name], trouble(rows)))
+        scores.append(CanvasScore(name, found, against[name], corrected[name], failure_counts(rows)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(
         first.task, metric, first.run, first.model, first.scoring, tuple(scores), _canvas_sentence(scores)

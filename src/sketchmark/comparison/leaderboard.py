@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from sketchmark.comparison import pairs as fairness
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.folder import RunFolder, run_folders
-from sketchmark.folder.index import CellView, RunView, ScoredCell
+from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.results_format import Gain, Mean, Metric
 from sketchmark.results import live as summary
 from sketchmark.results import summary as computed
@@ -181,14 +181,14 @@ def _without_judge(runs: Sequence[RunView], rows: Sequence[BoardRow]) -> Iterato
 def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
     """Where two runs of a cell were not asked the same, or are not scored on the same samples: the first run that has
     the cell, held against each of the others. Runs and cells of which the same is to be said share a note."""
-    first: dict[tuple[str, str, str], tuple[RunView, CellView]] = {}
+    first: dict[tuple[str, str, str], CellView] = {}
     found: dict[tuple[str, str, str], list[str]] = {}
     for run in runs:
         for cell in run.cells.values():
-            other = first.setdefault((cell.task, cell.mode, cell.canvas), (run, cell))
-            if other[1] is not cell:
-                for line in _differing(*other, run, cell, metric):
-                    found.setdefault((run.key, other[0].key, line), []).append(cell.name)
+            other = first.setdefault((cell.task, cell.mode, cell.canvas), cell)
+            if other is not cell:
+                for line in _differing(other, cell, metric):
+                    found.setdefault((cell.run, other.run, line), []).append(cell.name)
     alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (name, against, line), cells in found.items():
         alike.setdefault((against, line, tuple(cells)), []).append(name)
@@ -196,14 +196,13 @@ def _unlike(runs: Sequence[RunView], metric: str) -> Iterator[str]:
         yield f"{', '.join(together)}: {', '.join(names)} and {against} {line}"
 
 
-def _differing(first: RunView, before: CellView, run: RunView, after: CellView, metric: str) -> Iterator[str]:
-    sides = _scored(first, before), _scored(run, after)
+def _differing(before: CellView, after: CellView, metric: str) -> Iterator[str]:
     rows = before.scored(), after.scored()
     if not all(rows):  # a run that stopped early has not come to it
         return
     found = [
-        *fairness.how_sourced(*sides, *rows),
-        *fairness.how_asked(*sides),
+        *fairness.how_sourced(before, after, *rows),
+        *fairness.how_asked(before, after),
         *fairness.how_grouped(*rows),
     ]
     if found:
@@ -217,13 +216,8 @@ def _differing(first: RunView, before: CellView, run: RunView, after: CellView, 
             f"are scored on different samples ({len(other)} and {len(one)}, {len(one & other)} of them shared)"
             ": their scores do not rank; `sketchmark compare` of two folders pairs what they share"
         )
-    for line in fairness.how_generated(*sides):
+    for line in fairness.how_generated(before, after):
         yield f"differ in settings: {line}"
-
-
-def _scored(run: RunView, cell: CellView) -> ScoredCell:
-    scoring = next((row.scoring for row in cell.rows.values()), "")
-    return ScoredCell(run.folder, run.key, run.model, cell.name, cell.about, scoring)
 
 
 _USAGE = ("calls", "tokens_in", "tokens_out", "pictures_out")

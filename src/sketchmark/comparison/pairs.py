@@ -11,7 +11,7 @@ from typing import Any
 from sketchmark.files.jsonl import plain
 from sketchmark.folder import differences
 from sketchmark.folder.format import CellRecord, condition
-from sketchmark.folder.index import ScoredCell
+from sketchmark.folder.index import CellView
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.summary import MODE_PAIRS, Rows
 
@@ -27,12 +27,12 @@ def why_no_gain(cell: CellRecord, metric: str) -> str:
     return "" if metric else f"{cell.task} names no headline score: choose one with --metric"
 
 
-def how_asked(before: ScoredCell, after: ScoredCell) -> list[str]:
+def how_asked(before: CellView, after: CellView) -> list[str]:
     """Differences that make two cells of the same mode incomparable."""
     return differences(_asked(before), _asked(after))
 
 
-def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
+def how_generated(before: CellView, after: CellView) -> list[str]:
     """Differences worth a remark."""
     settings = ("saying", "drawing")
     return [
@@ -45,7 +45,7 @@ def how_generated(before: ScoredCell, after: ScoredCell) -> list[str]:
     ]
 
 
-def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
+def _drawn_differently(before: CellView, after: CellView) -> list[str]:
     """By code and by pixels are different abilities: what differs may be the way of drawing, not the model. So it may
     be the history that it was sent."""
     ways = [cell.about.draw_with for cell in (before, after)]
@@ -58,7 +58,7 @@ def _drawn_differently(before: ScoredCell, after: ScoredCell) -> list[str]:
     return [f"one side draws {one}, the other {other}: two different abilities"]
 
 
-def how_sourced(before: ScoredCell, after: ScoredCell, rows_before: Rows, rows_after: Rows) -> list[str]:
+def how_sourced(before: CellView, after: CellView, rows_before: Rows, rows_after: Rows) -> list[str]:
     """Two runs without one sample in common, and where that comes from; a smaller --limit is no such difference."""
     if not rows_before or not rows_after or rows_before.keys() & rows_after.keys():
         return []
@@ -76,16 +76,16 @@ def how_grouped(rows_before: Rows, rows_after: Rows) -> list[str]:
     return [f"data: {len(changed)} of the shared samples differ in what is asked or true ({shown})"]
 
 
-def _asked(cell: ScoredCell) -> dict[str, Any]:
+def _asked(cell: CellView) -> dict[str, Any]:
     return {**_part(cell, _MUST_AGREE), "steps": cell.about.steps, "scoring": cell.scoring}
 
 
-def _part(cell: ScoredCell, keys: tuple[str, ...]) -> dict[str, Any]:
+def _part(cell: CellView, keys: tuple[str, ...]) -> dict[str, Any]:
     play = plain(cell.about.play)
     return {key: play[key] for key in keys}
 
 
-def across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+def across_runs(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tuple[CellView, CellView]]:
     first = {(cell.mode, cell.canvas): cell for cell in cells if cell.run == runs[0]}
     for cell in cells:
         before = first.get((cell.mode, cell.canvas))
@@ -93,7 +93,7 @@ def across_runs(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tu
             yield before, cell
 
 
-def across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[tuple[ScoredCell, ScoredCell]]:
+def across_modes(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[tuple[CellView, CellView]]:
     seen: set[tuple[int, int]] = set()
     for pool in _pools([cell for cell in cells if cell.canvas == "own"], runs):
         for low, high in MODE_PAIRS:
@@ -103,7 +103,7 @@ def across_modes(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[t
                 yield before, after
 
 
-def across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[str, ScoredCell]]:
+def across_canvases(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[str, CellView]]:
     seen: set[frozenset[int]] = set()
     for pool in _pools(cells, runs):
         for mode in dict.fromkeys(mode for mode, _ in pool if mode not in ("direct", "text_cot")):
@@ -114,13 +114,13 @@ def across_canvases(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterato
                 yield group
 
 
-def _pools(cells: Sequence[ScoredCell], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], ScoredCell]]:
+def _pools(cells: Sequence[CellView], runs: Sequence[str]) -> Iterator[dict[tuple[str, str], CellView]]:
     """For each run its cells by (mode, canvas), filled up from other folders in which the same model played."""
     for run in runs:
         own = [cell for cell in cells if cell.run == run]
         players = {cell.player for cell in own}
         others = [cell for cell in cells if cell.run != run and cell.player in players]
-        pool: dict[tuple[str, str], ScoredCell] = {}
+        pool: dict[tuple[str, str], CellView] = {}
         for cell in own + others:
             pool.setdefault((cell.mode, cell.canvas), cell)
         yield pool

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sketchmark.comparison.findings import PublishedRow, PublishedTable
 from sketchmark.errors import SketchmarkError
 from sketchmark.folder import RunFolder
-from sketchmark.folder.index import ScoredCell
+from sketchmark.folder.index import CellView
 from sketchmark.results.summary import Rows, withheld
 from sketchmark.stats.differences import apart, share_of
 from sketchmark.stats.intervals import Interval, interval
@@ -17,7 +17,7 @@ _STEPS = "the published runs were told the number of steps by the truth, yours e
 _STEPWISE = "steps_then_answer"
 
 
-def beside(cell: ScoredCell, rows: Rows) -> PublishedTable | None:
+def beside(cell: CellView, rows: Rows) -> PublishedTable | None:
     """What results.json has of others' figures for a cell, each beside the cell's own; None where there are none."""
     try:
         summary = cell.folder.results().tasks.get(cell.name)
@@ -57,7 +57,7 @@ def beside_totals(folder: RunFolder, run: str) -> Iterator[PublishedTable]:
         yield PublishedTable(*place, run, results.model, tuple(rows), tuple(sources), tuple(notes))
 
 
-def _row(figure: Published, by_scoring: dict[str, Rows], cell: ScoredCell) -> PublishedRow:
+def _row(figure: Published, by_scoring: dict[str, Rows], cell: CellView) -> PublishedRow:
     """Held against the scoring that reads as they did, where the run has it; else against the run's own."""
     own = cell.scoring or "strict"
     scoring = figure.scoring if figure.scoring in by_scoring else own
@@ -87,7 +87,7 @@ def _told(yours: Interval, figure: Published, tested: bool) -> str:
     return "not scored here" if yours.mean is None else "n not published" if figure.n is None else "no interval"
 
 
-def _notes(row: PublishedRow, figure: Published, cell: ScoredCell) -> Iterator[str]:
+def _notes(row: PublishedRow, figure: Published, cell: CellView) -> Iterator[str]:
     """Where the two were not come by in the same way."""
     if figure.note:
         yield f"{figure.channel}: {figure.note}."

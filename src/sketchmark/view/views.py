@@ -16,7 +16,7 @@ from sketchmark.comparison.leaderboard import standings
 from sketchmark.comparison.pairs import across_canvases, across_modes, across_runs, why_no_gain
 from sketchmark.errors import BadInput
 from sketchmark.files.jsonl import plain
-from sketchmark.folder.index import CellView, RunView, ScoredCell, change, outcome
+from sketchmark.folder.index import CellView, RunView, change, outcome
 from sketchmark.folder.records import drawn_names, input_names, said, sound_names
 from sketchmark.media import Picture
 from sketchmark.results import live as summary
@@ -40,15 +40,7 @@ def _families(left: RunView, right: RunView) -> Iterator[Family]:
     """The rows of `compare`; the canvases of each of its tables; and what the page of a run has beside them: other
     canvases and modes against direct."""
     runs = {run.key: run for run in (left, right)}
-    cells = [
-        ScoredCell(run.folder, run.key, run.model, name, cell.about, "")
-        for run in runs.values()
-        for name, cell in run.cells.items()
-    ]
-
-    def found(one: ScoredCell) -> CellView:
-        return runs[one.run].cells[one.name]
-
+    cells = [cell for run in runs.values() for cell in run.cells.values()]
     rows: Family = []
     tables: list[Family] = []
     for task in dict.fromkeys(cell.task for cell in cells):
@@ -56,10 +48,10 @@ def _families(left: RunView, right: RunView) -> Iterator[Family]:
         if why_no_gain(same[0].about, same[0].about.headline):
             continue
         for across in (across_runs, across_modes):
-            rows += [(found(one), found(other)) for one, other in across(same, list(runs))]
+            rows += across(same, list(runs))
         for group in across_canvases(same, list(runs)):
             own = group.pop("own", None)
-            tables.append([(found(other), found(own)) for other in group.values()] if own else [])
+            tables.append([(other, own) for other in group.values()] if own else [])
     yield rows
     if left is right:
         yield [pair for pair in _against_direct(left) if pair not in rows]
