@@ -33,7 +33,7 @@ def _strictly(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Path) -> None:
-    folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.runs.test_aggregating:counted")
+    folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.results.test_aggregating:counted")
     await fill_scores(folder, tasks, Grading(), ["loose"])
     aggregate(folder, tasks, 0, ["lenient", "loose"])
     results = folder.results()

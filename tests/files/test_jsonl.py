@@ -1,4 +1,4 @@
-"""Nothing counts as written before it is on the disk, and nothing torn is ever read."""
+"""JSON lines: nothing counts as written before it is on disk, and a truncated line is never read."""
 
 from __future__ import annotations
 
@@ -48,51 +48,32 @@ def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> No
     assert path.read_bytes() == first + b'{"sample":"second","crc":"cc6ac0c3"}\n', "JSON, and the checksum comes last"
 
 
-def test_a_second_writer_goes_on_behind_the_first(tmp_path: Path) -> None:
+def test_several_writers_append_and_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
+    assert read_lines(path) == [], "no file, no lines"
     write_lines(path, [_line(0)])
-    write_lines(path, [_line(1)])
-    assert read_lines(path) == [_line(0), _line(1)]
-
-
-def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
     one, two = LineWriter(path), LineWriter(path)
-    one.write(_line(0))
-    two.write(_line(1))
-    one.write(_line(2))
+    one.write(_line(1))
+    two.write(_line(2))
+    one.write(_line(3))
     one.close()
     two.close()
-    assert read_lines(path) == [_line(0), _line(1), _line(2)]
+    assert read_lines(path) == [_line(number) for number in range(4)]
 
 
-def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
-    assert read_lines(tmp_path / "none.jsonl") == []
-
-
-def test_a_torn_last_line_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}')
-    assert read_lines(path) == [_line(0)]
-
-
+@pytest.mark.parametrize("before", [b"", b'{"sample":"s0"}\n{"sample":"s1"}\n'])
 @pytest.mark.parametrize("torn", [1, 14, 65534, 65535, 65536, 65537, 131071, 131072, 200_000])
-def test_a_torn_last_line_of_any_length_is_cut_off_before_the_next_is_written(tmp_path: Path, torn: int) -> None:
+def test_a_truncated_last_line_is_not_read_and_is_removed_by_the_next_write(
+    tmp_path: Path, before: bytes, torn: int
+) -> None:
     path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}\n' + b"x" * torn)
+    path.write_bytes(before + b"x" * torn)
+    assert read_lines(path) == ([_line(0), _line(1)] if before else []), "lines without a checksum are read"
     write_lines(path, [_line(2)])
-    assert path.read_bytes() == b'{"sample":"s0"}\n{"sample":"s1"}\n' + sealed(_line(2))
+    assert path.read_bytes() == before + sealed(_line(2))
 
 
-@pytest.mark.parametrize("torn", [1, 65536, 70_000])
-def test_a_file_that_is_one_torn_line_starts_over(tmp_path: Path, torn: int) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b"x" * torn)
-    write_lines(path, [_line(0)])
-    assert path.read_bytes() == sealed(_line(0))
-
-
-def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
+def test_a_line_longer_than_a_block_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     long = {"sample": "s0", "text": "x" * 150_000}
     write_lines(path, [long])
@@ -143,13 +124,6 @@ def test_a_sealed_line_is_json_and_a_changed_byte_of_what_it_says_is_noticed(rec
         assert not is_intact(line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]), place
 
 
-def test_lines_without_a_checksum_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n')
-    write_lines(path, [_line(1)])
-    assert read_lines(path) == [_line(0), _line(1)]
-
-
 class FullDisk:
     """Stands in for os.write and os.ftruncate: takes `room` bytes, then has no space left; may refuse to cut too."""
 
@@ -173,7 +147,7 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 20, 31])
-def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_goes_on(
+def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     path = tmp_path / "lines.jsonl"
@@ -182,31 +156,21 @@ def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_goes_on(
     disk.room = room
     with pytest.raises(OSError, match="No space left") as caught:
         writer.write(_line(1))
-    assert caught.value.filename == str(path), "whoever reads the error knows which disk"
+    assert caught.value.filename == str(path), "the error names the file"
     assert path.read_bytes() == sealed(_line(0))
     disk.room = 1_000_000
     writer.write(_line(2))
-    writer.close()
-    assert read_lines(path) == [_line(0), _line(2)]
-
-
-def test_where_even_cutting_back_fails_it_is_done_before_the_next_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "lines.jsonl"
-    writer, disk = LineWriter(path), FullDisk(monkeypatch)
-    writer.write(_line(0))
     disk.room, disk.cuts = 5, False
     with pytest.raises(OSError, match="No space left"):
-        writer.write(_line(1))
-    assert path.read_bytes() == sealed(_line(0)) + b'{"sam', "the disk refused"
+        writer.write(_line(3))
+    assert path.read_bytes() == sealed(_line(0)) + sealed(_line(2)) + b'{"sam', "the disk refused to truncate"
     disk.room = 1_000_000
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        writer.write(_line(2))
+        writer.write(_line(4))
     disk.cuts = True
-    writer.write(_line(3))
+    writer.write(_line(5))
     writer.close()
-    assert read_lines(path) == [_line(0), _line(3)]
+    assert read_lines(path) == [_line(0), _line(2), _line(5)]
 
 
 def test_a_growing_file_names_its_lines_by_number(tmp_path: Path) -> None:
@@ -300,8 +264,10 @@ async def test_a_line_written_while_the_disk_is_busy_waits_for_the_next_turn(tmp
     assert [size for _, size in disk.syncs] == [path.stat().st_size // 2, path.stat().st_size]
 
 
-async def test_many_that_wait_share_one_turn_of_the_disk(tmp_path: Path, disk: Disk) -> None:
+async def test_waiting_lines_share_one_sync_and_synced_lines_need_none(tmp_path: Path, disk: Disk) -> None:
     writer = LineWriter(tmp_path / "lines.jsonl")
+    await writer.settle()
+    assert disk.syncs == []
     writer.write(_line(0))
     waiting = [asyncio.create_task(writer.settle())]
     await disk.busy()
@@ -311,23 +277,9 @@ async def test_many_that_wait_share_one_turn_of_the_disk(tmp_path: Path, disk: D
         await _turns()
     disk.let(10)
     await asyncio.gather(*waiting)
+    await writer.settle()
     writer.close()
     assert len(disk.syncs) == 2, "one for the first line, one for the nine that came meanwhile"
-
-
-async def test_what_is_on_the_disk_already_is_not_settled_again(tmp_path: Path, disk: Disk) -> None:
-    writer = LineWriter(tmp_path / "lines.jsonl")
-    disk.let(10)
-    await writer.settle()
-    assert disk.syncs == []
-    writer.write(_line(0))
-    await writer.settle()
-    await writer.settle()
-    assert len(disk.syncs) == 1
-    writer.write(_line(1))
-    await writer.settle()
-    assert len(disk.syncs) == 2
-    writer.close()
 
 
 async def test_a_disk_that_fails_is_an_error_and_the_lines_stay_unsettled(

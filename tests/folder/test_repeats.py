@@ -165,7 +165,7 @@ def test_repeats_of_a_sample_are_paired_with_each_other_and_are_one_cluster(tmp_
 
 
 def test_rows_are_settled_among_those_of_their_own_repeat() -> None:
-    task = make_task([make_sample("x")], settle="tests.runs.test_repeats:counted")
+    task = make_task([make_sample("x")], settle="tests.folder.test_repeats:counted")
     rows = [make_row("x"), make_row("y", index=1), make_row("x", repeat=1)]
     assert [row.values["right"] for row in settled(rows, task, "strict")] == [2, 2, 1]
 

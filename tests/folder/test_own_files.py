@@ -30,7 +30,7 @@ OF_A_RUN: dict[str, Callable[[RunFolder], object]] = {
     ".lock-holder": lambda folder: RunLock(folder.path),
     "report.html": lambda folder: write_atomic(folder.report_file, b"new"),
     "submission/a.b/predictions.csv": lambda folder: write_submissions(
-        folder, {"a.b": make_task([], submission="tests.runs.test_own_files:hand_in")}
+        folder, {"a.b": make_task([], submission="tests.folder.test_own_files:hand_in")}
     ),
 }
 """Every file that anything opens in a run folder, and what opens it."""
