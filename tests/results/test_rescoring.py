@@ -159,9 +159,7 @@ async def test_at_most_sixteen_verdicts_are_requested_at_once(tmp_path: Path) ->
     assert [row.index for row in folder.scores(CELL)] == list(range(20)), "the order is that of the samples"
 
 
-async def test_scores_are_on_disk_when_scoring_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_scores_are_on_disk_when_scoring_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, tasks, _ = await _played(tmp_path, 3)
     synced: dict[int, int] = {}
     fsync = os.fsync

@@ -47,8 +47,12 @@ def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None
         "n": 3,
         "episodes": 4,
         "metrics": {"right": {"mean": 2 / 3, "ci95": [wilson.low, wilson.high], "n": 3, "method": "wilson"}},
-        "failures": {"connection": 1}, "cut": 0.0, "unparsed": 0.0,
-        "left_out": 0, "calls_left_out": 0, "usage": {},
+        "failures": {"connection": 1},
+        "cut": 0.0,
+        "unparsed": 0.0,
+        "left_out": 0,
+        "calls_left_out": 0,
+        "usage": {},
     }
 
 
@@ -148,9 +152,19 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
     exact = paired_difference(before, after)
     assert plain(_gains(make_folder(tmp_path, scores))) == [
         {
-            "task": "shades", "mode": "visual_cot", "canvas": "own", "metric": "right",
-            "gain": pytest.approx(0.4), "ci95": [exact.low, exact.high], "p": exact.p, "p_holm": exact.p,
-            "helped": 3, "hurt": 1, "same": 1, "n": 5, "verdict": "unclear",
+            "task": "shades",
+            "mode": "visual_cot",
+            "canvas": "own",
+            "metric": "right",
+            "gain": pytest.approx(0.4),
+            "ci95": [exact.low, exact.high],
+            "p": exact.p,
+            "p_holm": exact.p,
+            "helped": 3,
+            "hurt": 1,
+            "same": 1,
+            "n": 5,
+            "verdict": "unclear",
         }
     ]
 
