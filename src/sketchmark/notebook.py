@@ -231,7 +231,7 @@ def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
         asked = shard.size(about.totals.get(name, cell.limit))
         if asked is None or len(cell.episodes) < asked:
             played.append(f"{name} {len(cell.episodes)}{'' if asked is None else f' of {asked}'} episodes")
-    rest = "; the same call again plays the rest" if state in ("stopped", "killed") else ""
+    rest = "; the same call resumes it" if state in ("stopped", "killed") else ""
     told = f" ({', '.join(played)})" if played else ""
     yield f"{state}{why}{told}{rest}"
 

@@ -59,7 +59,7 @@ class Calls:
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
         told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []
         told.append(f"{model.under_way + judge.under_way:,} under way")
-        told += [f"no answer for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
+        told += [f"no reply for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
         told += [_number(model.retries + judge.retries, "retry", "retries")] if model.retries + judge.retries else []
         tokens = sum(one.tokens_in + one.tokens_out for one in (model, judge))
         told += [f"{_short(tokens)} tokens"] if tokens else []
@@ -78,7 +78,7 @@ class Calls:
         for who, tally in (("", self.model), ("the judge: ", self.judge)):
             if tally.silent:
                 never = not tally.answered and not tally.from_cache
-                since = "no answer yet" if never else f"no answer to the last {_number(tally.silent, 'try', 'tries')}"
+                since = "no reply yet" if never else f"no reply to the last {_number(tally.silent, 'attempt')}"
                 return f"{who}{since}: {tally.error}"
         return ""
 

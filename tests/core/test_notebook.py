@@ -84,7 +84,7 @@ def test_a_run_that_stopped_at_the_cost_limit_says_so_and_how_far_it_came(run: R
     asked: dict[str, Any] = {"mode": "visual_cot", "limit": 6, "output_path": tmp_path, "no_cache": True}
     prices = {"player/solver": {"picture": 1.0}}
     stopped = sketchmark.run("player/solver", "jigsaw", prices=prices, max_cost=4, concurrency=1, **asked)
-    line = "stopped: at the cost limit (jigsaw.visual_cot 2 of 6 episodes); the same call again plays the rest"
+    line = "stopped: at the cost limit (jigsaw.visual_cot 2 of 6 episodes); the same call resumes it"
     assert line in str(stopped).splitlines() and line in stopped._repr_html_()
     resumed = sketchmark.run("player/solver", "jigsaw", **asked)
     assert "stopped" not in str(resumed) and "stopped" not in str(run)

@@ -128,12 +128,12 @@ def test_calls_are_summarised_in_one_line_without_zero_counts() -> None:
 
 def test_the_error_is_current_until_a_reply_and_remembered_after() -> None:
     calls = Calls(CallCount(error="dead", silent=1))
-    assert calls.error == calls.last_error == "no answer yet: dead"
+    assert calls.error == calls.last_error == "no reply yet: dead"
     calls.model.answered, calls.model.silent = 5, 7
-    assert calls.error == "no answer to the last 7 tries: dead"
+    assert calls.error == "no reply to the last 7 attempts: dead"
     calls.model.silent = 0
     assert (calls.error, calls.last_error) == ("", "last error: dead")
-    assert Calls(judge=CallCount(error="dead", silent=1)).error == "the judge: no answer yet: dead"
+    assert Calls(judge=CallCount(error="dead", silent=1)).error == "the judge: no reply yet: dead"
 
 
 def test_a_log_reports_at_once_that_the_server_does_not_reply_and_then_now_and_then(
@@ -149,8 +149,8 @@ def test_a_log_reports_at_once_that_the_server_does_not_reply_and_then_now_and_t
 
     assert said(0) == ""
     calls.model.error, calls.model.silent = REFUSED, 1
-    assert said(0.5, 0.5, 0.5) == f"calls: no answer yet: {REFUSED}\n", "once"
-    assert said(5) == f"calls: 0 calls, 4 under way; no answer yet: {REFUSED}\n"
+    assert said(0.5, 0.5, 0.5) == f"calls: no reply yet: {REFUSED}\n", "once"
+    assert said(5) == f"calls: 0 calls, 4 under way; no reply yet: {REFUSED}\n"
     assert said(5) == "", "nothing has changed"
     assert said(60).startswith("calls: 0 calls")
 
@@ -162,7 +162,7 @@ def test_hanging_calls_are_reported_before_their_timeout(capsys: pytest.CaptureF
         looking.calls(calls)
         clock.now += 0.5
     told = [line.removeprefix("calls: 7 calls, 4 under way") for line in capsys.readouterr().err.splitlines()]
-    assert told == ["", ", no answer for 10 s", ", no answer for 20 s"]
+    assert told == ["", ", no reply for 10 s", ", no reply for 20 s"]
     calls.model.answered = 8
     calls.look(clock.now)
     assert calls.told() == "8 calls, 4 under way"
@@ -173,7 +173,7 @@ def test_hanging_calls_are_reported_before_their_timeout(capsys: pytest.CaptureF
 
 async def test_silence_is_measured_with_the_calls() -> None:
     looking, hanging = Onlooker(), CallCount(under_way=1)
-    looking.waits_for = "1 under way, no answer for"
+    looking.waits_for = "1 under way, no reply for"
 
     async def players() -> CallCount:
         return hanging
@@ -225,11 +225,11 @@ def test_bars_and_lines_fit_80_columns_and_names_are_shortened() -> None:
     display = bars()
     display.add_task("unig2u_visual_puzzles_of_a_long_name.visual_cot.oracle", total=20_000, completed=12_345,
                      failed="1234 failed", rate="123.4/s")  # fmt: skip
-    display.say(Calls(CallCount(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no answer yet: {'dead ' * 99}")
+    display.say(Calls(CallCount(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no reply yet: {'dead ' * 99}")
     lines = _rendered(display, 80)
     assert len(lines) == 4 and max(map(len, lines)) <= 80
     assert lines[0].startswith("123,456 calls, 1,000 from the cache, 1,000 under way, 1,234 retries")
-    assert lines[1].startswith("no answer yet: dead") and lines[2].rstrip().endswith("…")
+    assert lines[1].startswith("no reply yet: dead") and lines[2].rstrip().endswith("…")
     assert "…" in lines[3] and "12345/20000" in lines[3] and "1234 failed" in lines[3] and "123.4/s" in lines[3]
 
 

@@ -207,7 +207,7 @@ def test_a_summary_is_kept_with_what_is_not_a_number_inside_it(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("aggregation", "shown"),
-    [("categories", "score / a"), ("pairs", "score"), ("told", "its own summary is no number")],
+    [("categories", "score / a"), ("pairs", "score"), ("told", "its own summary is not a number")],
 )
 def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], aggregation: str, shown: str

@@ -131,7 +131,7 @@ def test_a_failed_scorer_and_a_task_that_was_not_played_are_named() -> None:
     del played.cells["unig2u_phyx_optics100.direct"]
     direct, _ = played.totals()
     assert direct.missing == {
-        "unig2u_phyx_optics100": "not played",
+        "unig2u_phyx_optics100": "not run",
         "unig2u_mmsi_msr": "no score is shown: 1 scorer failure",
     }
 
@@ -210,7 +210,7 @@ def test_a_run_of_some_tasks_says_what_is_missing_and_keeps_it_in_its_results(tm
     [found] = folder.results().totals
     assert len(found.missing) == 31 and found.overall is None
     assert found.missing["unig2u_chartqa100"] == "2 of 100 samples scored"
-    assert found.missing["unig2u_mmsi_msr"] == "not played"
+    assert found.missing["unig2u_mmsi_msr"] == "not run"
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ class CellRecord(Struct):
     """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
 
     canvas: str = "own"
-    """What the model sees in place of its drawings: `own`, `blank`, `other`, `oracle`, `corrupt`, `caption` or
+    """Images that replace the model's drawings: `own`, `blank`, `other`, `oracle`, `corrupt`, `caption` or
     `source`."""
 
     draw_with: str = ""
@@ -118,11 +118,11 @@ def condition(draw_with: str) -> str:
 
 
 class Ended(Struct, frozen=True):
-    """How the last invocation of a run ended."""
+    """Ending of a run's last invocation."""
 
     how: str = ""
-    """`finished`; `stopped` by a person or at the cost limit; `failed` with an error, or because no call would
-    succeed."""
+    """`finished`, `stopped` (by a person or at the cost limit) or `failed` (with an error, or because no call would
+    succeed)."""
 
     why: str = ""
     """The reason, if it did not finish."""
@@ -165,7 +165,7 @@ class RunRecord(Struct):
     """Cell → the command of its last invocation, for `sketchmark card`."""
 
     ended: Ended | None = None
-    """How the last invocation ended; null while it runs, and if it was killed."""
+    """Ending of the last invocation; null while it runs, and if it was killed."""
 
     def data(self, cell: str) -> Path | None:
         """Return the folder of a cell's data; None if neither `--data` nor SKETCHMARK_DATA named one."""

@@ -105,8 +105,8 @@ def _cells(folder: RunFolder) -> list[str]:
         why = str(error.args[0])
     raise BadInput(
         f"{folder.path / 'run.json'} cannot be repaired: {why}",
-        "it alone says what was asked of which model: put a copy back; or, if you know the very command of the run, "
-        "move the file away and give that command again: the file is made anew and finished episodes are kept",
+        "only this file says what was asked of which model: put a copy back; or, if you know the exact command of "
+        "the run, move the file away and run it again: the file is made again and finished episodes are kept",
     )
 
 

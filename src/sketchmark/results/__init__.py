@@ -46,10 +46,10 @@ def drawn_cells(folder: RunFolder, tasks: Mapping[str, Task], *, with_judge: boo
         if any(turn.act == "draw" for line in folder.episodes(name) for turn in line.turns)
     }
     if not drawn:
-        raise BadInput(f"nothing was drawn in {folder.path}: {RA_AL} looks at drawings", "play --mode visual_cot")
+        raise BadInput(f"nothing was drawn in {folder.path}: {RA_AL} looks at drawings", "run with --mode visual_cot")
     seen = {name: task for name, task in drawn.items() if with_judge or task.drawn}
     if not seen:
-        raise BadInput(f"the drawings of {', '.join(drawn)} can be read by a judge only", "add --judge MODEL")
+        raise BadInput(f"only a judge can score the drawings of {', '.join(drawn)}", "add --judge MODEL")
     return seen
 
 
@@ -121,7 +121,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
             unparsed = unparsed or scores.unparsed
         due = task.headline if grading.scoring != RA_AL and not task.declared.aggregate else ""
         if due and due not in values and not broken:
-            raise ValueError(f"no score {due!r}, the task's headline (None where it does not apply)")
+            raise ValueError(f"no score {due!r}, the task's headline (None if it does not apply)")
     except (CallFailed, RunConflict):
         raise
     except Exception as error:  # a scorer's bug must not end a run that has cost money

@@ -70,7 +70,7 @@ def totals(
                 played[way] = [
                     _part(share, cells[here[share.task]], rows(here[share.task], scoring if place else ""), scoring)
                     if share.task in here
-                    else _Part(share, {}, (), "not played")
+                    else _Part(share, {}, (), "not run")
                     for share in total.shares
                 ]
             direct = next((parts for (mode, _), parts in played.items() if mode == "direct"), None)
@@ -245,7 +245,7 @@ def flat(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, flo
 
 def why_none(cell: CellResult) -> str:
     """Return the text shown in place of a score."""
-    return cell.problem or ("its own summary is no number" if cell.aggregate else "nothing scored")
+    return cell.problem or ("its own summary is not a number" if cell.aggregate else "nothing scored")
 
 
 def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path]:

@@ -148,7 +148,7 @@ def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
         told.add(key)
         yield (
             f"{name}: always replying {found.reply!r} scores {found.majority:.3f}, chance {found.random:.3f}: "
-            f"{cell.headline} alone says little here"
+            f"{cell.headline} by itself says little here"
         )
 
 
