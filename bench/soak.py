@@ -4,8 +4,8 @@
 
 Three runs of several tasks and modes use `sketchmark serve`, which fails in every way it can. The process is killed
 or stopped every few seconds, its disk fills up in the middle of a line, its cache cannot be written, the server
-disappears and returns. Each time the same command resumes the run. At the end the scores must equal those of an undisturbed run,
-with no episode missing or duplicated, and memory and open files must be flat.
+disappears and returns. Each time the same command resumes the run. At the end the scores must equal those of an
+undisturbed run, with no episode missing or duplicated, and memory and open files must be flat.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from sketchmark.models.wrappers import CallCount
@@ -127,18 +126,18 @@ async def told_of_calls(
         return
     calls.awaited = players is not None
 
-    async def tell_again() -> None:
-        while True:
-            await asyncio.sleep(_LOOKS)
-            await look()
-
     async def look() -> None:
         if players is not None:
             calls.model = await players()
         calls.look(time.monotonic())
         looking.calls(calls)
 
-    telling = asyncio.create_task(tell_again())
+    async def look_again() -> None:
+        while True:
+            await asyncio.sleep(_LOOKS)
+            await look()
+
+    telling = asyncio.create_task(look_again())
     try:
         yield
         await look()
@@ -166,10 +165,7 @@ class Silent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *how: object) -> None: ...
 
     def begin(self, cell: str, total: int | None, done: int) -> None: ...
 
@@ -272,9 +268,7 @@ class Live(Silent):
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *how: object) -> None:
         self._progress.stop()
 
     def begin(self, cell: str, total: int | None, done: int) -> None:

@@ -115,14 +115,9 @@ class CellView:
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield each sample with its line, not decoded, in the order of the file."""
         by_begin = {begin: sample for sample, begin in self.episodes.items()}
-        if not by_begin:
-            return
-        with self._lines.path.open("rb") as file:
-            position = 0
-            for line in file:
-                if position in by_begin:
-                    yield by_begin[position], line
-                position += len(line)
+        for begin, line in Tail(self._lines.path):
+            if begin in by_begin:
+                yield by_begin[begin], line
 
 
 class RunView:

@@ -159,16 +159,13 @@ def aggregate(
                 if summary.metrics and beside.metrics and other != RA_AL:
                     beside.against = difference_in(folder, name, other, cell.headline)
                     beside.against.replies = []
+            results[name] = describe(summary, cell)
         elif before is None:  # only its scores are known
             rows = folder.scored(name)
-            summary = summarise(rows.values(), None, seed)
-            summary.scoring = next((row.scoring for row in rows.values()), "")
+            results[name] = describe(summarise(rows.values(), None, seed), cell)
+            results[name].scoring = next((row.scoring for row in rows.values()), "")
         elif name in before.tasks:
             results[name] = before.tasks[name]
-            continue
-        else:
-            continue
-        results[name] = describe(summary, cell)
     present = {name: cell for name, cell in about.cells.items() if name in results}
     found = Results(
         model=about.model.name,
