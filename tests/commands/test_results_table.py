@@ -43,7 +43,7 @@ def test_the_table_names_its_scoring_and_shows_truncated_and_unparsed(printed: C
     assert title.split() == ["player/test:", "scores", "by", "lenient,", "with", "95", "%", "intervals"]
     assert head.split()[-3:] == ["n", "cut", "unparsed"]
     assert row.split()[-5:] == ["4", "50.0", "%", "25.0", "%"]
-    assert trouble.strip() == "quiz.direct: refused 1", "what has a column is not told twice"
+    assert trouble.strip() == "quiz.direct: refused 1", "failures with a column are not repeated"
 
 
 def test_a_group_is_counted_by_the_scores_that_it_has(printed: Callable[..., list[str]]) -> None:

@@ -100,7 +100,7 @@ def test_a_run_without_scores_shows_its_model_and_its_ending(tmp_path: Path) -> 
 
 
 class Broken(Model):
-    """Fails until it is told not to."""
+    """Fails while `broken` is set."""
 
     broken = True
 

@@ -29,7 +29,7 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Clock:
-    """Stands in for time.monotonic."""
+    """Replaces time.monotonic."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -225,11 +225,11 @@ def test_bars_and_lines_fit_80_columns_and_names_are_shortened() -> None:
     display = bars()
     display.add_task("unig2u_visual_puzzles_of_a_long_name.visual_cot.oracle", total=20_000, completed=12_345,
                      failed="1234 failed", rate="123.4/s")  # fmt: skip
-    display.say(Calls(CallCount(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no reply yet: {'dead ' * 99}")
+    display.say(Calls(CallCount(1000, 123_456, 1000, 10**9, 10**9, 0, 1234)).told(), f"no answer yet: {'dead ' * 99}")
     lines = _rendered(display, 80)
     assert len(lines) == 4 and max(map(len, lines)) <= 80
     assert lines[0].startswith("123,456 calls, 1,000 from the cache, 1,000 under way, 1,234 retries")
-    assert lines[1].startswith("no reply yet: dead") and lines[2].rstrip().endswith("…")
+    assert lines[1].startswith("no answer yet: dead") and lines[2].rstrip().endswith("…")
     assert "…" in lines[3] and "12345/20000" in lines[3] and "1234 failed" in lines[3] and "123.4/s" in lines[3]
 
 

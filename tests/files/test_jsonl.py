@@ -39,7 +39,7 @@ def sealed(record: Any) -> bytes:
     return seal(encode(record))
 
 
-def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> None:
+def test_lines_come_back_as_written_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "a/b/lines.jsonl"
     rows: list[dict[str, Any]] = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
     write_lines(path, rows)
@@ -82,14 +82,14 @@ def test_a_line_longer_than_a_block_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"nonsense\n", b"[1]\n", b'"sample"\n', b'{"index":1}\n', b"\n"])
-def test_a_whole_line_that_is_none_of_a_run_is_named_by_file_and_number(tmp_path: Path, wrong: bytes) -> None:
+def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, wrong: bytes) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n' + wrong)
     with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not .*changed by hand: sketchmark repair RUN"):
         list(LineReader(Named).all(path))
 
 
-def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "lines.jsonl"
     write = os.write
     monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
@@ -97,7 +97,7 @@ def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeyp
     assert path.read_bytes() == sealed(_line(0)) + sealed(_line(1))
 
 
-def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -> None:
+def test_a_changed_line_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     write_lines(path, [_line(0), _line(1)])
     path.write_bytes(path.read_bytes().replace(b"s1", b"s7"))
@@ -108,7 +108,7 @@ def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -
 
 
 def test_a_line_that_a_later_one_was_written_into_is_refused(tmp_path: Path) -> None:
-    """What is left of a disk that was full for a moment: half a line, and a whole one behind it."""
+    """A disk that was full for a moment leaves half a line with a complete one behind it."""
     half = sealed({"sample": "s0", "text": '{"sample":"s1"'})
     for cut in range(1, len(half) - 1):
         line = half[:cut] + sealed(_line(1))
@@ -125,7 +125,7 @@ def test_a_sealed_line_is_json_and_a_changed_byte_of_what_it_says_is_noticed(rec
 
 
 class FullDisk:
-    """Stands in for os.write and os.ftruncate: takes `room` bytes, then has no space left; may refuse to cut too."""
+    """Replaces os.write and os.ftruncate: accepts `room` bytes, and may refuse to truncate."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.room, self.cuts = 1_000_000, True
@@ -194,7 +194,7 @@ def test_a_closed_writer_never_reaches_a_file_that_was_opened_since(tmp_path: Pa
 
 
 class Disk:
-    """Stands in for fsync: each call waits to be let through, and is written down with the bytes it covered."""
+    """Replaces fsync: each call waits for `let`, and is recorded with the size of the file."""
 
     def __init__(self) -> None:
         self.syncs: list[tuple[int, int]] = []
@@ -230,27 +230,14 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_settling_waits_until_the_disk_has_what_was_written(tmp_path: Path, disk: Disk) -> None:
-    path = tmp_path / "lines.jsonl"
-    writer = LineWriter(path)
-    writer.write(_line(0))
-    settling = asyncio.create_task(writer.settle())
-    await disk.busy()
-    await _turns()
-    assert not settling.done(), "the disk has not answered yet"
-    disk.let(1)
-    await settling
-    writer.close()
-    assert disk.syncs == [(path.stat().st_ino, path.stat().st_size)]
-    assert threading.get_ident() not in disk.threads, "calls that are under way must not wait for the disk"
-
-
-async def test_a_line_written_while_the_disk_is_busy_waits_for_the_next_turn(tmp_path: Path, disk: Disk) -> None:
+async def test_settling_waits_for_an_fsync_that_began_after_the_line_was_written(tmp_path: Path, disk: Disk) -> None:
     path = tmp_path / "lines.jsonl"
     writer = LineWriter(path)
     writer.write(_line(0))
     first = asyncio.create_task(writer.settle())
     await disk.busy()
+    await _turns()
+    assert not first.done(), "the disk has not replied yet"
     writer.write(_line(1))
     second = asyncio.create_task(writer.settle())
     disk.let(1)
@@ -261,7 +248,9 @@ async def test_a_line_written_while_the_disk_is_busy_waits_for_the_next_turn(tmp
     disk.let(1)
     await second
     writer.close()
-    assert [size for _, size in disk.syncs] == [path.stat().st_size // 2, path.stat().st_size]
+    about = path.stat()
+    assert disk.syncs == [(about.st_ino, about.st_size // 2), (about.st_ino, about.st_size)]
+    assert threading.get_ident() not in disk.threads, "calls under way must not wait for the disk"
 
 
 async def test_waiting_lines_share_one_sync_and_synced_lines_need_none(tmp_path: Path, disk: Disk) -> None:
@@ -282,9 +271,7 @@ async def test_waiting_lines_share_one_sync_and_synced_lines_need_none(tmp_path:
     assert len(disk.syncs) == 2, "one for the first line, one for the nine that came meanwhile"
 
 
-async def test_a_disk_that_fails_is_an_error_and_the_lines_stay_unsettled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_fsync_is_an_error_and_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fsync(file: int) -> None:

@@ -40,7 +40,7 @@ NAMES = ["maze-0-000000", "maze-0-000000 (branch 2)", "maze-0-000000 (repeat 1)"
 
 @pytest.fixture
 def repeated(played: RunFolder) -> RunFolder:
-    """The played run, with two more episodes of the first maze."""
+    """The run `played`, with two more episodes of the first maze."""
     for path in (played.episodes_file(CELL), played.scores_file(CELL), played.scores_file(CELL, "lenient")):
         first, _ = (json.loads(line) for line in path.read_bytes().splitlines())
         first.pop("crc")

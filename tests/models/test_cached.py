@@ -130,7 +130,7 @@ async def test_a_damaged_entry_counts_as_absent_and_is_written_again(tmp_path: P
 
 
 @pytest.mark.parametrize("content", [b"", b"not a picture", colour("black").data])
-async def test_a_kept_picture_that_is_no_longer_itself_is_drawn_again(tmp_path: Path, content: bytes) -> None:
+async def test_a_changed_image_in_the_cache_is_drawn_again(tmp_path: Path, content: bytes) -> None:
     inner = Speaker()
     await _cached(tmp_path, inner).draw(of("a"), Options())
     (picture,) = tmp_path.rglob("*.png")

@@ -105,7 +105,7 @@ async def test_the_scores_of_several_scorers_are_merged() -> None:
     assert row.flags == ["unparsed"], "one scorer that could not read the answer is enough"
 
 
-async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both() -> None:
+async def test_a_scorer_gets_the_scoring_and_the_judge_and_the_row_names_both() -> None:
     async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         assert grading.judge is not None
         verdict = await grading.judge.say(of(sample.id), Options())

@@ -201,7 +201,7 @@ async def test_further_scorings_do_not_touch_the_runs_own_and_are_made_once(tmp_
 
 
 class Killed(BaseException):
-    """Stands in for the death of the process."""
+    """Simulates the death of the process."""
 
 
 @pytest.mark.parametrize("scorings", [["strict"], ["strict", "lenient"], ["lenient", "strict"]])

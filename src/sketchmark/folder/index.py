@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
@@ -19,6 +20,20 @@ from sketchmark.folder.lock import holder_of
 from sketchmark.folder.records import Sharing, newest
 from sketchmark.folder.results_format import CellResult
 from sketchmark.terminal import counted
+
+Value = TypeVar("Value")
+
+
+class Latest(Generic[Value]):
+    """A value that is computed again when the version of its view has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, Value] | None = None
+
+    def at(self, version: int, compute: Callable[[], Value]) -> Value:
+        if self._known is None or self._known[0] != version:
+            self._known = (version, compute())
+        return self._known[1]
 
 
 class CellView:
@@ -39,9 +54,8 @@ class CellView:
         self._scores = Tail(self.folder.scores_file(name))
         self._scored_at: dict[str, int] = {}
         self._sharing = Sharing()
-        self._ordered: tuple[int, dict[str, Score]] | None = None
-        self.result: tuple[int, CellResult] | None = None
-        """Version of this view → its result, kept by `results.live`."""
+        self._ordered = Latest[dict[str, Score]]()
+        self.result = Latest[CellResult]()
 
     def refresh(self) -> None:
         for tail, known, take in (
@@ -83,9 +97,7 @@ class CellView:
 
     def scored(self) -> dict[str, Score]:
         """Return the rows in the order of the samples."""
-        if self._ordered is None or self._ordered[0] != self.version:
-            self._ordered = (self.version, newest(self.rows.values()))
-        return self._ordered[1]
+        return self._ordered.at(self.version, lambda: newest(self.rows.values()))
 
     def complete_scores(self) -> dict[str, Score]:
         """Read all rows, without keeping them here; refused if an episode has none."""
@@ -132,8 +144,8 @@ class RunView:
         self._results_file = Path()
         self._results_time = 0.0
         self._replaced = 0
-        self.stored: tuple[int, dict[str, CellResult]] | None = None
-        """Version of this view → the cells of results.json, kept by `results.live`."""
+        self.stored = Latest[dict[str, CellResult]]()
+        """The cells of results.json."""
 
     @classmethod
     def whole(cls, folder: RunFolder) -> RunView:

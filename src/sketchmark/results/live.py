@@ -56,14 +56,15 @@ class DrawingTable(Struct):
 
 def live_result(cell: CellView) -> CellResult:
     """Return means with intervals, failures and usage; computed again only when lines were added."""
-    known = cell.result
-    if known is None or known[0] != cell.version:
-        rows = cell.scored().values()
-        result = computed.describe(summarise(rows, None), cell.about)
-        result.task = cell.task
-        result.scoring = next((row.scoring for row in rows), "")
-        known = cell.result = (cell.version, result)
-    return known[1]
+    return cell.result.at(cell.version, lambda: _result(cell))
+
+
+def _result(cell: CellView) -> CellResult:
+    rows = cell.scored().values()
+    result = computed.describe(summarise(rows, None), cell.about)
+    result.task = cell.task
+    result.scoring = next((row.scoring for row in rows), "")
+    return result
 
 
 def live_results(run: RunView) -> Mapping[str, CellResult]:
@@ -71,10 +72,7 @@ def live_results(run: RunView) -> Mapping[str, CellResult]:
 
     Empty if the file does not exist or cannot be read.
     """
-    known = run.stored
-    if known is None or known[0] != run.version:
-        known = run.stored = (run.version, _read(run))
-    return known[1]
+    return run.stored.at(run.version, lambda: _read(run))
 
 
 def _read(run: RunView) -> dict[str, CellResult]:
