@@ -1,9 +1,9 @@
-"""What a large run costs after it was played: bytes, and CPU and memory of merging, scoring, reporting and viewing.
+"""Costs of a large run after its episodes: bytes, and CPU and memory of merging, scoring, reporting and viewing.
 
-python bench/large_run.py [N ...]    (all is scored again for the smallest N only: that takes longest)
+python bench/large_run.py [N ...]    (only the smallest N is rescored: that takes longest)
 
-A real run of a scripted player (mazes, visual_cot) is multiplied: each line again under new numbers, over the same
-pictures. So sizes and work on lines are real; looking for pictures is kinder here than on a disk with millions.
+A real run of a scripted player (mazes, visual_cot) is multiplied: each line again under new numbers, with the same
+images. So sizes and work on lines are real; finding images is faster here than on a disk with millions of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sketchmark
 from sketchmark.files.jsonl import encode, seal
 from sketchmark.folder import RunFolder
 
-PLAYED = 40
+EPISODES = 40
 CELL = "maze.visual_cot"
 CODE = """
 import resource, sys
@@ -26,9 +26,9 @@ from sketchmark.cli import root
 sys.argv[1] != "index" and root.main(sys.argv[1:], standalone_mode=False)
 if sys.argv[1] == "index":
     from pathlib import Path
-    from sketchmark.folder.index import RunIndex
+    from sketchmark.folder.index import RunView
     from sketchmark.folder import RunFolder
-    RunIndex(RunFolder(Path(sys.argv[2])), "run").refresh()
+    RunView(RunFolder(Path(sys.argv[2])), "run").refresh()
 used = resource.getrusage(resource.RUSAGE_SELF)
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))  # without the parent's
 print("USED", used.ru_utime + used.ru_stime, peak)
@@ -36,7 +36,7 @@ print("USED", used.ru_utime + used.ru_stime, peak)
 
 
 def used(*arguments: object) -> tuple[float, float]:
-    """CPU seconds and peak megabytes of a command."""
+    """Return CPU seconds and peak megabytes of a command."""
     command = [sys.executable, "-c", CODE, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "USED" in done.stdout, done.stderr
@@ -45,7 +45,7 @@ def used(*arguments: object) -> tuple[float, float]:
 
 
 def multiplied(run: RunFolder, path: Path, count: int, shard: int, of: int) -> RunFolder:
-    """A shard of a run of `count` episodes."""
+    """Make a shard of a run of `count` episodes."""
     path.mkdir()
     (path / "pictures").mkdir()
     for folder in (run.path / "pictures").iterdir():
@@ -81,10 +81,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         sketchmark.run(
-            "player/solver", "maze", mode="visual_cot", limit=PLAYED, no_cache=True, output_path=root / "run"
+            "player/solver", "maze", mode="visual_cot", limit=EPISODES, no_cache=True, output_path=root / "run"
         )
         run = RunFolder(root / "run")
-        tell_sizes(run)
+        print_sizes(run)
         for count in counts:
             parts = [multiplied(run, root / f"{count}-{shard}", count, shard, 2) for shard in range(2)]
             whole = root / f"{count}"
@@ -102,18 +102,17 @@ def main() -> None:
             print("  " + ", ".join(f"{file} {size:,} bytes" for file, size in sizes.items()))
 
 
-def tell_sizes(run: RunFolder) -> None:
+def print_sizes(run: RunFolder) -> None:
     pictures = [path.stat() for path in (run.path / "pictures").glob("*/*")]
     episodes, scores = (run.path / folder / f"{CELL}.jsonl" for folder in ("episodes", "scores"))
-    print(f"{PLAYED} episodes of {CELL}")
-    print(
-        f"  {episodes.stat().st_size / PLAYED:,.0f} bytes an episode, {scores.stat().st_size / PLAYED:,.0f} a score"
-    )
+    print(f"{EPISODES} episodes of {CELL}")
+    each, score = (path.stat().st_size / EPISODES for path in (episodes, scores))
+    print(f"  {each:,.0f} bytes per episode, {score:,.0f} per score")
     bytes_each, disk_each = (
         sum(sizes) / len(pictures) for sizes in ([p.st_size for p in pictures], [512 * p.st_blocks for p in pictures])
     )
     print(
-        f"  {len(pictures) / PLAYED:.1f} pictures an episode, {bytes_each:,.0f} bytes each, {disk_each:,.0f} on disk"
+        f"  {len(pictures) / EPISODES:.1f} images per episode, {bytes_each:,.0f} bytes each, {disk_each:,.0f} on disk"
     )
 
 

@@ -1,4 +1,4 @@
-"""Memory stays flat: play N direct mazes with player/random and report the peak, for a small and a large N.
+"""Peak memory of a small and a large number N of direct mazes with player/random: it must stay flat.
 
 python bench/memory_20k.py [N]
 """

@@ -1,11 +1,11 @@
-"""A week-end in ten minutes: a run over HTTP to which everything happens, held against one to which nothing does.
+"""A weekend in ten minutes: a run over HTTP with every kind of fault, compared with an undisturbed one.
 
     python -m bench.soak [EPISODES]
 
-Three runs of several tasks and modes go through `sketchmark serve`, which fails in every way it can. The process is
-killed every few seconds (by force, or politely), its disk fills up in the middle of a line, its cache cannot be
-written, the server goes away and comes back; and each time the same command is started again. At the end the scores
-must be those of an undisturbed run, no episode missing, none there twice, memory and open files flat.
+Three runs of several tasks and modes use `sketchmark serve`, which fails in every way it can. The process is killed
+or stopped every few seconds, its disk fills up in the middle of a line, its cache cannot be written, the server
+disappears and returns. Each time the same command resumes the run. At the end the scores must equal those of an
+undisturbed run, with no episode missing or duplicated, and memory and open files must be flat.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TASK = Path(__file__).with_name("soak_task")
 Trouble = Literal["kill", "stop", "disk", "cache", "server"]
 TROUBLES: tuple[Trouble, ...] = ("kill", "disk", "kill", "cache", "kill", "stop", "kill", "server")
 _SPARED = 0.8
-"""The last fifth of each run is left in peace, so that one process lives long enough for its memory to be watched."""
+"""The last fifth of each run has no faults, so that one process lives long enough to watch its memory."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Part:
 
 
 def parts(episodes: int) -> list[Part]:
-    """Mostly episodes that cost little, and some of every kind."""
+    """Return mostly cheap episodes, and some of every kind."""
     return [
         Part("lights", "direct,visual_cot", max(1, episodes * 40 // 100)),
         Part("maze,sliding", "direct", max(1, episodes * 9 // 100)),
@@ -65,7 +65,7 @@ def parts(episodes: int) -> list[Part]:
 
 @dataclass
 class Watch:
-    """What one process held, from its start to its end."""
+    """Memory and open files of one process over its life."""
 
     memory: list[int] = field(default_factory=list)
     files: list[int] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Watch:
 
 @dataclass
 class Outcome:
-    """What is left after everything happened."""
+    """Result of the soak."""
 
     episodes: int = 0
     missing: int = 0
@@ -99,7 +99,7 @@ class Outcome:
 
 
 class Server:
-    """`sketchmark serve` in a process of its own, on the same port each time it comes back."""
+    """`sketchmark serve` in a separate process, always on the same port."""
 
     def __init__(self, fail: str) -> None:
         self._fail = fail
@@ -148,7 +148,7 @@ def played(folder: Path) -> int:
 
 
 class Disturbance:
-    """Starts one command again and again until it has ended by itself, and never leaves it in peace for long."""
+    """Runs one command again and again, with faults, until it has ended by itself."""
 
     def __init__(
         self, part: Part, work: Path, server: Server, outcome: Outcome, troubles: Iterator[Trouble], between: float
@@ -168,7 +168,7 @@ class Disturbance:
             left_in_peace = played(self.folder) >= _SPARED * total
             code = self._start(None if left_in_peace else next(self._troubles))
             if self.outcome.starts > 10_000:
-                raise RuntimeError("the run does not come to an end")
+                raise RuntimeError("the run does not finish")
 
     def _start(self, trouble: Trouble | None) -> int:
         cache = self._blocked if trouble == "cache" else self.work / "cache"
@@ -191,8 +191,7 @@ class Disturbance:
         return process.returncode
 
     def _live(self, process: subprocess.Popen[bytes], trouble: Trouble | None, watch: Watch) -> None:
-        """Until the trouble comes, or the process ends by itself. Each start gets a little further, however slow the
-        machine is."""
+        """Wait for the fault, or the end of the process. Each invocation gets further, however slow the machine."""
         enough = played(self.folder) + min(20, 1 + self.part.limit * len(self.part.cells) // 12)
         end = time.monotonic() + self._between * (0.5 + self._dice.random())
         while process.poll() is None:
@@ -211,7 +210,7 @@ class Disturbance:
 
 
 def _block(folder: Path) -> None:
-    """A cache that can be opened, but in which nothing can be written: files stand where its folders would be."""
+    """Make a cache that can be opened but not written: files are in the place of its folders."""
     folder.mkdir(exist_ok=True)
     for number in range(256):
         (folder / f"{number:02x}").touch()
@@ -223,7 +222,7 @@ def _largest(folder: Path) -> int:
 
 
 def _limit_files(limit: int | None) -> None:
-    """As on a full disk: a write that crosses the limit is done in part, and the next one fails."""
+    """Limit file sizes as on a full disk: a write across the limit is done partly, and the next one fails."""
     if limit is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 

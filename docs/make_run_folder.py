@@ -1,9 +1,9 @@
-"""Fills the tables of docs/run-folder.md from the types that read and write a run folder.
+"""Fill the tables of docs/run-folder.md from the types that read and write a run folder.
 
 python docs/make_run_folder.py
 
-Between `<!-- fields of NAME -->` and `<!-- end -->` stands a row for each field of that type. What a field means is
-said once, under the field in the source.
+Between `<!-- fields of NAME -->` and `<!-- end -->` there is one row per field of that type, with the text under the
+field in the source.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def kinds() -> dict[str, type[msgspec.Struct]]:
-    """Every type that stands in a run folder, by name."""
+    """Return every type of a run folder by name."""
     found = {**vars(reply_record), **vars(run_format), **vars(results_format)}
     return {
         name: kind
@@ -34,7 +34,7 @@ def kinds() -> dict[str, type[msgspec.Struct]]:
 
 
 def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
-    """Field -> the text under it in the source, also where the field is inherited."""
+    """Return the text under each field in the source, also of inherited fields."""
     told: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         if one.__module__.startswith("sketchmark."):
@@ -53,7 +53,7 @@ def _told(kind: type) -> dict[str, str]:
 
 
 def page(text: str) -> str:
-    """The page with its tables made anew."""
+    """Return the page with its tables filled again."""
 
     def table(found: re.Match[str]) -> str:
         rows = [f"| `{name}` | {meaning} |" for name, meaning in meanings(kinds()[found[2]]).items()]

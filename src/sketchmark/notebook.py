@@ -1,10 +1,6 @@
-"""Episodes of a run, read from disk when they are looked at: a run may hold more pictures than memory does.
+"""Runs in Python and notebooks, as `sketchmark.run` returns them: tables, episodes, data frames.
 
-What `sketchmark.run` returns.
-
-A run as Python holds it: it shows itself, gives its episodes with their pictures, and becomes a data frame.
-
-A run as it shows itself: the tables that the command line prints, and what they must not be read without.
+Episodes are read from disk one by one: the images of a run may not fit into memory.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from sketchmark.folder.format import ScoreRow, episode_key
 from sketchmark.folder.index import CellView, RunView
 from sketchmark.folder.records import unpack_episode
 from sketchmark.folder.results_format import Results
-from sketchmark.markup import Html, as_table, join, tag
+from sketchmark.markup import as_table, join, tag
 from sketchmark.media import Picture
 from sketchmark.report.gallery import Frames, film_strip
 from sketchmark.results.baselines import warned
@@ -36,6 +32,7 @@ from sketchmark.terminal.tables import Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+__all__ = ["Episodes", "PlayedEpisode", "Run"]
 
 _IN_A_ROW = (
     ".sketchmark ol { display: flex; gap: 1em; overflow-x: auto; list-style: none; padding: 0 } "
@@ -45,7 +42,7 @@ _IN_A_ROW = (
 
 @dataclass(frozen=True)
 class PlayedEpisode:
-    """One episode and its scores. `score` is None while it waits to be scored."""
+    """One episode and its scores. `score` is None if it is not scored yet."""
 
     cell: str
     """`task.mode`, or `task.mode.canvas`."""
@@ -65,17 +62,17 @@ class PlayedEpisode:
 
     @property
     def answer(self) -> str:
-        """The last thing said; empty when the episode did not get that far."""
+        """The model's last text; empty if the episode ended before."""
         return self.episode.answer
 
     @property
     def drawings(self) -> list[Picture]:
-        """What the model drew, in order."""
+        """The model's drawings, in order."""
         return self.episode.drawings
 
     @property
     def values(self) -> dict[str, float | None]:
-        """Score → number; None where it does not apply or was not given."""
+        """Score → number; None if it does not apply or was not given."""
         return {name: self.score.value(name) for name in self.score.values} if self.score else {}
 
     def __repr__(self) -> str:
@@ -93,7 +90,7 @@ class PlayedEpisode:
 
 
 class Episodes(Sequence[PlayedEpisode]):
-    """In the order of the samples, one cell after the other."""
+    """Episodes in the order of the samples, one cell after the other."""
 
     def __init__(self, run: RunView, places: Sequence[tuple[CellView, str]]) -> None:
         self._run, self._places = run, places
@@ -119,14 +116,14 @@ class Episodes(Sequence[PlayedEpisode]):
 
 
 class Run:
-    """A run that was played, and shows itself: as a table in a notebook and with `print`.
+    """A run, shown as a table in a notebook and by `print`.
 
         run = sketchmark.run("player/sketcher", "maze", mode="direct,visual_cot", limit=20)
         run.results.gains[0].gain
         run.episodes("maze.visual_cot")[0].drawings[-1]
 
-    `Run(path)` opens one that was played before. It can be given wherever a run's path can, to `sketchmark.compare`
-    for instance. `folder` reads everything else that is on disk.
+    `Run(path)` opens an existing run. It can be given in place of a run's path, for example to `sketchmark.compare`.
+    `folder` reads everything else on disk.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -138,30 +135,24 @@ class Run:
 
     @property
     def results(self) -> Results:
-        """Scores with intervals (`tasks`, by cell), what drawing changed (`gains`), totals of benchmarks: as they are
-        on disk now."""
+        """Scores with intervals (`tasks`, by cell), `gains` and benchmarks' totals, as they are on disk now."""
         return self.folder.results()
 
     def episodes(self, cell: str = "") -> Episodes:
-        """The episodes of one cell (`"maze.visual_cot"`), or of all: transcripts, pictures and scores."""
-        run = self._index()
+        """Return the episodes of one cell (`"maze.visual_cot"`) or of all: transcripts, images and scores."""
+        run = _view(self.folder)
         cells = [run.cell(cell)] if cell else run.cells.values()
         return Episodes(run, [(one, sample) for one in cells for sample in one.order()])
 
     def to_pandas(self) -> DataFrame:
-        """One row an episode, with a column for each score. What was not scored, or whose scores are withheld because
-        a scorer broke, has none there."""
+        """Return one row per episode, with one column per score. Scores are empty if the episode is not scored, or if
+        the cell's scores are withheld after an error in a scorer."""
         try:
             from pandas import DataFrame
         except ImportError as error:
             raise SketchmarkError("to_pandas() needs pandas", "pip install pandas") from error
 
-        return DataFrame([row for cell in self._index().cells.values() for row in _rows(cell)])
-
-    def _index(self) -> RunView:
-        run = RunView(self.folder, self.path.name)
-        run.refresh()
-        return run
+        return DataFrame([row for cell in _view(self.folder).cells.values() for row in _rows(cell)])
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -170,15 +161,24 @@ class Run:
         return f"Run({os.fspath(self.path)!r})"
 
     def __str__(self) -> str:
-
-        return as_text(self.folder)
+        tables, notes = _tables_and_notes(self.folder)
+        below = {sentence for table in tables for sentence in table.below}
+        return printed(tables, (note for note in notes if note not in below)).rstrip()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
+        tables, notes = _tables_and_notes(self.folder)
+        sentences = dict.fromkeys([*(sentence for table in tables for sentence in table.below), *notes])
+        shown = [as_table(table.title, table.columns, table.rows) for table in tables]
+        return tag("div", *shown, join(*(tag("p", sentence) for sentence in sentences)), class_="sketchmark")
 
-        return as_html(self.folder)
+
+def _view(folder: RunFolder) -> RunView:
+    run = RunView(folder, folder.path.name)
+    run.refresh()
+    return run
 
 
 def _rows(cell: CellView) -> list[dict[str, Any]]:
@@ -205,25 +205,7 @@ def _rows(cell: CellView) -> list[dict[str, Any]]:
     return made
 
 
-__all__ = ["Episodes", "PlayedEpisode", "Run"]
-
-
-def as_text(folder: RunFolder) -> str:
-    """For a terminal, as wide as it is: nothing that it would obey."""
-    tables, notes = _shown(folder)
-    below = {sentence for table in tables for sentence in table.below}
-    return printed(tables, (note for note in notes if note not in below)).rstrip()
-
-
-def as_html(folder: RunFolder) -> Html:
-    """For a page: everything is text."""
-    tables, notes = _shown(folder)
-    sentences = dict.fromkeys([*(sentence for table in tables for sentence in table.below), *notes])
-    shown = [as_table(table.title, table.columns, table.rows) for table in tables]
-    return tag("div", *shown, join(*(tag("p", sentence) for sentence in sentences)), class_="sketchmark")
-
-
-def _shown(folder: RunFolder) -> tuple[list[Table], list[str]]:
+def _tables_and_notes(folder: RunFolder) -> tuple[list[Table], list[str]]:
     results = folder.results()
     tables = [scores_table(results, headline=" *")] if results.tasks else []
     if results.gains:
@@ -232,14 +214,13 @@ def _shown(folder: RunFolder) -> tuple[list[Table], list[str]]:
 
 
 def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
-    """That a run has not come to its end, and how far it came."""
+    """Yield that a run is not finished, and its progress."""
     about = folder.about()
     if not results.tasks:
         yield f"{about.model.name}: no scores yet"
     if about.ended and about.ended.how == "finished":
         return
-    run = RunView(folder, folder.path.name)
-    run.refresh()
+    run = _view(folder)
     state = run.state(time.time())
     if state == "finished":
         return
@@ -250,7 +231,7 @@ def _ending(folder: RunFolder, results: Results) -> Iterator[str]:
         asked = shard.size(about.totals.get(name, cell.limit))
         if asked is None or len(cell.episodes) < asked:
             played.append(f"{name} {len(cell.episodes)}{'' if asked is None else f' of {asked}'} episodes")
-    rest = "; the same call again plays the rest" if state in ("stopped", "killed") else ""
+    rest = "; the same call resumes it" if state in ("stopped", "killed") else ""
     told = f" ({', '.join(played)})" if played else ""
     yield f"{state}{why}{told}{rest}"
 

@@ -1,9 +1,4 @@
-"""What is told of a run's calls while they are made: how many, what they cost, what goes wrong with them.
-
-Who looks on while a run plays: a live display on a terminal and in a notebook, plain lines elsewhere.
-
-Progress below the cell of a notebook, which is no terminal: there lines are replaced, not written over.
-"""
+"""Progress displays of a run: bars on a terminal, replaced lines in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,8 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from sketchmark.models.wrappers import CallCount
 from sketchmark.terminal import one_line, tell
@@ -32,23 +26,23 @@ Price = Callable[[Mapping[str, int]], float]
 
 @dataclass
 class Calls:
-    """Those to the model and those to the judge, as they stand now."""
+    """Live counts of the calls to the model and to the judge."""
 
     model: CallCount = field(default_factory=CallCount)
     judge: CallCount = field(default_factory=CallCount)
     price: Price | None = None
     judge_price: Price | None = None
     own_failures: Counter[str] = field(default_factory=Counter)
-    """What the model itself failed, by kind: results, not faults of the run."""
+    """Model failures by kind: results, not faults of the run."""
     awaited: bool = False
-    """There will be calls: that there is none yet is worth a word."""
+    """Calls are expected, so that their absence is reported."""
     silence: float = 0.0
-    """Seconds since something came of a call, while some are under way."""
+    """Seconds since the last result of a call, while calls are under way."""
     _came: int = 0
     _since: float = 0.0
 
     def look(self, now: float) -> None:
-        """Before a slow server's time limit is over no try has failed: only the clock tells that nobody answers."""
+        """Update `silence`: before the timeout of a silent server only the clock shows that it does not respond."""
         tallies = (self.model, self.judge)
         came = sum(one.answered + one.from_cache + one.retries for one in tallies)
         if came != self._came or not any(one.under_way for one in tallies) or not self._since:
@@ -56,7 +50,7 @@ class Calls:
         self.silence = now - self._since
 
     def told(self) -> str:
-        """All of it in one line; what there is none of is left out."""
+        """Summarise the calls in one line, without zero counts."""
         model, judge = self.model, self.judge
         if not (model.begun or judge.begun):
             return "no call yet: samples are being read or made" if self.awaited else ""
@@ -64,7 +58,7 @@ class Calls:
         told += [f"{model.from_cache:,} from the cache"] if model.from_cache else []
         told += [f"{judge.answered + judge.from_cache:,} of the judge"] if judge.begun else []
         told.append(f"{model.under_way + judge.under_way:,} under way")
-        told += [f"no answer for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
+        told += [f"no reply for {self.silence // 10 * 10:.0f} s"] if self.silence >= 10 else []
         told += [_number(model.retries + judge.retries, "retry", "retries")] if model.retries + judge.retries else []
         tokens = sum(one.tokens_in + one.tokens_out for one in (model, judge))
         told += [f"{_short(tokens)} tokens"] if tokens else []
@@ -79,17 +73,17 @@ class Calls:
 
     @property
     def error(self) -> str:
-        """What tries meet just now, in words; empty once somebody answers again."""
+        """Error of the attempts since the last reply; empty after a reply."""
         for who, tally in (("", self.model), ("the judge: ", self.judge)):
             if tally.silent:
                 never = not tally.answered and not tally.from_cache
-                since = "no answer yet" if never else f"no answer to the last {_number(tally.silent, 'try', 'tries')}"
+                since = "no reply yet" if never else f"no reply to the last {_number(tally.silent, 'attempt')}"
                 return f"{who}{since}: {tally.error}"
         return ""
 
     @property
     def last_error(self) -> str:
-        """What the last try that failed met, though others were answered since."""
+        """Error of the last failed attempt, even if there were replies since."""
         return self.error or next((f"last error: {one.error}" for one in (self.model, self.judge) if one.error), "")
 
 
@@ -105,13 +99,13 @@ def _short(count: int) -> str:
 
 _EVERY = 5.0
 _EVERY_AT_LEAST = 60.0
-"""Seconds between two lines of which the second says the same."""
+"""Seconds before an unchanged line is repeated."""
 _LOOKS = 0.5
-"""Seconds between two looks at the calls."""
+"""Seconds between two updates of the calls."""
 
 
 class Watcher(Protocol):
-    """Someone who looks on while a run plays. `looks_on` False: nobody needs to count for them."""
+    """Receiver of a run's progress. If `looks_on` is False, nothing needs to be counted for it."""
 
     looks_on: bool
 
@@ -125,17 +119,12 @@ class Watcher(Protocol):
 async def told_of_calls(
     looking: Watcher, calls: Calls, players: Callable[[], Awaitable[CallCount]] | None = None
 ) -> AsyncIterator[None]:
-    """Whoever looks on is told of the calls for as long as the block runs: an episode may take a thousand of them.
-    `players` count those to the model, here or elsewhere; there is none where only a judge is asked."""
+    """Report the calls during the block: one episode may make a thousand of them. `players` counts the calls to the
+    model, in this process or others; None if only a judge is called."""
     if not looking.looks_on:
         yield
         return
     calls.awaited = players is not None
-
-    async def tell_again() -> None:
-        while True:
-            await asyncio.sleep(_LOOKS)
-            await look()
 
     async def look() -> None:
         if players is not None:
@@ -143,7 +132,12 @@ async def told_of_calls(
         calls.look(time.monotonic())
         looking.calls(calls)
 
-    telling = asyncio.create_task(tell_again())
+    async def look_again() -> None:
+        while True:
+            await asyncio.sleep(_LOOKS)
+            await look()
+
+    telling = asyncio.create_task(look_again())
     try:
         yield
         await look()
@@ -153,7 +147,7 @@ async def told_of_calls(
 
 
 def watcher(quiet: bool = False, *, brief: bool = False) -> Plain | Live | Silent:
-    """`brief`: of work that is mostly done in a moment nothing is told in a log, unless it takes longer."""
+    """Return the display for this process. `brief`: quick work is not reported in a log."""
     if quiet:
         return Silent()
     if in_notebook():
@@ -164,17 +158,14 @@ def watcher(quiet: bool = False, *, brief: bool = False) -> Plain | Live | Silen
 
 
 class Silent:
-    """For Python callers and tests."""
+    """No display."""
 
     looks_on = False
 
-    def __enter__(self) -> Silent:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        return None
+    def __exit__(self, *how: object) -> None: ...
 
     def begin(self, cell: str, total: int | None, done: int) -> None: ...
 
@@ -189,7 +180,7 @@ NOBODY = Silent()
 
 
 class Count:
-    """Of one cell: cells overlap."""
+    """Episodes of one cell; cells overlap in time."""
 
     def __init__(self, total: int | None, before: int) -> None:
         self.total, self.before = total, before
@@ -206,7 +197,7 @@ class Count:
 
     @property
     def works(self) -> bool:
-        """Of episodes that all fail no time is foretold."""
+        """False if all episodes fail: then the remaining time is not estimated."""
         return self.failed < self.played
 
     @property
@@ -215,8 +206,8 @@ class Count:
 
 
 class Plain(Silent):
-    """One line every few seconds for each cell (episodes done, failures, rate, time left) and one for the calls; at
-    once where nobody answers."""
+    """Plain lines: every few seconds one per cell (episodes done, failures, rate, time left) and one for the calls.
+    An error of all calls is reported at once."""
 
     looks_on = True
 
@@ -224,9 +215,6 @@ class Plain(Silent):
         self._cells: dict[str, Count] = {}
         self._calls_told = time.monotonic()
         self._told = self._error = ""
-
-    def __enter__(self) -> Plain:
-        return self
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
         self._cells[cell] = Count(total, done)
@@ -260,7 +248,7 @@ class Plain(Silent):
 
 
 class Brief(Plain):
-    """The same for work that is mostly done in a moment: then there is nothing to tell."""
+    """Plain lines for work that is usually quick: only slow cells are reported."""
 
     def end(self, cell: str) -> None:
         if time.monotonic() - self._cells[cell].began >= _EVERY:
@@ -268,11 +256,11 @@ class Brief(Plain):
 
 
 class Live(Silent):
-    """One bar per cell, and above them what the calls come to."""
+    """One bar per cell, and a line for the calls above them."""
 
     looks_on = True
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> Self:
         from sketchmark.terminal.console import bars
 
         self._progress: Bars = bars()
@@ -280,9 +268,7 @@ class Live(Silent):
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, *how: object) -> None:
         self._progress.stop()
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
@@ -304,7 +290,7 @@ class Live(Silent):
 
 
 class InNotebook(Silent):
-    """One line per cell of the run and one for the calls, below the notebook's cell, replaced as they go on."""
+    """One line per cell of the run and one for the calls, in the output of the notebook's cell, updated in place."""
 
     looks_on = True
     _EVERY = 0.5
@@ -315,9 +301,6 @@ class InNotebook(Silent):
         self._cells: dict[str, Count] = {}
         self._calls = ""
         self._told = 0.0
-
-    def __enter__(self) -> InNotebook:
-        return self
 
     def begin(self, cell: str, total: int | None, done: int) -> None:
         self._cells[cell] = Count(total, done)

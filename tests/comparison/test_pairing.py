@@ -7,25 +7,25 @@ from pathlib import Path
 
 from sketchmark.comparison import compare
 from sketchmark.comparison.tables import to_terminal
-from sketchmark.folder.records import DrawingNotes, ScoredSample
+from sketchmark.folder.format import Score
 from sketchmark.results.summary import Pair, pair
 from tests.comparison.folders import rows, write_run
 
 
 def _item(
     value: float | None, sample: str = "s", *, scored: bool = True, right: bool | None = None, cluster: str = ""
-) -> ScoredSample:
-    return ScoredSample(
+) -> Score:
+    return Score(
         index=0,
         sample=sample,
         scored=scored,
         values={"m": value},
         groups={"cluster": cluster} if cluster else {},
-        notes=DrawingNotes(None if right is None else (right,)),
+        notes={} if right is None else {"frames_right": (right,)},
     )
 
 
-def _counts(before: Mapping[str, ScoredSample], after: Mapping[str, ScoredSample]) -> tuple[int, int, int]:
+def _counts(before: Mapping[str, Score], after: Mapping[str, Score]) -> tuple[int, int, int]:
     found = pair(before, after, "m")
     return len(found.pairs), found.unpaired, found.unscored
 

@@ -98,7 +98,7 @@ def test_an_address_where_nobody_listens_is_told_at_the_first_try_and_ends_the_r
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     first, *_, last = done.stderr.splitlines()
     nobody = f"connection: no connection to {address}: nothing listens there"
-    assert (done.returncode, first) == (2, f"calls: no answer yet: {nobody}")
+    assert (done.returncode, first) == (2, f"calls: no reply yet: {nobody}")
     assert last == (
         f"sketchmark: maze.direct: stopped after 0 of 5: openai/m: {nobody}, tried 3 times "
         "(start the server, or check host and port of its address); "

@@ -1,4 +1,4 @@
-"""What `sketchmark.run` returns, to a notebook, a terminal and a script; in the real kernel where it matters."""
+"""The result of `sketchmark.run` in a notebook, a terminal and a script; partly in a real kernel."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_run_shows_its_scores_with_intervals_and_the_gain(run: Run, monkeypatc
     assert repr(run) == f"Run({str(run.path)!r})"
 
 
-def test_every_scoring_is_shown_and_a_gain_is_judged_by_the_corrected_test_as_on_the_command_line(
+def test_every_scoring_and_the_corrected_verdict_are_shown_as_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: Any = {"mode": "direct,visual_cot", "canvas": "own,blank,oracle", "scoring": "lenient,strict,official"}
@@ -80,17 +80,17 @@ def test_every_scoring_is_shown_and_a_gain_is_judged_by_the_corrected_test_as_on
         assert f">{told}</t" in html and told in text
 
 
-def test_a_run_that_stopped_at_the_cost_limit_says_so_and_how_far_it_came(run: Run, tmp_path: Path) -> None:
+def test_a_run_that_stopped_at_the_cost_limit_shows_its_progress(run: Run, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"mode": "visual_cot", "limit": 6, "output_path": tmp_path, "no_cache": True}
     prices = {"player/solver": {"picture": 1.0}}
     stopped = sketchmark.run("player/solver", "jigsaw", prices=prices, max_cost=4, concurrency=1, **asked)
-    line = "stopped: at the cost limit (jigsaw.visual_cot 2 of 6 episodes); the same call again plays the rest"
+    line = "stopped: at the cost limit (jigsaw.visual_cot 2 of 6 episodes); the same call resumes it"
     assert line in str(stopped).splitlines() and line in stopped._repr_html_()
     resumed = sketchmark.run("player/solver", "jigsaw", **asked)
     assert "stopped" not in str(resumed) and "stopped" not in str(run)
 
 
-def test_a_run_without_scores_names_its_model_and_how_it_ended(tmp_path: Path) -> None:
+def test_a_run_without_scores_shows_its_model_and_its_ending(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", model="player/cut-off", cells=("maze.direct",))
     maker.add("maze.direct", play(sample(0), "direct", True), 0)
     note_ending(maker.folder.path, KeyboardInterrupt())
@@ -100,7 +100,7 @@ def test_a_run_without_scores_names_its_model_and_how_it_ended(tmp_path: Path) -
 
 
 class Broken(Model):
-    """Fails until it is told not to."""
+    """Fails while `broken` is set."""
 
     broken = True
 
@@ -110,7 +110,7 @@ class Broken(Model):
         return Reply(text="left")
 
 
-def test_episodes_that_failed_say_why_also_when_the_run_is_opened_again(tmp_path: Path) -> None:
+def test_failures_are_shown_with_the_reason_also_when_the_run_is_opened_again(tmp_path: Path) -> None:
     model = Broken("broken")
     run = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
     reason = "maze.direct: error, the first: maze-0-000000: ValueError: kaput"
@@ -120,9 +120,9 @@ def test_episodes_that_failed_say_why_also_when_the_run_is_opened_again(tmp_path
     assert list(failed(run.folder, "maze.direct")) == [f"maze-0-{number:06d}" for number in range(3)]
     model.broken = False
     fewer = sketchmark.run(model, "maze", limit=2, output_path=tmp_path)
-    assert failed(fewer.folder, "maze.direct") == {}, "neither tries that were repeated nor samples not asked for"
-    mended = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
-    assert mended.results.tasks["maze.direct"].reasons == {} and "error" not in str(mended)
+    assert failed(fewer.folder, "maze.direct") == {}, "neither earlier attempts nor samples beyond the limit"
+    fixed = sketchmark.run(model, "maze", limit=3, output_path=tmp_path)
+    assert fixed.results.tasks["maze.direct"].reasons == {} and "error" not in str(fixed)
 
 
 def test_results_are_those_of_the_folder_and_a_run_opens_again(run: Run) -> None:
@@ -131,7 +131,7 @@ def test_results_are_those_of_the_folder_and_a_run_opens_again(run: Run) -> None
         Run(run.path / "pictures")
 
 
-def test_episodes_come_with_scores_and_pictures_that_show_themselves(run: Run) -> None:
+def test_episodes_have_scores_and_images_that_are_displayed(run: Run) -> None:
     episodes = run.episodes("maze.visual_cot")
     assert len(episodes) == 6 and len(run.episodes()) == 12 and len(episodes[2:4]) == 2
     assert [one.sample for one in episodes] == [f"maze-0-{number:06d}" for number in range(6)]
@@ -146,7 +146,7 @@ def test_episodes_come_with_scores_and_pictures_that_show_themselves(run: Run) -
         run.episodes("maze")
 
 
-def test_an_episode_holds_its_sounds_and_shows_their_names(tmp_path: Path) -> None:
+def test_an_episode_has_its_sounds_and_shows_their_names(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", cells=("maze.direct",))
     maker.add("maze.direct", play(heard(sample(0)), "direct", True), 0)
     (one,) = Run(maker.finish().path).episodes()
@@ -154,23 +154,20 @@ def test_an_episode_holds_its_sounds_and_shows_their_names(tmp_path: Path) -> No
     assert "a sound, wav, 8 kB" in (one._repr_html_() or "")
 
 
-def test_a_data_frame_has_a_row_for_each_episode(run: Run) -> None:
+def test_a_data_frame_has_one_row_per_episode_and_needs_pandas(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = run.to_pandas()
     assert len(frame) == 12 and list(frame.columns[:5]) == ["cell", "task", "mode", "canvas", "sample"]
     means = frame.groupby("cell")["maze_text_exact"].mean()
     for cell, summary in run.results.tasks.items():
         assert means[cell] == pytest.approx(summary.metrics["maze_text_exact"].mean)
     assert set(frame["group.size"]) == {"6x6"}
-
-
-def test_without_pandas_one_line_says_how_to_get_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(sketchmark.SketchmarkError) as refused:
         run.to_pandas()
     assert str(refused.value) == "to_pandas() needs pandas (pip install pandas)"
 
 
-def test_what_was_not_scored_is_shown_as_that_and_has_no_number(tmp_path: Path) -> None:
+def test_an_unscored_episode_is_shown_without_a_number(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run").fill(3)
     maker.add("maze.visual_cot", fail(sample(3), "visual_cot", "timeout", "took longer than 60 s"), 3)
     shown = Run(maker.finish().path)
@@ -181,7 +178,7 @@ def test_what_was_not_scored_is_shown_as_that_and_has_no_number(tmp_path: Path) 
     assert repr(shown.episodes("maze.visual_cot")[3]) == "PlayedEpisode(maze.visual_cot, maze-00003: failed: timeout)"
 
 
-def test_scores_that_are_withheld_are_withheld_in_the_data_frame_too(tmp_path: Path) -> None:
+def test_the_data_frame_has_no_withheld_scores(tmp_path: Path) -> None:
     folder = Maker(tmp_path / "run").fill(4).finish()
     broken = folder.scores_file("maze.visual_cot")
     first, rest = broken.read_text("utf-8").split("\n", 1)
@@ -191,7 +188,7 @@ def test_scores_that_are_withheld_are_withheld_in_the_data_frame_too(tmp_path: P
     assert frame.loc["maze.direct", "maze_text_exact"].notna().all()
 
 
-def test_what_others_wrote_stays_text_in_every_showing(tmp_path: Path) -> None:
+def test_untrusted_text_stays_text_in_every_display(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "run", model=hostile.ALL)
     attacked = replace(sample(1), id=hostile.ALL, fields={hostile.IMAGE: hostile.ALL})
     maker.add("maze.direct", play(attacked, "direct", False, text=hostile.ALL), 0)
@@ -211,7 +208,7 @@ def test_what_others_wrote_stays_text_in_every_showing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "GIF", "PNG"])
-def test_a_picture_of_any_format_is_shown_as_png(kind: str) -> None:
+def test_an_image_of_any_format_is_shown_as_png(kind: str) -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (8, 4), "red").save(buffer, kind)
     png = Picture.from_bytes(buffer.getvalue())._repr_png_()
@@ -219,7 +216,7 @@ def test_a_picture_of_any_format_is_shown_as_png(kind: str) -> None:
     assert kind != "PNG" or png == buffer.getvalue()
 
 
-def test_a_broken_picture_is_not_shown_and_breaks_nothing() -> None:
+def test_a_broken_image_is_not_shown() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (64, 64), "red").save(buffer, "JPEG")
     assert Picture.from_bytes(buffer.getvalue()[:200])._repr_png_() is None
@@ -235,11 +232,11 @@ def test_runs_are_compared_like_their_paths(run: Run, tmp_path: Path) -> None:
 
 
 ONLY_THERE = {"dry_run", "log_samples", "log_samples_suffix", "run_file", "verbosity"}
-"""What only the command line has."""
+"""Options that only the command line has."""
 
 
 def out_of_range() -> Iterator[Any]:
-    """Whatever the command line refuses by a range or a choice."""
+    """Yield values that the command line refuses by a range or a choice."""
     for option in [option for option in run_command.params if option.name not in ONLY_THERE]:
         kind = option.type
         if isinstance(kind, (click.IntRange, click.FloatRange)) and kind.min is not None:
@@ -260,7 +257,7 @@ def test_python_takes_every_option_of_the_command_line() -> None:
     assert options == set(prepare.__annotations__) - {"return"}
 
 
-def test_a_script_sees_no_progress_unless_it_asks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_script_sees_no_progress_unless_requested(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     asked: dict[str, Any] = {"limit": 1, "output_path": tmp_path / "run", "engine": "local"}
     sketchmark.run("player/solver", "maze", **asked)
     assert capfd.readouterr() == ("", "")
@@ -286,7 +283,7 @@ def outputs(notebook: Any) -> list[list[tuple[str, list[str]]]]:
 
 
 @pytest.mark.slow
-def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) -> None:
+def test_the_notebook_of_the_docs_runs_with_the_stored_output(tmp_path: Path) -> None:
     stored, now = made_notebook(tmp_path)
     assert outputs(stored) == outputs(now), "run docs/make_notebook.py"
     progress, table = now.cells[1].outputs
@@ -299,7 +296,7 @@ def test_the_notebook_of_the_docs_runs_and_shows_what_it_says(tmp_path: Path) ->
 
 
 def answer_to(kernel: Any, asked: str) -> dict[str, Any]:
-    """Answers to the question whether it is ready may still be under way: it is asked until it is."""
+    """Return the reply to this request; earlier replies may still arrive."""
     while (reply := kernel.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
         pass
     content: dict[str, Any] = reply["content"]
@@ -307,7 +304,7 @@ def answer_to(kernel: Any, asked: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_interrupting_the_cell_stops_the_run_and_the_next_start_goes_on(tmp_path: Path) -> None:
+def test_interrupting_the_cell_stops_the_run_and_the_next_call_resumes_it(tmp_path: Path) -> None:
     code = (
         "import sketchmark\nfrom tests.core.slow_solver import Slow\n"
         "run = sketchmark.run(Slow('slow'), 'maze', limit={limit}, output_path='run', concurrency=1)"

@@ -23,7 +23,7 @@ from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder
 from sketchmark.lmms_eval import scores as aggregating
-from sketchmark.notebook import as_text
+from sketchmark.notebook import Run
 from sketchmark.report import write_report
 from sketchmark.report.card import card
 from sketchmark.tasks.imports import Functions
@@ -207,14 +207,14 @@ def test_a_summary_is_kept_with_what_is_not_a_number_inside_it(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("aggregation", "shown"),
-    [("categories", "score / a"), ("pairs", "score"), ("told", "its own summary is no number")],
+    [("categories", "score / a"), ("pairs", "score"), ("told", "its own summary is not a number")],
 )
 def test_a_number_is_shown_where_it_is_found_and_where_there_is_none_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], aggregation: str, shown: str
 ) -> None:
     folder = play(tmp_path, aggregation)
     print_results(folder.results())
-    for text in (capsys.readouterr().out, as_text(folder), card(folder, "out")):
+    for text in (capsys.readouterr().out, str(Run(folder.path)), card(folder, "out")):
         assert shown in text and "nothing scored" not in text
 
 

@@ -1,7 +1,7 @@
-"""Small samples, tasks, models and run folders that the tests of the running side share.
+"""Small samples, tasks, models and run folders for tests of runs, folders and results.
 
-A task here is a dict, its samples stand on a shelf by the task's name, and its scorer is any function: a test can
-change the data or the rules of a run without changing how the run describes itself.
+A task here is a dict, its samples are on a shelf under the task's name, and its scorer is any function: a test can
+change the data or the scoring of a run without changing its description.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sketchmark.tasks import Task
 SHELF: dict[str, list[Sample]] = {}
 SCORERS: dict[str, Scorer] = {}
 SHELF_ASKED: list[tuple[int, Path | None]] = []
-"""With which seed and data the samples were asked for."""
+"""Seed and data of each request for samples."""
 
 _INPUTS = ["<picture>", "{question}"]
 MODES: dict[str, Any] = {
@@ -54,7 +54,7 @@ def colour(name: str) -> Picture:
 
 
 def make_sample(id: str, shade: str = "red", **more: Any) -> Sample:
-    """A picture, a question that is the sample's id, and the right answer `yes`."""
+    """Make a sample with an image, its id as the question, and the right answer `yes`."""
     settings: dict[str, Any] = {"pictures": {"picture": colour(shade)}, "target": {"answer": "yes"}, **more}
     return Sample(id, fields={"question": id}, **settings)
 
@@ -100,7 +100,7 @@ def make_cell(task: Task, mode: str = "direct", canvas: str = "own", **asked: An
 
 
 def planned(folder: Path, config: Mapping[str, Any], model: Model, **asked: Any) -> list[Cell]:
-    """The cells of a request for the task `shades`, by way of a task file, as a user's own task comes."""
+    """Plan the cells of a request for the task `shades` in a task file, like a user's own task."""
     path = folder / "shades.yaml"
     path.write_text(yaml.safe_dump(dict(config), sort_keys=False))
     request = Request(**{"model": "speaker", "tasks": "shades", **asked})
@@ -108,7 +108,7 @@ def planned(folder: Path, config: Mapping[str, Any], model: Model, **asked: Any)
 
 
 class Speaker(Model):
-    """Answers by functions of the sample's id, and remembers every call as (act, id)."""
+    """A model that replies by functions of the sample's id and records every call as (act, id)."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Speaker(Model):
 
 
 class Looker:
-    """A watcher that writes down what it is told."""
+    """A watcher that records everything."""
 
     looks_on = False
 
@@ -165,7 +165,7 @@ class Looker:
 async def run(
     path: Path, cells: Sequence[Cell], model: Model, watcher: Watcher | None = None, **how: Any
 ) -> RunFolder:
-    """One episode at a time unless told otherwise, so that the order of calls is the order of the samples."""
+    """Run cells, one episode at a time by default, so that calls are in the order of the samples."""
     manner = RunOptions(**{"concurrency": 1, **how})
     return await run_plan(cells[0].request, list(cells), model, path, manner, watcher or Looker())
 
@@ -186,7 +186,7 @@ def cost(calls: int = 1, **more: int) -> Usage:
 
 
 def make_row(sample: str, value: float | None = 1.0, index: int = 0, **more: Any) -> ScoreRow:
-    """A line of a scores file."""
+    """Make a score row."""
     plain: dict[str, Any] = {"scored": True, "values": {"right": value}, "scoring": "strict", "started": 1.0}
     return ScoreRow(index=index, sample=sample, **{**plain, **more})
 
@@ -199,7 +199,7 @@ def write_lines(path: Path, rows: Sequence[Any]) -> None:
 
 
 def make_folder(path: Path, scores: Mapping[str, Sequence[ScoreRow]], **cells: Mapping[str, Any]) -> RunFolder:
-    """A run folder that holds scores alone. A cell `task.mode` is described by its name unless told otherwise."""
+    """Make a run folder that has only scores. A cell `task.mode` is described by its name and by `cells`."""
     folder = RunFolder(path)
     described = {}
     for name, rows in scores.items():

@@ -1,6 +1,6 @@
-"""A disk that is full costs one line on the terminal and nothing that was played.
+"""A full disk costs one line on the terminal and no episode.
 
-The limit on a file's size is the system's own: a write over it ends half-way, as on a full disk.
+The test uses the system's limit on file sizes: a write across it ends half-way, as on a full disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _ids(path: Path) -> list[str]:
     return [json.loads(line)["sample"]["id"] for line in path.read_bytes().splitlines()]
 
 
-def test_a_run_on_a_full_disk_says_so_in_a_line_and_finishes_when_there_is_room(tmp_path: Path) -> None:
+def test_a_run_on_a_full_disk_ends_with_one_line_and_finishes_when_there_is_room(tmp_path: Path) -> None:
     played: list[int] = []
     for largest, file in [
         (3_000, "run.json"),
@@ -58,7 +58,7 @@ def test_a_run_on_a_full_disk_says_so_in_a_line_and_finishes_when_there_is_room(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_output_that_cannot_be_written_is_one_line_too() -> None:
+def test_unwritable_output_gives_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "sketchmark", "list", "models"], stdout=full, stderr=subprocess.PIPE, text=True
@@ -68,7 +68,7 @@ def test_output_that_cannot_be_written_is_one_line_too() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_is_one_line_too(tmp_path: Path) -> None:
+def test_an_unwritable_folder_gives_one_line(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     done = _run(tmp_path / "run")
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""A run with sounds: refused where nobody hears, and written down, resumed and repaired like pictures."""
+"""A run with sounds: refused for a model without hearing; written, resumed and repaired like images."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def _samples(count: int = 3) -> list[Sample]:
     return [_sample(number) for number in range(count)]
 
 
-def test_whoever_hears_nothing_is_refused_before_the_first_call() -> None:
+def test_a_model_without_hearing_is_refused_before_the_first_call() -> None:
     cell = make_cell(make_task(_samples()))
     with pytest.raises(CannotPlay, match=r"is to be listened to \(sample s0\), and deaf takes no sounds"):
         check(cell, "deaf", Deaf("deaf").abilities)
     check(cell, "ear", Ear().abilities)
 
 
-async def test_a_sound_that_comes_later_fails_its_own_episode_and_the_model_is_not_asked(tmp_path: Path) -> None:
+async def test_a_later_sound_fails_only_its_episode_without_a_call(tmp_path: Path) -> None:
     model = Deaf()
     folder = await run(tmp_path, [make_cell(make_task([make_sample("seen"), _sample(1)]))], model)
     failures = [line.failure and line.failure.kind for line in folder.episodes(CELL)]
@@ -65,31 +65,24 @@ async def test_an_episode_is_written_and_read_back_with_its_sounds(tmp_path: Pat
         assert set(media_names(line)) == {f"{tone(220 * (line.index + 1)).digest}.wav"}
 
 
-async def test_an_episode_whose_sound_is_gone_is_played_again(tmp_path: Path) -> None:
-    cells = [make_cell(make_task(_samples()))]
+async def test_an_episode_with_a_lost_or_repaired_sound_is_run_again(tmp_path: Path) -> None:
+    cells, name = [make_cell(make_task(_samples()))], f"{tone(440).digest}.wav"
     folder = await run(tmp_path, cells, Ear())
-    folder.pictures.path(f"{tone(440).digest}.wav").unlink()
-    model = Ear()
-    await run(tmp_path, cells, model)
-    assert [context.sounds for context in model.contexts] == [[tone(440)]]
-    assert folder.pictures.load_sound(f"{tone(440).digest}.wav") == tone(440)
+    for damaged in (False, True):
+        folder.pictures.path(name).unlink()
+        if damaged:
+            folder.pictures.path(name).write_bytes(tone(441).data)
+            with pytest.raises(Exception, match="does not hold what its name says"):
+                list(folder.played(CELL))
+            done = CliRunner().invoke(root, ["repair", str(tmp_path)])
+            assert done.exit_code == 0 and name in done.output
+        model = Ear()
+        await run(tmp_path, cells, model)
+        assert [context.sounds for context in model.contexts] == [[tone(440)]]
+        assert folder.pictures.load_sound(name) == tone(440)
 
 
-async def test_a_garbled_sound_is_refused_and_repaired(tmp_path: Path) -> None:
-    cells = [make_cell(make_task(_samples()))]
-    folder = await run(tmp_path, cells, Ear())
-    name = f"{tone(440).digest}.wav"
-    folder.pictures.path(name).write_bytes(tone(441).data)
-    with pytest.raises(Exception, match="does not hold what its name says"):
-        list(folder.played(CELL))
-    done = CliRunner().invoke(root, ["repair", str(tmp_path)])
-    assert done.exit_code == 0 and name in done.output
-    model = Ear()
-    await run(tmp_path, cells, model)
-    assert [context.sounds for context in model.contexts] == [[tone(440)]]
-
-
-async def test_a_sound_goes_to_a_worker_and_comes_back(tmp_path: Path) -> None:
+async def test_a_sound_is_sent_to_a_worker_and_back(tmp_path: Path) -> None:
     cell = make_cell(make_task(_samples()))
     folder = await run(tmp_path, [cell], Ear())
     parcel = pack_job(cell, 1, _sample(1), None)
@@ -104,7 +97,7 @@ async def test_a_sound_goes_to_a_worker_and_comes_back(tmp_path: Path) -> None:
     assert isinstance(Pictures({"x.wav": tone().data}).load_sound("x.wav"), Sound)
 
 
-def test_what_is_heard_is_counted_before_it_is_paid_for() -> None:
+def test_an_estimate_counts_sounds() -> None:
     short = estimate([make_cell(make_task([make_sample("s", pictures={})]))])[CELL].usage["tokens_in"]
     heard = make_sample("s", pictures={}, sounds={"picture": [tone(seconds=2)]})
     assert estimate([make_cell(make_task([heard]))])[CELL].usage["tokens_in"] == short + 64

@@ -1,4 +1,4 @@
-"""What a judge costs counts like what the model costs: towards the limit, and in the dry run."""
+"""The cost of a judge counts like the model's: towards the limit and in the dry run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sketchmark.runs.runner import Budget, stopped_by_cost
 from tests.benchmarks.uni_mmmu import published_rest
 
 PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
-"""One for each token that the judge reads, two for each that it writes."""
+"""One per input token of the judge, two per output token."""
 
 
 class Artist(Model):
@@ -63,7 +63,7 @@ def test_the_judges_calls_are_charged_by_its_own_price(files: dict[str, Any]) ->
     assert (run.options.budget.spent, run.options.budget.judge_spent) == (20.0, 20.0)
 
 
-def test_a_run_stops_when_the_judge_has_used_up_the_limit_and_goes_on_when_told(files: dict[str, Any]) -> None:
+def test_a_run_stops_when_the_judge_has_used_up_the_limit_and_can_be_resumed(files: dict[str, Any]) -> None:
     judge = Judge()
     run = _prepared(judge, files, max_cost=5)
     folder = run.play()
@@ -77,7 +77,7 @@ def test_a_run_stops_when_the_judge_has_used_up_the_limit_and_goes_on_when_told(
     assert cell.metrics["science_img_acc"].n == 2
 
 
-def test_scores_that_are_filled_in_later_keep_to_the_limit_too(files: dict[str, Any]) -> None:
+def test_the_limit_holds_also_for_scores_filled_in_later(files: dict[str, Any]) -> None:
     sketchmark.run(Artist("artist"), "uni_mmmu_science_visual_cot", **files)
     judge = Judge()
     run = _prepared(judge, files, max_cost=10)
@@ -90,44 +90,30 @@ def test_scores_that_are_filled_in_later_keep_to_the_limit_too(files: dict[str, 
     assert rest.options.budget.used_up and not stopped_by_cost(folder, rest.cells, rest.options)
 
 
-def test_verdicts_from_the_cache_cost_nothing_and_come_also_when_all_is_spent(
-    files: dict[str, Any], tmp_path: Path
-) -> None:
+def test_cached_verdicts_cost_nothing_and_are_used_beyond_the_limit(files: dict[str, Any], tmp_path: Path) -> None:
     from sketchmark.models.cache import with_cache
     from sketchmark.models.wrappers import Metered
 
     judge, budget = Judge(), Budget(5.0, judge_price=lambda usage: 5.0)
     kept = with_cache(Metered(judge, budget.charge_judge, lambda: budget.used_up), tmp_path / "kept")
     for name in ("one", "two"):
-        cell = (
-            sketchmark.run(
-                Artist("artist"),
-                "uni_mmmu_science",
-                judge=kept,
-                limit=1,
-                data=files["data"],
-                output_path=tmp_path / name,
-            )
-            .folder.results()
-            .tasks["uni_mmmu_science.direct"]
-        )
+        asked: dict[str, Any] = {"limit": 1, "data": files["data"], "output_path": tmp_path / name}
+        run = sketchmark.run(Artist("artist"), "uni_mmmu_science", judge=kept, **asked)
+        cell = run.results.tasks["uni_mmmu_science.direct"]
         assert cell.failures == {} and cell.metrics["science_text_result_acc"].n == 1
     assert (judge.asked, budget.spent) == (1, 5.0)
 
 
-def test_a_judge_without_a_price_is_refused_and_not_taken_as_free(files: dict[str, Any]) -> None:
+def test_a_judge_without_a_price_is_refused_and_without_prices_nothing_is_metered(files: dict[str, Any]) -> None:
+    judge = Judge()
     files["prices"].write_text("artist: {input: 1}\n")
     with pytest.raises(BadInput, match="has no entry 'judge'"):
-        _prepared(Judge(), files)
-
-
-def test_without_prices_nothing_is_metered(files: dict[str, Any]) -> None:
-    judge = Judge()
+        _prepared(judge, files)
     del files["prices"]
     assert _prepared(judge, files).options.grading.judge is judge
 
 
-def test_a_dry_run_counts_what_the_judge_would_be_asked(files: dict[str, Any]) -> None:
+def test_a_dry_run_counts_calls_to_the_judge(files: dict[str, Any]) -> None:
     run = _prepared(Judge(), files)
     found = estimate(run.cells, ["strict"])["uni_mmmu_science.visual_cot"]
     assert found.judge["calls"] == 4 and found.judge["pictures_in"] == 4

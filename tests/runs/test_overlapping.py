@@ -1,9 +1,8 @@
-"""The cells of a run are one row of jobs: none waits until another one's slowest episode has ended."""
+"""The cells of a run are one queue of jobs: no cell waits for the slowest episode of another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +33,7 @@ def _two(count: int, *, limit: int | None = None, weights: tuple[float, float] =
     return [replace(make_cell(task, limit=limit), weight=weight) for task, weight in zip(tasks, weights, strict=True)]
 
 
-async def test_the_next_cell_begins_while_the_last_episode_of_the_one_before_is_under_way(tmp_path: Path) -> None:
+async def test_the_next_cell_begins_during_the_last_episode_of_the_one_before(tmp_path: Path) -> None:
     """The last sample of the first cell ends only when all of the second has been asked."""
     rest = asyncio.Event()
 
@@ -55,7 +54,7 @@ async def test_the_next_cell_begins_while_the_last_episode_of_the_one_before_is_
     assert [what for what, _ in told].count("end") == 2
 
 
-async def test_heavier_cells_come_first_and_equal_ones_in_the_order_they_were_asked_for(tmp_path: Path) -> None:
+async def test_heavier_cells_come_first_and_equal_ones_in_the_requested_order(tmp_path: Path) -> None:
     order: list[str] = []
 
     class Noting(Looker):
@@ -65,17 +64,17 @@ async def test_heavier_cells_come_first_and_equal_ones_in_the_order_they_were_as
     await run(tmp_path / "a", _two(2, weights=(1, 4)), Speaker(), Noting())
     await run(tmp_path / "b", _two(2, weights=(4, 4)), Speaker(), Noting())
     assert order == ["two.direct", "one.direct", "one.direct", "two.direct"]
-    assert RunFolder(tmp_path / "a").cells == ["one.direct", "two.direct"], "in tables they stand as asked for"
+    assert RunFolder(tmp_path / "a").cells == ["one.direct", "two.direct"], "tables have the requested order"
 
 
-async def test_a_cell_weighs_what_its_first_sample_asks_for(tmp_path: Path) -> None:
+async def test_the_weight_of_a_cell_is_that_of_its_first_sample(tmp_path: Path) -> None:
     config = make_config([make_sample("s0", steps=3)])
     cells = planned(tmp_path, config, Speaker(), modes=("direct", "text_cot", "visual_cot", "steps"))
     assert [cell.weight for cell in cells] == [1, 2, 4, 10]
     assert not any(cell.generated for cell in cells)
 
 
-async def test_the_longest_episodes_that_are_in_sight_begin_first(tmp_path: Path) -> None:
+async def test_the_longest_of_the_next_episodes_begin_first(tmp_path: Path) -> None:
     samples = [make_sample(f"s{number}", steps=steps) for number, steps in enumerate((1, 1, 5, 1, 3))]
     cell = replace(make_cell(make_task(samples), "steps"), weight=4)
     model = Speaker()
@@ -87,7 +86,7 @@ async def test_the_longest_episodes_that_are_in_sight_begin_first(tmp_path: Path
     assert list(dict.fromkeys(model.asked)) == ["s0", "s1", "s2", "s3", "s4"], "one at a time there is no last place"
 
 
-async def test_what_is_held_back_does_not_begin_once_the_run_stops(tmp_path: Path) -> None:
+async def test_waiting_episodes_do_not_begin_once_the_run_stops(tmp_path: Path) -> None:
     class Refused(Speaker):
         async def say(self, context: Context, options: Options) -> Reply:
             self._note("say", context, options)
@@ -100,17 +99,14 @@ async def test_what_is_held_back_does_not_begin_once_the_run_stops(tmp_path: Pat
     assert len(model.calls) <= 8
 
 
-def _failing(once: set[str]) -> Callable[[str], str]:
-    def answer(id: str) -> str:
-        if id in once:
-            raise CallFailed("connection", "dead")
-        return "yes"
-
-    return answer
+def _fails_once(id: str) -> str:
+    if id == "s1":
+        raise CallFailed("connection", "dead")
+    return "yes"
 
 
-async def test_what_failed_before_comes_after_all_that_was_never_played_of_any_cell(tmp_path: Path) -> None:
-    await run(tmp_path, _two(4, limit=2), Speaker(_failing({"s1"})))
+async def test_earlier_failures_come_after_new_samples_of_all_cells(tmp_path: Path) -> None:
+    await run(tmp_path, _two(4, limit=2), Speaker(_fails_once))
     model = Speaker()
     folder = await run(tmp_path, _two(4, limit=4), model)
     assert model.asked == ["s2", "s3", "s2", "s3", "s1", "s1"]
@@ -118,7 +114,7 @@ async def test_what_failed_before_comes_after_all_that_was_never_played_of_any_c
     assert lines_in(folder.episodes_file("one.direct")) == 5
 
 
-def test_each_cell_has_its_own_count_where_lines_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_lines_count_each_cell_separately(capsys: pytest.CaptureFixture[str]) -> None:
     looking = Plain()
     looking.begin("one", 3, 1)
     looking.begin("two", 5, 0)

@@ -1,4 +1,4 @@
-"""A run comes to the same end however often it is broken off, and never by doing anything twice."""
+"""A resumed run ends like one without interruption, and does nothing twice."""
 
 from __future__ import annotations
 
@@ -35,11 +35,22 @@ def _cells(count: int, *modes: str, **asked: Any) -> list[Cell]:
     return [make_cell(task, mode, **asked) for mode in modes or ("direct",)]
 
 
-def _nobody(id: str) -> str:
+def _refused(id: str) -> str:
     raise CallFailed("connection", "nothing listens there", stops_run=True)
 
 
-async def test_the_same_again_asks_nothing_and_changes_nothing(tmp_path: Path) -> None:
+def _failing(*ids: str) -> Callable[[str], str]:
+    """Answers that fail for the samples of a list, which a test may change."""
+
+    def answer(id: str) -> str:
+        if id in ids:
+            raise CallFailed("connection", "dead")
+        return "yes"
+
+    return answer
+
+
+async def test_the_same_command_again_makes_no_call_and_changes_nothing(tmp_path: Path) -> None:
     model, cells = Speaker(), _cells(3, "direct", "visual_cot")
     await run(tmp_path, cells, model)
     files = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl")}
@@ -51,17 +62,12 @@ async def test_the_same_again_asks_nothing_and_changes_nothing(tmp_path: Path) -
     assert (tmp_path / "results.json").read_bytes() == results
 
 
-async def test_a_larger_limit_plays_only_what_is_new(tmp_path: Path) -> None:
+async def test_a_larger_limit_runs_only_new_samples(tmp_path: Path) -> None:
     model = Speaker()
     await run(tmp_path, _cells(4, limit=2), model)
     folder = await run(tmp_path, _cells(4, limit=4), model)
     assert model.asked == ["s0", "s1", "s2", "s3"]
-    assert [(row.sample, row.index) for row in folder.scores("shades.direct")] == [
-        ("s0", 0),
-        ("s1", 1),
-        ("s2", 2),
-        ("s3", 3),
-    ]
+    assert [(row.sample, row.index) for row in folder.scores("shades.direct")] == [(f"s{n}", n) for n in range(4)]
 
 
 async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
@@ -72,15 +78,12 @@ async def test_a_gap_is_filled_and_keeps_its_place(tmp_path: Path) -> None:
     await run(tmp_path, cells, model)
     assert model.asked == ["s1"]
     assert {record.sample.id: record.index for record in folder.episodes("shades.direct")} == {
-        "s0": 0,
-        "s1": 1,
-        "s2": 2,
-        "s3": 3,
+        f"s{number}": number for number in range(4)
     }
 
 
 @pytest.mark.parametrize("cut", [1, 20])
-async def test_an_episode_torn_by_a_kill_is_played_again(tmp_path: Path, cut: int) -> None:
+async def test_an_episode_truncated_by_a_kill_is_run_again(tmp_path: Path, cut: int) -> None:
     cells, model = _cells(3), Speaker()
     folder = await run(tmp_path, cells, Speaker())
     path = folder.episodes_file("shades.direct")
@@ -90,26 +93,21 @@ async def test_an_episode_torn_by_a_kill_is_played_again(tmp_path: Path, cut: in
     assert len(list(folder.episodes("shades.direct"))) == 3
 
 
-async def test_changed_data_refuses_to_go_on(tmp_path: Path) -> None:
+async def test_changed_data_are_refused_only_where_episodes_exist(tmp_path: Path) -> None:
     cells, model = _cells(3, limit=2), Speaker()
     folder = await run(tmp_path, cells, Speaker())
     before = folder.episodes_file("shades.direct").read_bytes()
-    SHELF["shades"][1] = make_sample("s1", "green")
+    SHELF["shades"][1:] = [make_sample("s1", "green"), make_sample("s2", "green")]
     with pytest.raises(RunConflict, match=r"sample s1 of shades\.direct is not the one .*the data changed.*--fresh"):
         await run(tmp_path, [make_cell(cells[0].task, limit=3)], model)
     assert model.asked == [] and folder.episodes_file("shades.direct").read_bytes() == before
-
-
-async def test_data_that_changed_where_nothing_was_played_yet_is_no_conflict(tmp_path: Path) -> None:
-    cells, model = _cells(3, limit=2), Speaker()
-    await run(tmp_path, cells, Speaker())
-    SHELF["shades"][2] = make_sample("s2", "green")
+    SHELF["shades"][1] = make_sample("s1")
     await run(tmp_path, [make_cell(cells[0].task, limit=3)], model)
     assert model.asked == ["s2"]
 
 
 @pytest.mark.parametrize(("lost", "again"), [("s0", 4), ("s1", 4), ("s2", 4), ("s1", 2), ("s2", 3)])
-async def test_a_sample_that_was_played_and_is_gone_is_a_conflict_before_anything_new_is_played(
+async def test_a_missing_sample_with_an_episode_is_a_conflict_before_any_new_call(
     tmp_path: Path, lost: str, again: int
 ) -> None:
     model, task = Speaker(), make_task(make_samples(6))
@@ -122,31 +120,20 @@ async def test_a_sample_that_was_played_and_is_gone_is_a_conflict_before_anythin
     assert model.asked == []
 
 
-async def test_the_end_of_the_data_that_is_gone_is_a_conflict(tmp_path: Path) -> None:
+async def test_missing_samples_at_the_end_or_with_failures_are_a_conflict_too(tmp_path: Path) -> None:
+    """A failure would be counted for ever, and never be run again."""
     task = make_task(make_samples(4))
-    await run(tmp_path, [make_cell(task)], Speaker())
+    await run(tmp_path, [make_cell(task)], Speaker(_failing("s1")))
     SHELF["shades"] = SHELF["shades"][:2]
     with pytest.raises(RunConflict, match=r"sample s2 .* is not there any more \(nor are 1 more\): the data changed"):
         await run(tmp_path, [make_cell(task)], Speaker())
-    await run(tmp_path, [make_cell(task, limit=2)], Speaker())
-
-
-async def test_a_failed_sample_that_is_gone_is_a_conflict_too(tmp_path: Path) -> None:
-    """Its failure would be counted for ever, and never be played again."""
-
-    def answer(id: str) -> str:
-        if id == "s1":
-            raise CallFailed("connection", "dead")
-        return "yes"
-
-    task = make_task(make_samples(3))
-    await run(tmp_path, [make_cell(task)], Speaker(answer))
-    del SHELF["shades"][1]
+    await run(tmp_path, [make_cell(task, limit=2)], Speaker(_failing("s1")))
+    SHELF["shades"] = [sample for sample in make_samples(4) if sample.id != "s1"]
     with pytest.raises(RunConflict, match=r"sample s1 .* is not there any more: the data changed"):
         await run(tmp_path, [make_cell(task)], Speaker())
 
 
-async def test_samples_that_a_smaller_limit_cuts_off_are_not_lost_and_come_back(tmp_path: Path) -> None:
+async def test_samples_beyond_a_smaller_limit_are_kept_and_come_back(tmp_path: Path) -> None:
     model, task = Speaker(), make_task(make_samples(4))
     folder = await run(tmp_path, [make_cell(task)], Speaker())
     await run(tmp_path, [make_cell(task, limit=2)], model)
@@ -157,7 +144,7 @@ async def test_samples_that_a_smaller_limit_cuts_off_are_not_lost_and_come_back(
 
 @pytest.mark.parametrize("canvas", ["own", "other"])
 @pytest.mark.parametrize("at", [0, 2, 3])
-async def test_samples_that_come_in_anywhere_are_played_and_lose_none(tmp_path: Path, at: int, canvas: str) -> None:
+async def test_new_samples_anywhere_are_run_and_none_is_lost(tmp_path: Path, at: int, canvas: str) -> None:
     model, task = Speaker(), make_task(make_samples(3))
     folder = await run(tmp_path, [make_cell(task, "visual_cot", canvas)], Speaker())
     SHELF["shades"][at:at] = [make_sample("new0"), make_sample("new1")]
@@ -166,7 +153,7 @@ async def test_samples_that_come_in_anywhere_are_played_and_lose_none(tmp_path: 
 
 
 async def test_a_sample_that_moved_out_of_a_limit_or_a_shard_is_a_conflict(tmp_path: Path) -> None:
-    """It would be counted beside the one in its place, or by two shards."""
+    """It would be counted with the one in its place, or by two shards."""
     task, part = make_task(make_samples(4)), Shard(0, 2)
     await run(tmp_path / "limit", [make_cell(task, limit=2)], Speaker())
     await run(tmp_path / "part", [make_cell(task, shard=part)], Speaker())
@@ -180,38 +167,25 @@ async def test_a_sample_that_moved_out_of_a_limit_or_a_shard_is_a_conflict(tmp_p
         await run(tmp_path / "part", [make_cell(task, shard=part)], Speaker())
 
 
-async def test_data_that_only_grew_are_gone_through_once(tmp_path: Path) -> None:
-    """Beside the pass for what failed: to look for what was played takes none, and nobody holds more than ids."""
-
-    def fails_first(id: str) -> str:
-        if id == "s0":
-            raise CallFailed("connection", "dead")
-        return "yes"
-
+async def test_data_that_only_grew_are_read_once(tmp_path: Path) -> None:
+    """One more pass is for failures. The search for existing episodes takes none, and only ids are kept."""
     task = make_task(make_samples(3))
-    await run(tmp_path, [make_cell(task)], Speaker(fails_first))
+    await run(tmp_path, [make_cell(task)], Speaker(_failing("s0")))
     SHELF["shades"] += [make_sample("s3")]
     SHELF_ASKED.clear()
     await run(tmp_path, [make_cell(task)], Speaker())
     assert len(SHELF_ASKED) == 2
 
 
-async def test_an_episode_that_failed_by_no_fault_of_the_model_is_played_again_by_the_next_start(
+async def test_an_episode_that_failed_through_no_fault_of_the_model_is_run_again(
     tmp_path: Path,
 ) -> None:
-    broken = True
-
-    def answer(id: str) -> str:
-        if broken and id == "s1":
-            raise CallFailed("connection", "dead")
-        return "yes"
-
-    cells, model, looker = _cells(3), Speaker(answer), Looker()
+    cells, model, looker = _cells(3), Speaker(_failing("s1")), Looker()
     folder = await run(tmp_path, cells, model, looker)
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (2, 3, {"connection": 1})
     assert [told[2] for told in looker.told if told[0] == "played"] == [False, True, False]
-    broken = False
+    model.answer = lambda id: "yes"
     await run(tmp_path, cells, model)
     assert model.asked == ["s0", "s1", "s2", "s1"]
     cell = folder.results().tasks["shades.direct"]
@@ -220,7 +194,7 @@ async def test_an_episode_that_failed_by_no_fault_of_the_model_is_played_again_b
     assert len(model.calls) == 4, "nothing failed any more"
 
 
-async def test_what_the_model_itself_failed_stands_until_it_is_to_be_retried(tmp_path: Path) -> None:
+async def test_model_failures_are_kept_until_they_are_to_be_retried(tmp_path: Path) -> None:
     shy = True
     model = Speaker(drawing=lambda id: Reply(picture=None if shy and id == "s1" else colour("blue")))
     cells = _cells(3, "visual_cot")
@@ -234,13 +208,9 @@ async def test_what_the_model_itself_failed_stands_until_it_is_to_be_retried(tmp
     assert set(model.asked) == {"s1"} and folder.results().tasks["shades.visual_cot"].failures == {}
 
 
-async def test_what_failed_before_comes_after_what_was_never_played(tmp_path: Path) -> None:
+async def test_earlier_failures_come_after_new_samples(tmp_path: Path) -> None:
     """Samples that fail each time must not keep a run that stops at them from all the others."""
-
-    def answer(id: str) -> str:
-        raise CallFailed("connection", "dead")
-
-    await run(tmp_path, _cells(4, limit=2), Speaker(answer))
+    await run(tmp_path, _cells(4, limit=2), Speaker(_failing("s0", "s1")))
     model = Speaker()
     await run(tmp_path, _cells(4), model)
     assert model.asked == ["s2", "s3", "s0", "s1"]
@@ -285,9 +255,7 @@ def drafted(*, seed: int, data: Path | None, shelf: str) -> Drafts:
         lambda record: record.turns[1].reply.picture,
     ],
 )
-async def test_an_episode_whose_picture_is_lost_is_played_again(
-    tmp_path: Path, lost: Callable[[EpisodeLine], str]
-) -> None:
+async def test_an_episode_with_a_lost_image_is_run_again(tmp_path: Path, lost: Callable[[EpisodeLine], str]) -> None:
     shades = {"s0": ("red", "green", "cyan", "pink"), "s1": ("black", "brown", "lime", "navy")}
     drawn = {"s0": "blue", "s1": "orange"}
     samples: list[Sample] = []
@@ -307,7 +275,7 @@ async def test_an_episode_whose_picture_is_lost_is_played_again(
     assert folder.pictures.holds(name)
 
 
-async def test_what_is_played_differently_is_refused_and_the_changes_are_named(tmp_path: Path) -> None:
+async def test_another_description_is_refused_and_the_changes_are_named(tmp_path: Path) -> None:
     await run(tmp_path, _cells(2), Speaker())
     before = (tmp_path / "run.json").read_bytes()
     modes = {"direct": {"protocol": "direct", "prompts": {"inputs": ["{question}"], "ask": "Why?"}}}
@@ -323,36 +291,28 @@ async def test_what_is_played_differently_is_refused_and_the_changes_are_named(t
     assert (tmp_path / "run.json").read_bytes() == before
 
 
-async def test_up_to_three_changes_are_all_named(tmp_path: Path) -> None:
-    await run(tmp_path, _cells(2), Speaker())
+async def test_up_to_three_changes_are_all_named_and_the_model_is_one(tmp_path: Path) -> None:
+    folder = await run(tmp_path, _cells(2), Speaker())
     with pytest.raises(RunConflict) as refused:
         await run(tmp_path, _cells(2, seed=1, steps="model", on_draw_failure="continue"), Speaker())
     said = str(refused.value)
     assert all(name in said for name in ("on_draw_failure", "source.seed: 0 -> 1", "steps")) and "more" not in said
-
-
-async def test_another_model_is_another_run(tmp_path: Path) -> None:
-    await run(tmp_path, _cells(2), Speaker())
     with pytest.raises(RunConflict, match=r'model\.name: "speaker" -> "other"'):
         await run(tmp_path, _cells(2), Speaker(name="other"))
-
-
-async def test_a_folder_takes_in_no_mode_of_another_model(tmp_path: Path) -> None:
-    folder = await run(tmp_path, _cells(2), Speaker())
     with pytest.raises(RunConflict, match=r"holds shades\.direct of another model, speaker \(use another --output"):
         await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="other"))
     assert folder.cells == ["shades.direct"] and folder.results().tasks["shades.direct"].n == 2
 
 
-async def test_unless_that_never_answered_and_then_it_is_forgotten(tmp_path: Path) -> None:
+async def test_a_model_that_never_replied_is_forgotten(tmp_path: Path) -> None:
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3), Speaker(_nobody, name="wrong"))
+        await run(tmp_path, _cells(3), Speaker(_refused, name="wrong"))
     folder = await run(tmp_path, _cells(2, "visual_cot"), Speaker(name="right"))
     assert folder.cells == list(folder.results().tasks) == ["shades.visual_cot"]
     assert sorted(file.name for file in tmp_path.rglob("*.jsonl")) == ["shades.visual_cot.jsonl"] * 2
 
 
-async def test_other_arguments_of_the_same_model_are_said_beside_the_gain(tmp_path: Path) -> None:
+async def test_other_arguments_of_the_same_model_are_a_warning(tmp_path: Path) -> None:
     def speaker(**arguments: Any) -> Speaker:
         model = Speaker()
         model.arguments = arguments
@@ -367,7 +327,7 @@ async def test_other_arguments_of_the_same_model_are_said_beside_the_gain(tmp_pa
     ]
 
 
-async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> None:
+async def test_a_folder_may_receive_one_mode_after_the_other(tmp_path: Path) -> None:
     model = Speaker(lambda id: "yes")
     folder = await run(tmp_path, _cells(2, "direct"), model)
     started = folder.about().started
@@ -381,7 +341,7 @@ async def test_a_folder_may_take_in_one_mode_after_the_other(tmp_path: Path) -> 
     assert started.endswith("Z") and len(started) == 20
 
 
-async def test_neighbours_lend_each_other_their_drawings_also_when_a_run_goes_on(tmp_path: Path) -> None:
+async def test_neighbours_get_each_others_drawings_also_in_a_resumed_run(tmp_path: Path) -> None:
     shades = {"s0": "blue", "s1": "orange", "s2": "lime", "s3": "navy"}
     model = Speaker(drawing=lambda id: Reply(picture=colour(shades[id])))
     task = make_task(make_samples(4))
@@ -392,24 +352,16 @@ async def test_neighbours_lend_each_other_their_drawings_also_when_a_run_goes_on
     assert seen == {id: f"{colour(shade).digest}.png" for id, shade in lent.items()}
 
 
-async def test_the_one_who_looks_on_is_told_how_far_it_is(tmp_path: Path) -> None:
-    looker = Looker()
+async def test_progress_counts_what_was_done_before_and_the_total_if_known(tmp_path: Path) -> None:
+    looker, name = Looker(), "shades.direct"
     await run(tmp_path, _cells(3, limit=1), Speaker(), looker)
     await run(tmp_path, _cells(3, limit=3), Speaker(), looker)
-    name = "shades.direct"
+    played = ("played", name, False)
     assert looker.told == [
-        ("begin", name, 1, 0),
-        ("played", name, False),
-        ("end", name),
-        ("begin", name, 3, 1),
-        ("played", name, False),
-        ("played", name, False),
-        ("end", name),
+        *(("begin", name, 1, 0), played, ("end", name)),
+        *(("begin", name, 3, 1), played, played, ("end", name)),
     ]
-
-
-async def test_without_a_limit_the_total_is_the_tasks_own_or_unknown(tmp_path: Path) -> None:
-    looker = Looker()
+    looker.told.clear()
     await run(tmp_path / "a", [make_cell(make_task(make_samples(2), default_limit=2))], Speaker(), looker)
     await run(tmp_path / "b", [make_cell(make_task(make_samples(2)))], Speaker(), looker)
     assert [told[2] for told in looker.told if told[0] == "begin"] == [2, None]
@@ -421,9 +373,9 @@ def _at(address: str, answer: Callable[[str], Reply | str] = lambda id: "yes") -
     return model
 
 
-async def test_an_address_that_is_mended_is_no_conflict_while_nobody_has_answered(tmp_path: Path) -> None:
+async def test_a_corrected_address_is_no_conflict_before_the_first_reply(tmp_path: Path) -> None:
     with pytest.raises(RunStopped):
-        await run(tmp_path, _cells(3), _at("http://wrong", _nobody))
+        await run(tmp_path, _cells(3), _at("http://wrong", _refused))
     folder = await run(tmp_path, _cells(3), _at("http://right"))
     cell = folder.results().tasks["shades.direct"]
     assert (cell.n, cell.episodes, cell.failures) == (3, 3, {})

@@ -154,7 +154,7 @@ def test_the_command_line_names_native_history(url: str, tmp_path: Path) -> None
     given = ["run", "--model", "openai/x", "--model_args", f"base_url={url},history=native", "--tasks", "maze",
              "--task_args", STEPS, "--mode", "visual_cot", "--limit", "1", "--no-cache"]  # fmt: skip
     done = CliRunner().invoke(root, [*given, "--output_path", str(tmp_path / "run")])
-    assert done.exit_code == 0 and "with native history, a condition of its own: maze.visual_cot" in done.output
+    assert done.exit_code == 0 and "with native history, a separate condition: maze.visual_cot" in done.output
 
 
 # A planted key

@@ -144,7 +144,7 @@ def test_every_command_reports_damage_in_one_line(
                 if (name, file) == ("score", "scores") and way != "pipe":
                     continue  # it writes them again
                 if (name, file) == ("score", "picture"):
-                    continue  # the row that needs it has no score: tests/runs/test_rescoring.py
+                    continue  # the row that needs it has no score: tests/results/test_rescoring.py
                 code = in_time(lambda: _code([name, str(run), *options]))  # noqa: B023
                 said = capsys.readouterr().err
                 refused = file == "run.json" and way not in TAKEN[file] - {"missing"}

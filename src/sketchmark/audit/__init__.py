@@ -25,8 +25,8 @@ from sketchmark.comparison.pairs import ComparedCell, Run, cells_of, how_asked, 
 from sketchmark.episode.desk import CANVASES
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.folder import RunFolder
+from sketchmark.folder.format import Score
 from sketchmark.folder.index import RunView
-from sketchmark.folder.records import ScoredSample
 from sketchmark.results.summary import Pairs, Rows, mean_of, pair, withheld
 from sketchmark.runs import More
 from sketchmark.stats.differences import CLEAR, Difference, holm
@@ -222,11 +222,11 @@ def _size(found: Difference) -> str:
 
 
 def _shares(task: _Task, look: Look) -> list[Finding]:
-    def wrong(row: ScoredSample) -> float | None:
+    def wrong(row: Score) -> float | None:
         value = row.value(task.metric)
         return None if value is None else 1 - value
 
-    def drawn_wrongly(row: ScoredSample) -> float | None:
+    def drawn_wrongly(row: Score) -> float | None:
         return None if row.drawing_right is None else float(not row.drawing_right)
 
     found = (
@@ -250,7 +250,7 @@ def _shares(task: _Task, look: Look) -> list[Finding]:
 
 
 def _share(
-    name: str, label: str, words: str, rows: Rows, value: Callable[[ScoredSample], float | None], look: Look
+    name: str, label: str, words: str, rows: Rows, value: Callable[[Score], float | None], look: Look
 ) -> Finding | None:
     """Average a value from 0 to 1 over the rows that have it; None if no row has."""
     found = [(row, number) for row in rows.values() if (number := value(row)) is not None]

@@ -48,7 +48,7 @@ from sketchmark.comparison.tables import to_terminal
 from sketchmark.errors import BadInput, RunConflict
 from sketchmark.files import from_home
 from sketchmark.folder.format import condition
-from sketchmark.folder.index import RunView, trouble
+from sketchmark.folder.index import RunView, failure_counts
 from sketchmark.folder.results_format import Results
 from sketchmark.results.aggregate import results_before
 from sketchmark.results.summary import MODE_PAIRS, Pairs, Rows, pair, withheld
@@ -246,7 +246,7 @@ def _labels(runs: Sequence[Path]) -> list[str]:
 
 
 def _side(cell: ComparedCell, score: Interval, rows: Rows) -> Side:
-    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, trouble(rows))
+    return Side(cell.run, cell.model, cell.name, cell.mode, cell.canvas, cell.scoring, score, failure_counts(rows))
 
 
 def _modes(after: ComparedCell, before: ComparedCell) -> str:

@@ -20,7 +20,7 @@ from sketchmark.comparison.findings import (
 )
 from sketchmark.comparison.pairs import ComparedCell
 from sketchmark.episode.desk import CANVASES
-from sketchmark.folder.index import trouble
+from sketchmark.folder.index import failure_counts
 from sketchmark.results.summary import Pair, Pairs, Rows, mean_of, pair
 from sketchmark.stats.differences import Difference, holm, trend
 from sketchmark.stats.intervals import Interval
@@ -105,7 +105,7 @@ def canvas_table(cells: Mapping[str, tuple[ComparedCell, Rows]], metric: str) ->
     scores = []
     for name, (_, rows) in ordered.items():
         score = mean_of(metric, rows.values())
-        scores.append(CanvasScore(name, score, against[name], corrected[name], trouble(rows)))
+        scores.append(CanvasScore(name, score, against[name], corrected[name], failure_counts(rows)))
     first = next(iter(ordered.values()))[0]
     return CanvasTable(
         first.task, metric, first.run, first.model, first.scoring, tuple(scores), _canvas_sentence(scores)

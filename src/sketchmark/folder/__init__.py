@@ -1,9 +1,4 @@
-"""One run on disk: everything needed to resume, re-score, compare and look.
-
-Whether every episode of a run has its score: numbers over a part of them would look like numbers over all.
-
-The run folders below a folder.
-"""
+"""A run folder: everything needed to resume, rescore, compare and show a run."""
 
 from __future__ import annotations
 
@@ -16,26 +11,24 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from sketchmark.episode import Episode
+from sketchmark.episode import Episode, Failure
 from sketchmark.errors import BadInput
 from sketchmark.files import from_home, own_file
 from sketchmark.files.jsonl import LineReader, whole_lines
 from sketchmark.files.media_store import PictureStore
-from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, ScoreRow, episode_key
-from sketchmark.folder.records import ScoredSample, Sharing, newest, unpack_episode
+from sketchmark.folder.format import FORMAT, EpisodeLine, RunRecord, Score, ScoreRow, episode_key
+from sketchmark.folder.records import Sharing, newest, unpack_episode
 from sketchmark.folder.results_format import Results
 
-Line = TypeVar("Line", EpisodeLine, ScoreRow, ScoredSample)
 
-
-class SampleId(msgspec.Struct):
+class _SampleId(msgspec.Struct):
     id: str
 
 
-class Opening(msgspec.Struct):
-    """Whose line it is, without the transcript, which may be large."""
+class _Opening(msgspec.Struct):
+    """An episode line without its transcript, which may be large."""
 
-    sample: SampleId
+    sample: _SampleId
     index: int = 0
     repeat: int = 0
     branch: int = 0
@@ -45,24 +38,36 @@ class Opening(msgspec.Struct):
         return episode_key(self.sample.id, self.repeat, self.branch)
 
 
+class _Attempt(_Opening):
+    """The same with its start and its failure."""
+
+    started: float = 0.0
+    failure: Failure | None = None
+
+
+Line = TypeVar("Line", EpisodeLine, ScoreRow, Score, _Attempt)
+
+
 class _Version(msgspec.Struct):
-    """Looked at first: the rest of another version's run.json may be anything."""
+    """The format of a run.json, decoded first: the rest of another version's file may be anything."""
 
     format: Any = None
 
 
 EPISODES = LineReader(EpisodeLine, "an episode line")
-OPENINGS = LineReader(Opening, "an episode line")
+OPENINGS = LineReader(_Opening, "an episode line")
+_ATTEMPTS = LineReader(_Attempt, "an episode line")
 SCORES = LineReader(ScoreRow, "a score row")
-NUMBERS = LineReader(ScoredSample, "a score row")
+NUMBERS = LineReader(Score, "a score row")
 _RESULTS = LineReader(Results, "the results of a run")
 _VERSION = msgspec.json.Decoder(_Version)
-_ABOUT = msgspec.json.Decoder(RunRecord)
+_RECORD = msgspec.json.Decoder(RunRecord)
 _CELL = re.compile(r"[A-Za-z0-9_+\-]+(\.[A-Za-z0-9_+\-]+)+(~[a-z\-]+)?")
+_DEPTH = 3
 
 
 class RunFolder:
-    """Paths and readers of a run. Reading needs nothing but the folder; names in it are never trusted as paths."""
+    """Paths and readers of a run. Reading needs only the folder; names in it are never trusted as paths."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -90,7 +95,7 @@ class RunFolder:
         return self.file("report.html")
 
     def file(self, *names: str) -> Path:
-        """The path of any file of the run, whether it is there or not; a link, or a pipe, is refused."""
+        """Return the path of a file of the run, which need not exist; links and pipes are refused."""
         return own_file(self.path, *names)
 
     def about(self) -> RunRecord:
@@ -102,7 +107,7 @@ class RunFolder:
                     f"{self.path} was written by another version (format {version!r}, not {FORMAT})",
                     "read it with the version of Sketchmark that wrote it, or run it again in a new folder",
                 )
-            return _ABOUT.decode(data)
+            return _RECORD.decode(data)
         except msgspec.ValidationError as error:
             raise BadInput(f"{self.run_file} does not describe a run: {error}") from error
         except (OSError, ValueError, RecursionError) as error:
@@ -110,7 +115,7 @@ class RunFolder:
 
     @property
     def cells(self) -> list[str]:
-        """`task.mode` (or `task.mode.canvas` when a run plays several canvases), in the order they were asked for."""
+        """`task.mode` (or `task.mode.canvas` if the run has several canvases), in the requested order."""
         return [name for name in self.about().cells if is_cell_name(name)]
 
     def episodes_file(self, cell: str) -> Path:
@@ -120,11 +125,11 @@ class RunFolder:
         return self.file("scores", f"{_checked(cell + (f'~{scoring}' if scoring else ''))}.jsonl")
 
     def limit(self, cell: str) -> int | None:
-        """How many samples were asked for last; None: all."""
+        """Return the number of samples of the last invocation; None: all."""
         return self.about().limits.get(cell) if self.run_file.exists() else None
 
     def episodes(self, cell: str) -> Iterator[EpisodeLine]:
-        """One line per episode: where a failure was retried, the newest. Also of samples beyond the last limit."""
+        """Yield the newest line of each episode, also of samples beyond the last limit."""
         path = self.episodes_file(cell)
         last = {OPENINGS.one(line, at).key: number for number, (at, line) in enumerate(whole_lines(path))}
         counted = set(last.values())
@@ -133,24 +138,32 @@ class RunFolder:
                 yield EPISODES.one(line, at)
 
     def played(self, cell: str) -> Iterator[tuple[int, Episode]]:
-        """(the sample's number, its episode), in the order of the samples."""
-        for line in self._asked(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
+        """Yield (number of the sample, its episode), in the order of the samples."""
+        for line in self._within_limit(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
             yield line.index, unpack_episode(line, self.pictures)
 
+    def attempts(self, cell: str) -> dict[str, _Attempt]:
+        """Return the newest line of each episode by key and without its transcript, in the order of the file."""
+        found: dict[str, _Attempt] = {}
+        for line in self._within_limit(cell, _ATTEMPTS.all(self.episodes_file(cell))):
+            found.pop(line.key, None)
+            found[line.key] = line
+        return found
+
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
-        """One row per episode, in the order of the samples."""
-        yield from self._asked(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
+        """Yield one row per episode, in the order of the samples."""
+        yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
 
-    def scored(self, cell: str, scoring: str = "") -> dict[str, ScoredSample]:
-        """The same rows by their keys and without their notes, for numbers over many of them."""
-        return newest(map(Sharing(), self._asked(cell, NUMBERS.all(self.scores_file(cell, scoring)))))
+    def scored(self, cell: str, scoring: str = "") -> dict[str, Score]:
+        """Return the same rows by key and without their notes, for statistics over many of them."""
+        return newest(map(Sharing(), self._within_limit(cell, NUMBERS.all(self.scores_file(cell, scoring)))))
 
-    def _asked(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
+    def _within_limit(self, cell: str, lines: Iterable[Line]) -> Iterator[Line]:
         limit = self.limit(cell)
         return (line for line in lines if limit is None or line.index < limit)
 
     def results(self) -> Results:
-        """The aggregates; without any while the run is going for the first time."""
+        """Return the aggregates; empty ones during the first invocation."""
         path = self.results_file
         if not path.exists():
             return Results(tasks={}, gains=[])
@@ -160,19 +173,8 @@ class RunFolder:
             raise BadInput(f"cannot read {path}", f"sketchmark score {self.path} makes it again") from error
 
 
-def differences(before: Any, now: Any, where: str = "") -> list[str]:
-    """What changed between two descriptions, as `modes.direct.prompts.ask`-like paths with both values."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        return [
-            line
-            for key in sorted({*before, *now}, key=str)
-            for line in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
-        ]
-    return [] if before == now else [f"{where}: {_short(before)} -> {_short(now)}"]
-
-
 def is_cell_name(name: str) -> bool:
-    """Also with `~scoring` behind it."""
+    """Check the name of a cell, which may end in `~scoring`."""
     return _CELL.fullmatch(name) is not None
 
 
@@ -182,41 +184,25 @@ def _checked(cell: str) -> str:
     return cell
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-class _Try(Opening):
-    """Which try at which sample a line is of, without the transcript."""
-
-    started: float = 0.0
-
-
-_TRIES = LineReader(_Try, "an episode line")
-
-
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:
-    """Of these cells, or of all. Lines of samples beyond the last `--limit` do not matter."""
+    """Refuse cells (all, by default) in which an episode has no score: partial results would pass for full ones."""
     for cell in cells or folder.cells:
-        limit, lines = folder.limit(cell), _TRIES.all(folder.episodes_file(cell))
-        tries = {line.key: line.started for line in lines if limit is None or line.index < limit}
+        unscored = {key: line.started for key, line in folder.attempts(cell).items()}
         for row in NUMBERS.all(folder.scores_file(cell)):
-            if tries.get(row.key) == row.started:
-                del tries[row.key]
-        if tries:
+            if unscored.get(row.key) == row.started:
+                del unscored[row.key]
+        if unscored:
             raise BadInput(
-                f"{len(tries)} episodes of {cell} in {folder.path} have no scores (one is {next(iter(tries))})",
+                f"{len(unscored)} episodes of {cell} in {folder.path} have no scores (one is {next(iter(unscored))})",
                 f"sketchmark score {folder.path}, or the same `sketchmark run` again, scores them",
             )
 
 
-DEPTH = 3
+def run_folders(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Yield the run folders below a folder, by name. Links are not followed.
 
-
-def run_folders(folder: Path, depth: int = DEPTH) -> Iterator[Path]:
-    """In the order of their names; links are not followed. What only looks like a run is given, too: whoever
-    opens it is told what is wrong."""
+    Broken run folders are included, so that the caller reports what is wrong with them.
+    """
     if os.path.lexists(folder / "run.json"):
         yield folder
         return
@@ -229,3 +215,19 @@ def run_folders(folder: Path, depth: int = DEPTH) -> Iterator[Path]:
     for entry in entries:
         if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
             yield from run_folders(Path(entry.path), depth - 1)
+
+
+def differences(before: Any, now: Any, where: str = "") -> list[str]:
+    """List the changes between two descriptions, as `modes.direct.prompts.ask`-like paths with both values."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        return [
+            line
+            for key in sorted({*before, *now}, key=str)
+            for line in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
+        ]
+    return [] if before == now else [f"{where}: {_short(before)} -> {_short(now)}"]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,14 +1,13 @@
-"""run.json, episodes and scores, as types: docs/run-folder.md is made from them (docs/make_run_folder.py).
+"""Types of run.json, episode lines and score rows; docs/make_run_folder.py fills docs/run-folder.md from them.
 
-Reading is forgiving where writing is not: keys that are not named here are ignored, and what a newer version added
-has a default. What a task or a plug-in puts in (fields, target, groups, notes, raw) is written without looking, so it
-is read without looking.
+Readers ignore unknown keys, and keys that a newer version added have a default. Contents from a task or a plug-in
+(fields, target, groups, notes, raw) are neither checked when written nor when read.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -19,22 +18,21 @@ from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.settings import Asked
 
 FORMAT = 3
-"""The one format that is read and written."""
+"""The only format that is read and written."""
 
 Count = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Nth = Annotated[int, Meta(ge=0, le=2**53)]
 Seconds = Annotated[float, Meta(ge=-1e11, le=1e11)]
-"""What can be added up and made into a time without overflow. Nothing that was played lies beyond, and what was
-changed by hand is refused where it is read."""
+"""Bounds within which sums and times do not overflow. No run reaches them; a value edited beyond them is refused."""
 
 LARGEST = 1e100
-"""A score beyond is kept as it is, but its square is no number."""
+"""Scores beyond this are kept, but no statistic is computed from them: their squares overflow."""
 
 
 def episode_key(sample: str, repeat: int = 0, branch: int = 0) -> str:
-    """The name of an episode in its cell: the sample's id, with the repeat and the branch where they are not 0."""
-    told = [f"{what} {number}" for what, number in (("repeat", repeat), ("branch", branch)) if number]
-    return f"{sample} ({', '.join(told)})" if told else sample
+    """Name an episode in its cell: the sample's id, with the repeat and the branch where they are not 0."""
+    parts = [f"{what} {number}" for what, number in (("repeat", repeat), ("branch", branch)) if number]
+    return f"{sample} ({', '.join(parts)})" if parts else sample
 
 
 class ModelAbout(Struct, frozen=True):
@@ -47,11 +45,11 @@ class ModelAbout(Struct, frozen=True):
     """`--model_args`, without secrets."""
 
     retires: dict[str, str] = {}
-    """Name → the day on which its provider shuts it down, as its list of models said at the last start."""
+    """Name → the day on which its provider shuts it down, by the provider's list at the last invocation."""
 
 
 class ModeRecord(Struct, frozen=True):
-    """All that shapes the requests of a mode."""
+    """Everything that shapes the requests of a mode."""
 
     protocol: str = ""
     """The protocol's name."""
@@ -63,7 +61,7 @@ class ModeRecord(Struct, frozen=True):
     """The protocol's settings."""
 
     in_words: bool = False
-    """Drawings are put into words (text_cot)."""
+    """Drawings are replaced by descriptions (text_cot)."""
 
     saying: dict[str, Any] = {}
     """Generation settings for answers."""
@@ -73,7 +71,7 @@ class ModeRecord(Struct, frozen=True):
 
 
 class CellRecord(Struct):
-    """One task in one mode with one canvas: all that shapes its episodes. A resumed run must find the same."""
+    """One task in one mode on one canvas: everything that shapes its episodes. A resumed run must have the same."""
 
     task: str = ""
     """The task's name."""
@@ -82,55 +80,56 @@ class CellRecord(Struct):
     """`direct`, `visual_cot`, `text_cot`, or another mode of the task."""
 
     canvas: str = "own"
-    """What the model is shown of its drawings: `own`, `blank`, `other`, `oracle`, `corrupt`,
-    `caption` or `source`."""
+    """Images that replace the model's drawings: `own`, `blank`, `other`, `oracle`, `corrupt`, `caption` or
+    `source`."""
 
     draw_with: str = ""
-    """`svg`: it draws by code that it writes. `native history`: it is sent its own turns back as its provider
-    recorded them. Empty: it draws pixels, or nothing, and all is sent in one plain form."""
+    """`svg`: the model draws by writing code. `native history`: its own turns are sent back as its provider recorded
+    them. Empty: it draws pixels, or does not draw, and everything is sent in one plain form."""
 
     steps: str = "truth"
-    """Who says how many steps are drawn: `truth` or `model`."""
+    """Step count set by: `truth` or `model`."""
 
     on_draw_failure: str = "fail"
     """`fail` or `continue`."""
 
     source: dict[str, Any] = {}
-    """Where the samples come from."""
+    """Source of the samples."""
 
     play: ModeRecord = ModeRecord()
     """Protocol, prompts and settings."""
 
     model: dict[str, Any] = {}
-    """The model's identity: everything about it that could change an answer."""
+    """The model's identity: everything about it that could change a reply."""
 
     headline: str = ""
-    """The score that the gain is measured in."""
+    """The headline score, in which the gain is measured."""
 
     less_is_better: list[str] = []
-    """Scores in which less is better: no gain is measured in them."""
+    """Scores in which less is better: gains are not measured in them."""
 
     breakdown: list[str] = []
-    """The groups that results are split by."""
+    """Groups by which results are broken down."""
 
 
 def condition(draw_with: str) -> str:
-    """How a cell that is played otherwise than most says so behind its mode."""
+    """Return the phrase that follows the mode of a cell with another way of drawing; empty for pixels."""
     return f"{'with' if draw_with == NATIVE_HISTORY else 'by'} {draw_with}" if draw_with else ""
 
 
 class Ended(Struct, frozen=True):
-    """How the last start of a run ended."""
+    """Ending of a run's last invocation."""
 
     how: str = ""
-    """`finished`; `stopped` by a person or at the cost limit; `failed` by an error, or since no call would work."""
+    """`finished`, `stopped` (by a person or at the cost limit) or `failed` (with an error, or because no call would
+    succeed)."""
 
     why: str = ""
-    """In words, where it did not finish."""
+    """The reason, if it did not finish."""
 
 
 class RunRecord(Struct):
-    """What was run."""
+    """Description of a run."""
 
     format: int
     """The number of this format."""
@@ -139,112 +138,112 @@ class RunRecord(Struct):
     """The version that wrote the folder last."""
 
     model: ModelAbout = ModelAbout()
-    """Who was asked."""
+    """The model."""
 
     seed: Count = 0
     """`--seed`."""
 
     started: str = ""
-    """When the run was first started, in UTC."""
+    """Time of the first invocation, in UTC."""
 
     machine: dict[str, Any] = {}
     """`python` and `system`."""
 
     cells: dict[str, CellRecord] = {}
-    """By name, in the order they were asked for."""
+    """Cells by name, in the requested order."""
 
     limits: dict[str, int] = {}
-    """Cell → `--limit` of its last start: numbers are of that many first samples. Absent: of all in the folder."""
+    """Cell → `--limit` of its last invocation: results cover that many first samples. Absent: all in the folder."""
 
     totals: dict[str, Count] = {}
-    """Cell → how many samples it has, within the limit; absent until a start has gone through all of them."""
+    """Cell → number of samples within the limit; absent until an invocation has gone through all of them."""
 
     shard: str = ""
-    """`0/3`: of every three samples the first, a part of a run (`--shard`). Empty: the whole."""
+    """`0/3`: the first of every three samples (`--shard`). Empty: the whole run."""
 
     asked: dict[str, Asked] = {}
-    """Cell → the command of its last start, for `sketchmark card`."""
+    """Cell → the command of its last invocation, for `sketchmark card`."""
 
     ended: Ended | None = None
-    """How the last start ended; null while it goes on, and where it was killed."""
+    """Ending of the last invocation; null while it runs, and if it was killed."""
 
     def data(self, cell: str) -> Path | None:
-        """Where a cell's data lay when it was played; None: nobody said, with `--data` or SKETCHMARK_DATA."""
+        """Return the folder of a cell's data; None if neither `--data` nor SKETCHMARK_DATA named one."""
         asked = self.asked.get(cell)
         return Path(asked.data) if asked and asked.data else None
 
 
 class PartLine(Struct, omit_defaults=True):
-    """A text, a picture or a sound in the context."""
+    """A text, an image or a sound in the context."""
 
     by: str
-    """Who put it there: `task` or `model`."""
+    """Its author: `task` or `model`."""
 
     text: str | None = None
     """The text, or absent."""
 
     picture: str | None = None
-    """The picture's name, or absent."""
+    """The image's name, or absent."""
 
     sound: str | None = None
     """The sound's name, or absent."""
 
     native: bool = False
-    """Whether the reply's `native` record went along with it in later calls."""
+    """true if the reply's `native` record accompanied it in later calls."""
 
 
 class TurnLine(Struct, omit_defaults=True):
-    """One thing that happened. The exact context of a call is everything that earlier turns `added`, plus its own
+    """One step of an episode. The exact context of a call is everything that earlier turns `added`, plus its own
     `suffix`."""
 
     act: str
     """`show`, `say`, `draw`, `describe` or `skip`."""
 
     added: list[PartLine]
-    """What stays in the context. After a drawing it is what the model was shown of it (the canvas)."""
+    """Parts that remain in the context. After a drawing, what the model was shown in its place (the canvas)."""
 
     suffix: str = ""
     """Sent with this call only."""
 
     note: str = ""
-    """Why something was skipped."""
+    """The reason for a skipped step."""
 
     reply: ReplyRecord | None = None
-    """What came back, for a call."""
+    """The reply, for a call."""
 
     seconds: Seconds | None = None
-    """How long the call took."""
+    """Duration of the call."""
 
 
 class SampleLine(Struct):
-    """The sample, with what is true of it: a run can be scored again without the data set."""
+    """The sample with its ground truth, so that a run can be rescored without the dataset."""
 
     id: str
     """Unique in its task."""
 
     fingerprint: str
-    """Of all that is asked and true: a sample that changed is noticed."""
+    """Digest of the question and the ground truth; shows that a sample has changed."""
 
     fields: dict[str, Any] = {}
-    """Texts that prompts are filled from."""
+    """Texts that fill the prompts."""
 
     pictures: dict[str, str | list[str]] = {}
-    """Name → the name of a picture, or a list of them."""
+    """Name → the name of an image, or a list of them."""
 
     sounds: dict[str, list[str]] | UnsetType = UNSET
-    """Name → the names of sounds, where there are any."""
+    """Name → the names of sounds; absent if there are none."""
 
     target: dict[str, Any] = {}
-    """What is true, for the scorers."""
+    """Ground truth, for the scorers."""
 
     groups: dict[str, Any] = {}
-    """How it is grouped in tables: category, difficulty…; samples of one `cluster` are not independent."""
+    """Groups for tables: category, difficulty…; samples of one `cluster` are not independent."""
 
     steps: int | None = None
-    """How many steps the true solution has."""
+    """Number of steps of the ground-truth solution."""
 
     frames: list[str] | None = None
-    """The true pictures, one per drawing; null where there are none or nothing was drawn."""
+    """Ground-truth images, one per drawing; null if there are none or nothing was drawn."""
 
 
 class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
@@ -254,35 +253,35 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
     """Position of the sample in its task."""
 
     sample: SampleLine
-    """What was asked."""
+    """The sample."""
 
     mode: str = ""
-    """The mode it was played in."""
+    """Its mode."""
 
     canvas: str = ""
-    """What the model was shown of its drawings."""
+    """Its canvas."""
 
     steps: str = ""
-    """Who said how many steps are drawn: `truth` or `model`."""
+    """Step count set by: `truth` or `model`."""
 
     turns: list[TurnLine]
-    """What happened, in order."""
+    """Its steps, in order."""
 
     failure: Failure | None
-    """null, or why it ended early: `kind`, `message`, `blames_model`."""
+    """null, or the reason for an early end: `kind`, `message`, `blames_model`."""
 
     started: Seconds
-    """Unix time; with sample, repeat and branch it names this try."""
+    """Unix time; identifies this attempt, with sample, repeat and branch."""
 
     seconds: Seconds
     """Wall time."""
 
     repeat: Nth = 0
-    """Which of several episodes of the sample it is; absent for the first. The newest line of a sample, repeat and
+    """Number among several episodes of the sample; absent for the first. The newest line of a sample, repeat and
     branch counts."""
 
     branch: Nth = 0
-    """Which of several answers on the same drawings it is; absent for the first."""
+    """Number among several answers on the same drawings; absent for the first."""
 
     @property
     def key(self) -> str:
@@ -290,12 +289,18 @@ class EpisodeLine(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """By which the episodes of a cell are ordered."""
+        """Sort key of the episodes of a cell."""
         return self.index, self.repeat, self.branch
 
 
-class ScoreNumbers(Struct, kw_only=True):
-    """A score line but for its notes: what lists, tables and statistics need."""
+class DrawingNotes(TypedDict, total=False):
+    """The only note that results are computed from."""
+
+    frames_right: Any
+
+
+class Score(Struct, kw_only=True):
+    """A score row for lists, tables and statistics: without its notes, which can be long."""
 
     index: Count
     """Position of the sample in its task."""
@@ -310,39 +315,41 @@ class ScoreNumbers(Struct, kw_only=True):
     """The sample's groups."""
 
     scored: bool
-    """false: a failure that says nothing about the model, a judge without whom there is no score, or a scorer that
-    broke."""
+    """false: the episode failed through no fault of the model, or its judge or scorer failed."""
 
     values: dict[str, bool | int | float | None]
-    """Score → number, or null where it does not apply."""
+    """Score → number, or null if it does not apply."""
 
     flags: list[str] = []
-    """Kinds of trouble: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
+    """Kinds of failure: `unparsed`, `truncated`, `refused`, `empty`, `no_picture`, `left_out`, `judge_failed`,
     `scorer_failed`, or the failure's kind."""
 
     calls_left_out: Count = 0
     """Calls that could not carry the whole context."""
 
     scoring: str = ""
-    """By what rules."""
+    """The scoring."""
 
     judge: str | None = None
-    """By which model, if one judged."""
+    """The judge's model, if there was a judge."""
 
     usage: dict[str, Count] = {}
-    """What the episode cost, without what the cache answered."""
+    """Usage of the episode, without cache hits."""
 
     started: Seconds = 0.0
-    """The episode's: a retried episode is scored anew."""
+    """The episode's `started`: an episode that was run again is scored again."""
 
     seconds: Seconds = 0.0
     """The episode's wall time."""
 
     repeat: Nth | UnsetType = UNSET
-    """The episode's; absent for the first."""
+    """The episode's `repeat`; absent for the first."""
 
     branch: Nth | UnsetType = UNSET
-    """The episode's; absent for the first."""
+    """The episode's `branch`; absent for the first."""
+
+    notes: DrawingNotes = {}
+    """Notes of the scorers, next to the numbers: `answer` is the parsed answer; further notes depend on the task."""
 
     @property
     def key(self) -> str:
@@ -350,25 +357,37 @@ class ScoreNumbers(Struct, kw_only=True):
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """By which the rows of a cell are ordered."""
+        """Sort key of the rows of a cell."""
         return self.index, self.repeat or 0, self.branch or 0
 
     @property
     def cluster(self) -> str | int | float | None:
-        """Samples that share one are not independent; None: it stands alone. A data set may say it in any form."""
+        """The sample's cluster, in the dataset's form; None if it is independent of all others."""
         found = self.groups.get("cluster")
         return found if isinstance(found, (str, int, float)) or found is None else str(found)
 
     def value(self, metric: str) -> float | None:
-        """None where the score does not apply or the episode was not scored."""
+        """Return the score; None if it does not apply or the episode was not scored."""
         found = self.values.get(metric) if self.scored else None
         if found is not None and abs(found) > LARGEST:
             raise BadInput(f"the score {metric} of {self.sample} is too large to compute with", "score the run again")
         return None if found is None else float(found)
 
+    @property
+    def drawing_right(self) -> bool | None:
+        """True if every drawing of the episode is right; None if there is none or it cannot be checked.
 
-class ScoreRow(ScoreNumbers, kw_only=True):
+        A whole-sequence score (`…_img_exact`) also requires that no frame is missing, so it takes precedence.
+        """
+        for name, value in self.values.items():
+            if name.endswith("_img_exact") and value is not None:
+                return value == 1
+        frames = self.notes.get("frames_right")
+        return all(frames) if frames else None
+
+
+class ScoreRow(Score, kw_only=True):
     """The scores of one episode."""
 
-    notes: dict[str, Any] = {}
-    """What the scorers say beside the numbers: `answer`, what was read as the answer, and anything else."""
+    notes: dict[str, Any] = {}  # type: ignore[assignment]  # a row has all notes, a Score one
+    """Notes of the scorers, next to the numbers: `answer` is the parsed answer; further notes depend on the task."""

@@ -1,49 +1,61 @@
-"""A compact picture of a run in memory: where every episode's line begins, and what lists and tables need of it.
+"""Runs in memory: the byte at which each episode's line begins, and the scores that lists and tables need.
 
-A run of 20,000 episodes is gigabytes of transcripts and a few megabytes of this. Transcripts are read from disk one
-at a time, by the byte where their line begins; lines appended by a run that is still going are taken in as they come.
-
-The cells of runs as they are held against each other.
+A run of 20,000 episodes has gigabytes of transcripts and a few megabytes of this. Transcripts are read from disk one
+at a time; lines that a running run appends are taken in as they come.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files.jsonl import Tail, line_at
 from sketchmark.folder import EPISODES, NUMBERS, OPENINGS, SCORES, RunFolder, refuse_partial_scores
-from sketchmark.folder.format import CellRecord, EpisodeLine, RunRecord, ScoreRow
+from sketchmark.folder.format import EpisodeLine, RunRecord, Score, ScoreRow
 from sketchmark.folder.lock import holder_of
-from sketchmark.folder.records import ScoredSample, Sharing, newest
+from sketchmark.folder.records import Sharing, newest
 from sketchmark.folder.results_format import CellResult
 from sketchmark.terminal import counted
 
+Value = TypeVar("Value")
+
+
+class Latest(Generic[Value]):
+    """A value that is computed again when the version of its view has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, Value] | None = None
+
+    def at(self, version: int, compute: Callable[[], Value]) -> Value:
+        if self._known is None or self._known[0] != version:
+            self._known = (version, compute())
+        return self._known[1]
+
 
 class CellView:
-    """One task in one mode: its episodes and its score rows, by `episode_key`: the sample's id, unless repeated.
-    The last line of a retried episode counts; samples beyond the `--limit` of the last start are ignored."""
+    """An opened cell: its episodes and score rows by `episode_key`, which is the sample's id unless repeated.
 
-    def __init__(self, folder: RunFolder, name: str, about: CellRecord, limit: int | None = None) -> None:
-        self.folder = folder
-        self.name = name
-        self.about, self.limit = about, limit
-        self.task, self.mode = about.task or name, about.mode
-        self.canvas, self.headline = about.canvas, about.headline
+    The last line of a retried episode counts. Samples beyond the `--limit` of the last invocation are ignored.
+    """
+
+    def __init__(self, run: RunView, name: str) -> None:
+        self.folder, self.run, self.model, self.name = run.folder, run.key, run.model, name
+        self.about, self.limit = run.about.cells[name], run.about.limits.get(name)
+        self.task, self.mode = self.about.task or name, self.about.mode
+        self.canvas, self.headline = self.about.canvas, self.about.headline
         self.episodes: dict[str, int] = {}
-        self.rows: dict[str, ScoredSample] = {}
+        self.rows: dict[str, Score] = {}
         self.version = 0
-        self._lines = Tail(folder.episodes_file(name))
-        self._scores = Tail(folder.scores_file(name))
+        self._lines = Tail(self.folder.episodes_file(name))
+        self._scores = Tail(self.folder.scores_file(name))
         self._scored_at: dict[str, int] = {}
         self._sharing = Sharing()
-        self._ordered: tuple[int, dict[str, ScoredSample]] | None = None
-        self.result: tuple[int, CellResult] | None = None
-        """Version of this index → its result, kept by `runs.summary`."""
+        self._ordered = Latest[dict[str, Score]]()
+        self.result = Latest[CellResult]()
 
     def refresh(self) -> None:
         for tail, known, take in (
@@ -72,14 +84,28 @@ class CellView:
             self.rows[row.key] = row
             self._scored_at[row.key] = begin
 
-    def scored(self) -> dict[str, ScoredSample]:
-        """The rows in the order of the task, whatever order they finished in."""
-        if self._ordered is None or self._ordered[0] != self.version:
-            self._ordered = (self.version, newest(self.rows.values()))
-        return self._ordered[1]
+    @property
+    def player(self) -> str:
+        """Equal for cells that the same model ran with the same arguments, in whatever folder."""
+        return json.dumps(self.about.model, sort_keys=True)
+
+    @property
+    def scoring(self) -> str:
+        """The scoring of the rows that were read, or else of the file's first."""
+        rows = self.rows.values() or NUMBERS.all(self._scores.path)
+        return next((row.scoring for row in rows), "")
+
+    def scored(self) -> dict[str, Score]:
+        """Return the rows in the order of the samples."""
+        return self._ordered.at(self.version, lambda: newest(self.rows.values()))
+
+    def complete_scores(self) -> dict[str, Score]:
+        """Read all rows, without keeping them here; refused if an episode has none."""
+        refuse_partial_scores(self.folder, self.name)
+        return self.folder.scored(self.name)
 
     def order(self) -> list[str]:
-        """Samples in the order of the task; those not scored yet at the end."""
+        """List the samples in the order of the task; those without a score last."""
         scored = self.scored()
         return [*(s for s in scored if s in self.episodes), *(s for s in self.episodes if s not in scored)]
 
@@ -93,26 +119,21 @@ class CellView:
         return EPISODES.one(line_at(self._lines.path, self.episodes[sample]), str(self._lines.path))
 
     def score(self, sample: str) -> ScoreRow | None:
-        """The whole score line, notes included; None while the episode waits to be scored."""
+        """Read the whole score row with its notes; None if the episode is not scored yet."""
         if sample not in self.rows:
             return None
         return SCORES.one(line_at(self._scores.path, self._scored_at[sample]), str(self._scores.path))
 
     def raw_lines(self) -> Iterator[tuple[str, bytes]]:
-        """The line of each sample, unparsed, in the order of the file."""
+        """Yield each sample with its line, not decoded, in the order of the file."""
         by_begin = {begin: sample for sample, begin in self.episodes.items()}
-        if not by_begin:
-            return
-        with self._lines.path.open("rb") as file:
-            position = 0
-            for line in file:
-                if position in by_begin:
-                    yield by_begin[position], line
-                position += len(line)
+        for begin, line in Tail(self._lines.path):
+            if begin in by_begin:
+                yield by_begin[begin], line
 
 
 class RunView:
-    """Everything the viewer keeps of one run."""
+    """An opened run: run.json and a view of each cell."""
 
     def __init__(self, folder: RunFolder, key: str) -> None:
         self.folder = folder
@@ -120,15 +141,15 @@ class RunView:
         self.about = RunRecord(0)
         self.cells: dict[str, CellView] = {}
         self._stamp: tuple[int, int] | None = None
-        self._summed = Path()
-        self._summed_at = 0.0
+        self._results_file = Path()
+        self._results_time = 0.0
         self._replaced = 0
-        self.stored: tuple[int, dict[str, CellResult]] | None = None
-        """Version of this index → the cells of results.json, kept by `runs.summary`."""
+        self.stored = Latest[dict[str, CellResult]]()
+        """The cells of results.json."""
 
     @classmethod
     def whole(cls, folder: RunFolder) -> RunView:
-        """All of a run at once, for a report or an export, with a bar where someone looks on."""
+        """Read a run completely, for a report or an export, with a progress bar on a terminal."""
         run = cls(folder, folder.path.name)
         run._read_about()
         with counted(run.cells.values(), len(run.cells), "reading") as cells:
@@ -137,15 +158,15 @@ class RunView:
         return run
 
     def refresh(self) -> None:
-        """What can be refused about the folder is refused here, where whoever shows many runs expects it."""
+        """Take in what is new. A folder that cannot be read is refused here."""
         self._read_about()
         for cell in self.cells.values():
             cell.refresh()
 
     def _read_about(self) -> None:
-        self._summed = self.folder.results_file
-        if (summed := _changed(self._summed)) != self._summed_at:  # another scoring may stand beside now
-            self._summed_at = summed
+        self._results_file = self.folder.results_file
+        if (changed := _changed(self._results_file)) != self._results_time:  # there may be a further scoring now
+            self._results_time = changed
             self._replaced += 1
         file = self.folder.run_file.stat()
         stamp = (file.st_ino, file.st_mtime_ns)
@@ -155,14 +176,14 @@ class RunView:
             for name in names:
                 about, limit, known = self.about.cells[name], self.about.limits.get(name), self.cells.get(name)
                 if known is None or (known.about, known.limit) != (about, limit):
-                    self.cells[name] = CellView(self.folder, name, about, limit)
+                    self.cells[name] = CellView(self, name)
                     self._replaced += known.version + 1 if known else 0
             self.cells = {name: self.cells[name] for name in names}
             self._stamp = stamp
 
     @property
     def version(self) -> int:
-        """Changes whenever something was added: a browser that has seen this number has seen everything."""
+        """A number that changes whenever something was added."""
         return self._replaced + sum(cell.version for cell in self.cells.values())
 
     @property
@@ -175,16 +196,16 @@ class RunView:
         return self.cells[name]
 
     def baseline(self, cell: CellView) -> CellView | None:
-        """What the drawing gain of a cell is measured against: the same task, answered directly."""
+        """Return the cell that a gain is measured against: the same task in direct mode."""
         base = self.cells.get(f"{cell.task}.direct")
         return None if base is cell else base
 
     def state(self, now: float) -> str:
-        """`running`, `finished`, `stopped`, `failed` or `killed`, told without touching the run's lock.
+        """Return `running`, `finished`, `stopped`, `failed` or `killed`, without touching the run's lock.
 
-        A run that has the folder names its process; one that ended in order says how, in run.json. What says neither
-        (it is older, or was made by merging) is told from the times of its files: a finished run has aggregates newer
-        than its last episode, or, where a copy has mixed up the times, aggregates that count every episode.
+        A running process is named in the folder, and run.json says how a run ended. Without either (an old run, or a
+        merged one) the times of the files decide: a finished run has aggregates newer than its last episode, or, if
+        copying has mixed up the times, aggregates that count every episode.
         """
         holder = holder_of(self.folder.path)
         if holder and holder.lives is not None:
@@ -192,10 +213,10 @@ class RunView:
         if self.about.ended and self.about.ended.how in ("finished", "stopped", "failed") and not holder:
             return self.about.ended.how
         newest = max((_changed(self.folder.episodes_file(name)) for name in self.cells), default=0.0)
-        summed = _changed(self._summed)
+        aggregated = _changed(self._results_file)
         idle = now - max(newest, _changed(self.folder.run_file)) >= 120
-        copied = newest - summed < 5
-        if newest and (summed >= newest or ((idle or copied) and self._counted())):
+        copied = newest - aggregated < 5
+        if newest and (aggregated >= newest or ((idle or copied) and self._counted())):
             return "finished"
         return "stopped" if idle else "running"
 
@@ -207,14 +228,28 @@ class RunView:
         return all(name in tasks and tasks[name].episodes == len(cell.episodes) for name, cell in self.cells.items())
 
 
+def open_cells(path: Path | str, run: str) -> list[CellView]:
+    """Open the cells of a run under this name, without reading their lines."""
+    view = RunView(RunFolder.open(path), run)
+    view._read_about()
+    for name, cell in view.cells.items():
+        if not cell.about.task or not cell.mode:
+            raise BadInput(f"{view.folder.run_file}: the cell {name} has no task or mode")
+    return list(view.cells.values())
+
+
+def failure_counts(rows: Mapping[str, Score]) -> dict[str, int]:
+    return dict(sorted(Counter(flag for row in rows.values() for flag in row.flags).items()))
+
+
 def change(before: float | None, after: float | None) -> str | None:
     if before is None or after is None:
         return None
     return "same" if before == after else "helped" if after > before else "hurt"
 
 
-def outcome(row: ScoredSample | None, value: float | None) -> str:
-    """`unscored` where there is nothing to say about the model; `partly` for scores between none and all."""
+def outcome(row: Score | None, value: float | None) -> str:
+    """Return `right`, `wrong`, `partly` for scores in between, or `unscored`."""
     if row is None or value is None:
         return "unscored"
     return "right" if value >= 1 else "wrong" if value <= 0 else "partly"
@@ -225,53 +260,3 @@ def _changed(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-@dataclass(frozen=True)
-class ScoredCell:
-    """A cell of a run as run.json describes it; `rows` reads its scores."""
-
-    folder: RunFolder
-    run: str
-    model: str
-    name: str
-    about: CellRecord
-    scoring: str
-
-    @property
-    def task(self) -> str:
-        return self.about.task
-
-    @property
-    def mode(self) -> str:
-        return self.about.mode
-
-    @property
-    def canvas(self) -> str:
-        return self.about.canvas
-
-    @property
-    def player(self) -> str:
-        """Equal for cells that the same model played with the same arguments, in whatever folder."""
-        return json.dumps(self.about.model, sort_keys=True)
-
-    def rows(self) -> dict[str, ScoredSample]:
-        refuse_partial_scores(self.folder, self.name)
-        return self.folder.scored(self.name)
-
-
-def cells_of(path: Path | str, run: str) -> list[ScoredCell]:
-    folder = RunFolder.open(path)
-    about = folder.about()
-    cells = []
-    for name in folder.cells:
-        cell = about.cells[name]
-        if not cell.task or not cell.mode:
-            raise BadInput(f"{folder.run_file}: the cell {name} has no task or mode")
-        scoring = next((row.scoring for row in NUMBERS.all(folder.scores_file(name))), "")
-        cells.append(ScoredCell(folder, run, about.model.name, name, cell, scoring))
-    return cells
-
-
-def trouble(rows: Mapping[str, ScoredSample]) -> dict[str, int]:
-    return dict(sorted(Counter(flag for row in rows.values() for flag in row.flags).items()))

@@ -1,9 +1,4 @@
-"""How a run ended, for whoever looks at it later: written into run.json while the run still has the folder.
-
-One process per run folder, on every system that Python runs on.
-
-What a folder says of the shard that it holds, and what it refuses.
-"""
+"""Lock of a run folder, and the notes that its holder makes in run.json: how the run ended, and which shard it is."""
 
 from __future__ import annotations
 
@@ -28,8 +23,8 @@ from sketchmark.terminal import one_line
 
 
 def note_ending(path: Path, error: BaseException | None = None, *, at_cost_limit: bool = False) -> None:
-    """A run that is killed notes nothing: its process is gone, and still named as who holds the lock."""
-    with suppress(OSError, SketchmarkError):  # a full disk: what ended the run is more important
+    """Write how a run ended. A killed run writes nothing and stays named as the holder of the lock."""
+    with suppress(OSError, SketchmarkError):  # a full disk: the error that ended the run is more important
         folder = RunFolder(path)
         about = folder.about()
         about.ended = _ended(error, at_cost_limit)
@@ -45,16 +40,16 @@ def _ended(error: BaseException | None, at_cost_limit: bool) -> Ended:
 
 
 class Holder(msgspec.Struct):
-    """Who says that it works in the folder."""
+    """The process that works in the folder."""
 
     pid: int
     host: str
     began: str = ""
-    """When the process began, where the system tells: numbers of processes are given again."""
+    """Start of the process, if the system reports it: process ids are reused."""
 
     @property
     def lives(self) -> bool | None:
-        """None where nobody here can tell: it is another machine's, or the system has no harmless way to ask."""
+        """True if the process is running; None if unknown, on another machine or a system without a safe check."""
         if self.host != socket.gethostname() or os.name != "posix" or not 0 < self.pid < 2**31:
             return None
         try:
@@ -70,20 +65,15 @@ _HOLDER = LineReader(Holder, "the name of a process")
 
 
 def holder_of(folder: Path) -> Holder | None:
-    """Who works in the folder, or was killed at it; the lock itself is not touched."""
+    """Return the process that works in the folder, or was killed there; the lock itself is not touched."""
     try:
         return _HOLDER.one(own_file(folder, ".lock-holder").read_bytes(), "")
     except (OSError, SketchmarkError):
         return None
 
 
-def _who(folder: Path) -> str:
-    found = holder_of(folder)
-    return f": process {found.pid} on {found.host[:80]!r}" if found else ""
-
-
 def _began(pid: int) -> str:
-    """In ticks since the machine's start: field 22, of which the second may hold spaces and brackets."""
+    """Return the start of a process in ticks since boot: field 22, after a name that may contain any sign."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, ValueError, IndexError):
@@ -91,11 +81,11 @@ def _began(pid: int) -> str:
 
 
 class RunLock:
-    """A second process on the folder is told so, and by whom, instead of mixing its lines in.
+    """Lock of a run folder. A second process is refused, with the name of the first.
 
-    The system holds the lock for the process, not the file `.lock`, so a killed run leaves nothing to clean up. Who
-    holds it stands in `.lock-holder`, beside it: some systems let nobody else read a locked file, and some versions
-    of filelock empty it. What stands there is said to whoever is kept out, and never decides anything.
+    The system holds the lock for the process, not the file `.lock`, so a killed run leaves nothing to clean up. The
+    holder is named in `.lock-holder`: some systems do not let others read a locked file, and some versions of
+    filelock empty it. That file is only used in messages and never decides anything.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -107,10 +97,12 @@ class RunLock:
         try:
             self._lock.acquire(blocking=False)
         except Timeout as error:
+            found = holder_of(folder)
+            who = f": process {found.pid} on {found.host[:80]!r}" if found else ""
             raise RunConflict(
-                f"another process is running in {folder}{_who(folder)}", "wait for it, or use --output_path"
+                f"another process is running in {folder}{who}", "wait for it, or use --output_path"
             ) from error
-        with suppress(OSError):  # a full disk: the lock holds all the same
+        with suppress(OSError):  # a full disk: the lock itself holds
             write_json(self._holder, Holder(os.getpid(), socket.gethostname(), _began(os.getpid())))
 
     def release(self) -> None:
@@ -123,7 +115,7 @@ _MERGE = "`sketchmark merge` puts shards together"
 
 
 def refuse_another_shard(folder: RunFolder, about: RunRecord, shard: Shard | None) -> None:
-    """A folder that holds two shards, or a shard and some, could no longer say what is missing."""
+    """Refuse to mix shards in a folder: it could no longer say which samples are missing."""
     now = str(shard) if shard else ""
     if about.shard != now:
         holds = f"shard {about.shard}" if about.shard else "a run without --shard"
@@ -136,14 +128,14 @@ def refuse_another_shard(folder: RunFolder, about: RunRecord, shard: Shard | Non
 
 
 def note_totals(folder: RunFolder, totals: Mapping[str, int]) -> None:
-    """How many samples there are is known once all were gone through; it is what a merge measures gaps by."""
+    """Write the number of samples, known once all were read; a merge uses it to find gaps."""
     about = folder.about()
     if any(about.totals.get(cell) != total for cell, total in totals.items()):
         write_json(folder.run_file, replace(about, totals={**about.totals, **totals}))
 
 
 def part_in_words(about: RunRecord, played: Mapping[str, int]) -> str:
-    """That a run is a shard, and how much of each cell it holds; empty for a whole run. `played`: cell → episodes."""
+    """Describe a shard and how much of each cell it holds; empty for a whole run. `played`: cell → episodes."""
     if not about.shard:
         return ""
     counts: dict[str, list[str]] = {}

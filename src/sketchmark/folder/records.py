@@ -1,7 +1,4 @@
-"""Episodes and samples as lines of a run, and back.
-
-Score lines as numbers are made from them: without notes, which can be long, and the newest of each episode.
-"""
+"""Episodes and samples as lines of a run folder, and back; the newest score row of each episode."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from sketchmark.episode import Act, Episode, Turn
 from sketchmark.episode.model import Reply
 from sketchmark.episode.sample import Author, Content, Part, Sample
-from sketchmark.folder.format import EpisodeLine, PartLine, SampleLine, ScoreNumbers, TurnLine
+from sketchmark.folder.format import DrawingNotes, EpisodeLine, PartLine, SampleLine, Score, TurnLine
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.cache import pack_reply, unpack_reply
@@ -23,12 +20,14 @@ Save = Callable[[Picture | Sound], str]
 
 
 class Shelf(Protocol):
-    """Where what an episode's line names is found again."""
+    """Store of the media that an episode line names."""
 
     def load(self, name: str) -> Picture: ...
 
     def load_sound(self, name: str) -> Sound: ...
 
+
+Row = TypeVar("Row", bound=Score)
 
 _SETTINGS = ("mode", "canvas", "steps")
 
@@ -49,7 +48,7 @@ def pack_episode(episode: Episode, index: int, save: Save) -> EpisodeLine:
 
 
 def _once(save: Save) -> Save:
-    """A sample's picture is also what is shown: it is looked for on the disk once."""
+    """Save each image once per episode: a sample's image is also shown, and saving looks at the disk."""
     names: dict[str, str] = {}
 
     def saved(shown: Picture | Sound) -> str:
@@ -109,7 +108,7 @@ def unpack_sample(line: SampleLine, shelf: Shelf) -> Sample:
 
 
 def media_names(line: EpisodeLine) -> Iterator[str]:
-    """Every picture and every sound that an episode's line speaks of."""
+    """Yield the name of every image and sound in an episode line."""
     yield from input_names(line.sample)
     yield from line.sample.frames or ()
     yield from sound_names(line.sample)
@@ -120,19 +119,19 @@ def media_names(line: EpisodeLine) -> Iterator[str]:
 
 
 def input_names(sample: SampleLine) -> Iterator[str]:
-    """The pictures that a sample shows."""
+    """Yield the names of a sample's images."""
     for value in sample.pictures.values():
         yield from [value] if isinstance(value, str) else value
 
 
 def sound_names(sample: SampleLine) -> Iterator[str]:
-    """The sounds that a sample lets be heard."""
+    """Yield the names of a sample's sounds."""
     for names in (sample.sounds or {}).values():
         yield from names
 
 
 def drawn_names(line: EpisodeLine) -> list[str]:
-    """The pictures that the model drew."""
+    """Return the names of the model's drawings."""
     return [turn.reply.picture for turn in line.turns if turn.reply and turn.reply.picture]
 
 
@@ -184,54 +183,27 @@ def _unpack_part(part: PartLine, reply: Reply | None, shelf: Shelf) -> Part:
     return Part(content, cast(Author, part.by), reply.native if part.native and reply else "")
 
 
-Row = TypeVar("Row", bound=ScoreNumbers)
-
-
-class DrawingNotes(Struct, frozen=True):
-    """The one note that numbers are made of."""
-
-    frames_right: Any = None
-
-
-class ScoredSample(ScoreNumbers, kw_only=True):
-    """One sample as it was scored."""
-
-    notes: DrawingNotes = DrawingNotes()
-
-    @property
-    def drawing_right(self) -> bool | None:
-        """Was everything drawn in this episode right? None where nothing was drawn or nobody can tell.
-
-        A whole-sequence score (`…_img_exact`) also demands that no frame is missing, so it goes before the frames.
-        """
-        for name, value in self.values.items():
-            if name.endswith("_img_exact") and value is not None:
-                return value == 1
-        frames = self.notes.frames_right
-        return all(frames) if frames else None
-
-
 def newest(rows: Iterable[Row]) -> dict[str, Row]:
-    """By key, in the order of the samples, whatever order they finished in; the last row of a key counts."""
+    """Return the last row of each key, in the order of the samples."""
     found = {row.key: row for row in rows}
     return dict(sorted(found.items(), key=lambda item: item[1].place))
 
 
 class Sharing:
-    """Equal small values are kept once: most rows of a run have the same flags, usage and scores."""
+    """Replaces equal small values by one object: most rows of a run have the same flags, usage and scores."""
 
     _MOST = 10_000
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], Any] = {}
 
-    def __call__(self, row: ScoredSample) -> ScoredSample:
+    def __call__(self, row: Score) -> Score:
         row.scoring = sys.intern(row.scoring)
         row.flags = self._one(("flags", *row.flags), row.flags)
         row.usage = self._one(("usage", *row.usage.items()), row.usage)
         row.values = self._one(("values", *row.values.items()), row.values)
-        frames = row.notes.frames_right
-        row.notes = _NOBODY_KNOWS if not frames else _ALL_RIGHT if all(frames) else _NOT_ALL_RIGHT
+        frames = row.notes.get("frames_right")
+        row.notes = _UNKNOWN if not frames else _RIGHT if all(frames) else _WRONG
         return row
 
     def _one(self, key: tuple[Any, ...], value: Any) -> Any:
@@ -239,4 +211,4 @@ class Sharing:
         return self._kept.get(key, value) if full else self._kept.setdefault(key, value)
 
 
-_NOBODY_KNOWS, _ALL_RIGHT, _NOT_ALL_RIGHT = DrawingNotes(), DrawingNotes((True,)), DrawingNotes((False,))
+_UNKNOWN, _RIGHT, _WRONG = DrawingNotes(), DrawingNotes(frames_right=(True,)), DrawingNotes(frames_right=(False,))

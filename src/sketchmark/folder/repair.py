@@ -1,7 +1,7 @@
-"""Set aside what is damaged in a run folder, so that the rest can be read and the run can be resumed.
+"""Repair of a run folder: damaged lines and files are set aside, so that the run can be read and resumed.
 
-Nothing is mended by guessing: a line or picture is as it was written, or it goes to `RUN/set-aside`. Whose episode a
-damaged line was is taken from the sound score rows alone; the line itself may say anything.
+Nothing is guessed: a line or image that is not as it was written goes to `RUN/set-aside`. The sample of a damaged
+line is taken only from the intact score rows, since the line itself may say anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from sketchmark.files import own_file, own_folder, replacing
 from sketchmark.files.jsonl import LineReader, encode, seal, whole_lines
 from sketchmark.files.media_store import is_picture_name
 from sketchmark.folder import EPISODES, NUMBERS, RunFolder, is_cell_name
-from sketchmark.folder.records import ScoredSample, media_names
+from sketchmark.folder.format import Score
+from sketchmark.folder.records import media_names
 
 ASIDE = "set-aside"
 
@@ -27,34 +28,34 @@ Record = TypeVar("Record")
 
 @dataclass
 class Repair:
-    """What was found damaged, and what is to be done again because of it."""
+    """Damage that was found, and what has to be done again because of it."""
 
     faults: dict[str, list[str]] = field(default_factory=dict)
-    """File, as a path in the run → what is wrong, line by line."""
+    """Path of a file in the run → its faults, one per line."""
 
     play: dict[str, list[str]] = field(default_factory=dict)
-    """Cell → the samples that must be played again."""
+    """Cell → samples to rerun."""
 
     untold: dict[str, int] = field(default_factory=dict)
-    """Cell → damaged episodes whose samples nobody can name; the run finds them missing."""
+    """Cell → number of damaged episodes of unknown samples; a resumed run finds them missing."""
 
     retry: dict[str, list[str]] = field(default_factory=dict)
-    """Cell → samples of which only an older try is left, that failed."""
+    """Cell → samples of which only an older, failed attempt is left."""
 
     score: dict[str, list[str]] = field(default_factory=dict)
-    """Score file → the samples that must be scored again."""
+    """Score file → samples to rescore."""
 
 
 @dataclass
-class _Try:
+class _Attempt:
     started: float
     failed: bool
     complete: bool
-    """Are all its pictures there?"""
+    """All its media exist."""
 
 
 def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
-    """Look at every line and picture of the run, and set the damaged ones aside unless it is a `dry_run`."""
+    """Check every line and media file of the run, and set the damaged ones aside unless it is a `dry_run`."""
     cells = _cells(folder)
     found = Repair()
     pictures = list(_damaged_pictures(folder))
@@ -62,17 +63,17 @@ def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
         found.faults[f"pictures/{name[:2]}/{name}"] = ["does not hold what its name says"]
     files: list[tuple[Path, dict[int, str]]] = []
     for cell in cells:
-        tries, faults = _episodes(folder, cell, set(pictures))
+        attempts, faults = _episodes(folder, cell, set(pictures))
         files.append((folder.episodes_file(cell), faults))
-        rows: dict[str, ScoredSample] = {}
+        rows: dict[str, Score] = {}
         for path in _score_files(folder, cell):
             scored, unread = _scores(path)
             files.append((path, unread))
             if path == folder.scores_file(cell):
                 rows = scored
             if unread:
-                found.score[path.name] = [sample for sample in tries if sample not in scored]
-        _tell(found, cell, tries, rows, sum(why != _TWICE for why in faults.values()))
+                found.score[path.name] = [sample for sample in attempts if sample not in scored]
+        _add_work(found, cell, attempts, rows, sum(why != _TWICE for why in faults.values()))
     for path, faults in files:
         if faults:
             found.faults[path.relative_to(folder.path).as_posix()] = [f"line {n}: {faults[n]}" for n in faults]
@@ -81,7 +82,14 @@ def repair(folder: RunFolder, *, dry_run: bool = False) -> Repair:
     except BadInput:
         found.faults["results.json"] = ["cannot be read"]
     if not dry_run:
-        _set_aside(folder, files, [name for name in found.faults if not name.endswith(".jsonl")])
+        for name in found.faults:
+            if not name.endswith(".jsonl"):
+                target = _free(folder, name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                (folder.path / name).rename(target)
+        for path, faults in files:
+            if faults:
+                _rewrite(path, faults, _free(folder, path.relative_to(folder.path).as_posix()))
     return found
 
 
@@ -97,28 +105,28 @@ def _cells(folder: RunFolder) -> list[str]:
         why = str(error.args[0])
     raise BadInput(
         f"{folder.path / 'run.json'} cannot be repaired: {why}",
-        "it alone says what was asked of which model: put a copy back; or, if you know the very command of the run, "
-        "move the file away and give that command again: the file is made anew and finished episodes are kept",
+        "only this file says what was asked of which model: put a copy back; or, if you know the exact command of "
+        "the run, move the file away and run it again: the file is made again and finished episodes are kept",
     )
 
 
 def _damaged_pictures(folder: RunFolder) -> Iterator[str]:
     for inner in sorted(own_folder(folder.path, "pictures").glob("??")):
         for path in sorted(own_folder(folder.path, "pictures", inner.name).glob("*.*")):
-            if is_picture_name(path.name) and not _is_what_it_says(path):
+            if is_picture_name(path.name) and not _is_intact(path):
                 yield path.name
 
 
-def _is_what_it_says(path: Path) -> bool:
+def _is_intact(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() == path.name.partition(".")[0]
 
 
-def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str, _Try], dict[int, str]]:
-    """The newest sound try of each sample, and the lines that are none."""
-    tries: dict[str, _Try] = {}
+def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str, _Attempt], dict[int, str]]:
+    """Return the newest intact attempt of each sample, and the faults by line."""
+    attempts: dict[str, _Attempt] = {}
     faults: dict[int, str] = {}
     seen: set[bytes] = set()
     for number, line, record, why in _read(folder.episodes_file(cell), EPISODES):
@@ -131,13 +139,13 @@ def _episodes(folder: RunFolder, cell: str, damaged: set[str]) -> tuple[dict[str
             faults[number] = _TWICE
         else:
             complete = all(name not in damaged and folder.pictures.holds(name) for name in media_names(record))
-            tries[record.key] = _Try(record.started, record.failure is not None, complete)
+            attempts[record.key] = _Attempt(record.started, record.failure is not None, complete)
         seen.add(digest)
-    return tries, faults
+    return attempts, faults
 
 
-def _scores(path: Path) -> tuple[dict[str, ScoredSample], dict[int, str]]:
-    rows: dict[str, ScoredSample] = {}
+def _scores(path: Path) -> tuple[dict[str, Score], dict[int, str]]:
+    rows: dict[str, Score] = {}
     faults: dict[int, str] = {}
     for number, _, record, why in _read(path, NUMBERS):
         if record is None:
@@ -148,8 +156,7 @@ def _scores(path: Path) -> tuple[dict[str, ScoredSample], dict[int, str]]:
 
 
 def _read(path: Path, reader: LineReader[Record]) -> Iterator[tuple[int, bytes, Record | None, str]]:
-    """(number, line, what it says or nothing, what is wrong with it). A last line that was cut off is not there:
-    every run takes it away."""
+    """Yield (number, line, record or None, fault). A truncated last line is left out: every run removes it."""
     for number, (_, line) in enumerate(whole_lines(path), start=1):
         try:
             yield number, line, reader.one(line, "line"), ""
@@ -164,30 +171,20 @@ def _score_files(folder: RunFolder, cell: str) -> Iterator[Path]:
             yield folder.scores_file(cell, path.stem.partition("~")[2])
 
 
-def _tell(found: Repair, cell: str, tries: dict[str, _Try], rows: dict[str, ScoredSample], lost: int) -> None:
-    """A score without its episode is the score of an episode that was lost."""
-    gone = [sample for sample in rows if sample not in tries] if lost else []
-    if play := gone + [sample for sample, one in tries.items() if not one.complete]:
+def _add_work(found: Repair, cell: str, attempts: dict[str, _Attempt], rows: dict[str, Score], lost: int) -> None:
+    """Add what has to be done again in a cell. A score without an episode belongs to a lost episode."""
+    gone = [sample for sample in rows if sample not in attempts] if lost else []
+    if play := gone + [sample for sample, one in attempts.items() if not one.complete]:
         found.play[cell] = play
-    older = [id for id, one in tries.items() if one.failed and id in rows and rows[id].started > one.started]
+    older = [id for id, one in attempts.items() if one.failed and id in rows and rows[id].started > one.started]
     if lost and older:
         found.retry[cell] = older
     if (untold := lost - len(gone) - len(older)) > 0:
         found.untold[cell] = untold
 
 
-def _set_aside(folder: RunFolder, files: list[tuple[Path, dict[int, str]]], whole: list[str]) -> None:
-    for name in whole:
-        target = _free(folder, name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (folder.path / name).rename(target)
-    for path, faults in files:
-        if faults:
-            _rewrite(path, faults, _free(folder, path.relative_to(folder.path).as_posix()))
-
-
 def _rewrite(path: Path, faults: dict[int, str], aside: Path) -> None:
-    """The damaged lines are safe in their new place before the file is without them."""
+    """Write the damaged lines to `aside` before they are removed from the file."""
     with replacing(path) as kept, replacing(aside) as taken:
         for number, (_, line) in enumerate(whole_lines(path), start=1):
             if number in faults:
@@ -204,7 +201,7 @@ def _as_text(line: bytes) -> dict[str, Any]:
 
 
 def _free(folder: RunFolder, name: str) -> Path:
-    """A name in `set-aside` that nothing has yet: what an earlier repair took away stays."""
+    """Return an unused name in `set-aside`: files of earlier repairs are kept."""
     place = Path(ASIDE, name)
     count = 1
     while own_file(folder.path, *place.parts).exists():

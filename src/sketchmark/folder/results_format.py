@@ -1,4 +1,4 @@
-"""results.json, as types: the aggregates of a run."""
+"""Types of results.json, the aggregates of a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Mean(Struct):
     """A mean over samples."""
 
     mean: float | None
-    """The mean; null where there is nothing to average."""
+    """The mean; null without samples."""
 
     ci95: tuple[float | None, float | None]
-    """Its 95 % interval; nulls where the data say nothing about the spread."""
+    """Its 95% interval; nulls if the data do not determine it."""
 
     n: int
-    """Over how many samples."""
+    """Number of samples."""
 
     @classmethod
     def of(cls, found: Interval | Difference) -> Mean:
@@ -35,39 +35,39 @@ class Metric(Mean):
     """The mean."""
 
     method: str = ""
-    """How the interval was made: docs/statistics.md."""
+    """Method of the interval: docs/statistics.md."""
 
 
 class GroupSummary(Struct):
     """The scored samples of one group."""
 
     n: int
-    """How many."""
+    """Number of samples."""
 
     metrics: dict[str, Metric]
     """Score → mean."""
 
 
 class Baseline(Struct):
-    """What a score is worth to somebody who replies without having looked."""
+    """Guessing baselines of one score."""
 
     constant: float
-    """The mean of always giving the first reply that can be given."""
+    """The mean of always giving the first possible reply."""
 
     random: float
-    """The mean of choosing evenly among the replies that each sample offers."""
+    """The mean of choosing at random among the options of each sample."""
 
     majority: float
-    """The mean of the constant reply that is best on these very samples."""
+    """The mean of the constant reply that is best on these samples."""
 
     reply: str
     """That reply."""
 
     replies: int
-    """Of how many constant replies it is the best."""
+    """Number of constant replies among which it is the best."""
 
     n: int
-    """Over how many samples."""
+    """Number of samples."""
 
     @property
     def best(self) -> float:
@@ -75,52 +75,52 @@ class Baseline(Struct):
 
 
 class TwoReadings(Struct, omit_defaults=True):
-    """One reply that two scorings read differently, or read alike and scored differently."""
+    """One reply that two scorings parse or score differently."""
 
     sample: str
     """The sample's id."""
 
     values: dict[str, float | None]
-    """Scoring → the headline score; null where it gives none."""
+    """Scoring → the headline score; null if it gives none."""
 
     readings: dict[str, str | None] = {}
-    """Scoring → what it read (the note `answer`, in words), null: nothing. Absent: its scorer does not say."""
+    """Scoring → the parsed answer (the note `answer` as text); null: unparsed. Absent: the scorer has none."""
 
 
 class ScoringDifference(Struct, kw_only=True, omit_defaults=True):
-    """The cell's own scoring minus the one that this stands under, on the replies that both score."""
+    """The cell's own scoring minus another scoring, on the replies that both score."""
 
     difference: float | None
-    """Of the means of the headline score; null where it is no mean of rows."""
+    """Difference of the mean headline scores; null if the score is not a mean of rows."""
 
     n: int
-    """Over how many replies."""
+    """Number of replies."""
 
     read_differently: int
-    """Replies that the two read differently: the next three together."""
+    """Replies that the two parse differently: the sum of the next three."""
 
     unparsed: int
-    """Of these, read by the cell's own scoring alone."""
+    """Replies parsed only by the cell's own scoring."""
 
     unparsed_own: int
-    """Of these, read by the other scoring alone."""
+    """Replies parsed only by the other scoring."""
 
     read_otherwise: int
-    """Of these, read by both, as different answers."""
+    """Replies parsed by both, as different answers."""
 
     from_readings: float
-    """How much of the difference they make."""
+    """Part of the difference that comes from these replies."""
 
     scored_differently: int
-    """Replies that are read alike, as far as can be told, and scored differently; they make the rest."""
+    """Replies with the same answer, as far as known, that are scored differently; the rest of the difference."""
 
     replies: list[TwoReadings] = []
-    """All of both kinds, those that make the greatest difference first. With `--json` only: in a run folder they are
-    in the lines of scores."""
+    """All replies of both kinds, greatest difference first. Only with `--json`: in a run folder they are in the score
+    rows."""
 
 
 class CellResult(Struct, kw_only=True, omit_defaults=True):
-    """The numbers of one cell. What stands in `scorings` has no `task`, `mode`, `canvas` or `steps` of its own."""
+    """The results of one cell. Entries of `scorings` have no `task`, `mode`, `canvas` or `steps`."""
 
     task: str = ""
     """As in run.json."""
@@ -150,55 +150,55 @@ class CellResult(Struct, kw_only=True, omit_defaults=True):
     """Score → mean."""
 
     failures: dict[str, int]
-    """Kind of trouble → episodes."""
+    """Kind of failure → number of episodes."""
 
     cut: float | None = None
-    """Share of the scored episodes with a reply that the token limit cut (`truncated`); absent: not known."""
+    """Proportion of scored episodes with a reply truncated at the token limit; absent: unknown."""
 
     unparsed: float | None = None
-    """Share of the scored episodes whose answer could not be read."""
+    """Proportion of scored episodes whose answer is unparsed."""
 
     reasons: dict[str, str] = {}
-    """Kind of failure → the first such sample, and why in words; not where it is in the reply itself (`unparsed`)."""
+    """Kind of failure → the first such sample and the reason; not for failures of the reply itself (`unparsed`)."""
 
     problem: str = ""
-    """Why a number is missing that should be here, in words: no score is shown while a scorer fails on a row."""
+    """The reason for a missing number: no score is shown while a scorer fails on a row."""
 
     left_out: int
-    """Episodes in which a part of the context could not be passed on."""
+    """Episodes in which part of the context could not be sent."""
 
     calls_left_out: int
-    """Such calls."""
+    """Calls in which part of the context could not be sent."""
 
     usage: dict[str, int]
-    """What all episodes cost."""
+    """Usage of all episodes."""
 
     by: dict[str, dict[str, GroupSummary]] = {}
-    """For each key of the breakdown: group → its numbers."""
+    """Key of the breakdown → group → its results."""
 
     scoring: str = ""
-    """By what rules."""
+    """The scoring."""
 
     aggregate: dict[str, Any] = {}
-    """The data set's own summary, for tasks that have one."""
+    """The dataset's own summary, for tasks that have one."""
 
     scorings: dict[str, CellResult] = {}
-    """The same episodes by other rules."""
+    """Further scoring → results of the same episodes."""
 
     against: ScoringDifference | None = None
-    """In `scorings` only: what the cell's own scoring reads and scores differently."""
+    """Only in `scorings`: differences from the cell's own scoring."""
 
     baselines: dict[str, Baseline] = {}
-    """Score → what guessing gets; for tasks that offer answers to choose among."""
+    """Score → guessing baselines, for tasks with options."""
 
     published: list[Published] = []
-    """What others published for the same, to look at; no number of the run is made of it."""
+    """Published scores, for display; they enter no result of the run."""
 
     unanswered: list[str] | None = None
-    """`sketchmark score-file` only: samples without a reply."""
+    """Only of `sketchmark score-file`: samples without a reply."""
 
     unknown: list[str] | None = None
-    """`sketchmark score-file` only: replies without a sample."""
+    """Only of `sketchmark score-file`: replies without a sample."""
 
 
 class Gain(Struct, omit_defaults=True):
@@ -208,7 +208,7 @@ class Gain(Struct, omit_defaults=True):
     """The task."""
 
     mode: str
-    """The mode that is compared with direct."""
+    """The mode, compared with direct."""
 
     canvas: str
     """Its canvas."""
@@ -220,7 +220,7 @@ class Gain(Struct, omit_defaults=True):
     """The mean difference."""
 
     ci95: tuple[float | None, float | None]
-    """Its 95 % interval."""
+    """Its 95% interval."""
 
     p: float | None
     """Two-sided, uncorrected."""
@@ -235,32 +235,32 @@ class Gain(Struct, omit_defaults=True):
     """Samples that stayed the same."""
 
     n: int
-    """Samples in all."""
+    """All paired samples."""
 
     p_holm: float | None = None
-    """Holm-corrected over the differences that `sketchmark compare` shows of this run; other canvases over theirs."""
+    """p corrected by Holm over the differences that `sketchmark compare` shows of this run; other canvases apart."""
 
     verdict: Verdict | None = None
-    """`better` or `worse` where the corrected p is below 0.05, else `unclear`; not in files of older versions."""
+    """`better` or `worse` if the corrected p is below 0.05, else `unclear`; absent in files of older versions."""
 
 
 class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
-    """The score of a benchmark of several tasks in one mode: weighted by constants, of all its tasks or none."""
+    """The overall score of a benchmark of several tasks in one mode, with constant weights, of all its tasks."""
 
     benchmark: str
     """Its name."""
 
     mode: str
-    """The mode that all its tasks were played in."""
+    """The mode of all its tasks."""
 
     canvas: str = "own"
     """As in run.json."""
 
     scoring: str = ""
-    """By what rules."""
+    """The scoring."""
 
     missing: dict[str, str] = {}
-    """Task → why it cannot be counted; while there is one, there is no score."""
+    """Task → why it cannot count; while there is one, there is no score."""
 
     overall: Mean | None = None
     """The score."""
@@ -269,10 +269,10 @@ class BenchmarkTotal(Struct, kw_only=True, omit_defaults=True):
     """Category → its score."""
 
     gains: dict[str, Gain] = {}
-    """`overall` and category → what this mode changed over direct, sample by sample."""
+    """`overall` and category → this mode's gain over direct."""
 
     published: list[Published] = []
-    """What others published for the same, to look at."""
+    """Published scores, for display."""
 
 
 class Results(Struct, kw_only=True, omit_defaults=True):
@@ -282,16 +282,16 @@ class Results(Struct, kw_only=True, omit_defaults=True):
     """As typed."""
 
     tasks: dict[str, CellResult]
-    """Cell → its numbers."""
+    """Cell → its results."""
 
     gains: list[Gain]
-    """What each mode changed."""
+    """Gains of each mode."""
 
     totals: list[BenchmarkTotal] = []
-    """Scores of benchmarks that the run's tasks are a part of."""
+    """Overall scores of benchmarks to which the run's tasks belong."""
 
     warnings: list[str] = []
-    """What the checks before the run found."""
+    """Warnings of the checks before the run."""
 
     part: str = ""
-    """In words, that these are the numbers of a shard, a part of a run."""
+    """Description of the shard, if these are the results of one."""

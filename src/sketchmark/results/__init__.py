@@ -1,7 +1,4 @@
-"""`ra-al`, the scoring that every task has: which cells it applies to, and by whom it is given.
-
-From an episode to a row of scores.
-"""
+"""Scoring of one episode as a row of scores, also by `ra-al`, the scoring that every task has."""
 
 from __future__ import annotations
 
@@ -30,11 +27,11 @@ MEANING = {
     "answer_as_drawn": "the answer is what is drawn, as read",
     "al_judge_wrong": "the judge's AL is wrong by that",
 }
-"""The scores of `ra-al` in words, in the order in which they are shown."""
+"""Descriptions of the scores of `ra-al`, in display order."""
 
 
 def scorers_of(task: Task, scoring: str) -> list[Scorer]:
-    """Those who give a scoring: the task's own, or for `ra-al` the judge and whoever can read the drawings."""
+    """Return the scorers of a scoring: the task's own, or for `ra-al` the judge and the task's image reader."""
     if scoring != RA_AL:
         return task.scorers
     reader = task.drawn
@@ -42,39 +39,38 @@ def scorers_of(task: Task, scoring: str) -> list[Scorer]:
 
 
 def drawn_cells(folder: RunFolder, tasks: Mapping[str, Task], *, with_judge: bool) -> dict[str, Task]:
-    """The cells in which something was drawn and which somebody can look at; refused where there is none."""
-    drawn = {name: task for name, task in tasks.items() if _draws(folder, name)}
+    """Return the cells with drawings that a judge or an image reader can score; refused if there are none."""
+    drawn = {
+        name: task
+        for name, task in tasks.items()
+        if any(turn.act == "draw" for line in folder.episodes(name) for turn in line.turns)
+    }
     if not drawn:
-        raise BadInput(f"nothing was drawn in {folder.path}: {RA_AL} looks at drawings", "play --mode visual_cot")
+        raise BadInput(f"nothing was drawn in {folder.path}: {RA_AL} looks at drawings", "run with --mode visual_cot")
     seen = {name: task for name, task in drawn.items() if with_judge or task.drawn}
     if not seen:
-        raise BadInput(f"the drawings of {', '.join(drawn)} can be read by a judge only", "add --judge MODEL")
+        raise BadInput(f"only a judge can score the drawings of {', '.join(drawn)}", "add --judge MODEL")
     return seen
-
-
-def _draws(folder: RunFolder, cell: str) -> bool:
-    return any(turn.act == "draw" for line in folder.episodes(cell) for turn in line.turns)
 
 
 _LONGEST_NOTE = 300
 
 
 def counted(grading: Grading, tally: CallCount) -> Grading:
-    """With the judge's calls counted."""
+    """Count the judge's calls in `tally`."""
     return replace(grading, judge=CountedModel(grading.judge, tally)) if grading.judge else grading
 
 
 async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> ScoreRow:
-    """One line of scores/*.jsonl.
+    """Score an episode, as one line of scores/*.jsonl.
 
-    A failure that is the model's own doing is scored as it stands (it had its chance); a failure of the network or
-    the provider says nothing about the model and leaves the row without scores, counted as a failure. A judge that
-    gave no verdict is such a failure too: what other scorers found stands, and the next start asks it again. A
-    scorer that broke is another matter: what it would have said of this very answer is not known, so its cell shows
-    no score until that is mended (`sketchmark.results.summary.withheld`).
+    A model failure is scored as it is. A failure of the network or the provider says nothing about the model: its row
+    has no scores and counts as a failure. So does a judge without a verdict: other scorers' scores are kept, and the
+    next invocation asks it again. After an error in a scorer its score of this answer is unknown, so the cell
+    shows no score until the scorer is fixed (`sketchmark.results.summary.withheld`).
 
-    Raises CallFailed where no further call to the judge would fare better (a refused key), and RunConflict where what
-    a scorer has to look at is not what was played: no row is to be made of that.
+    Raises CallFailed if further calls to the judge would fail the same way (a refused key), and RunConflict if a
+    scorer's data are not those of the run.
     """
     sample, failure = episode.sample, episode.failure
     scored = failure is None or failure.blames_model
@@ -103,7 +99,7 @@ async def grade(task: Task, episode: Episode, index: int, grading: Grading) -> S
 
 
 async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[Scores, list[str]]:
-    """All that the scorers say, and which of `judge_failed` and `scorer_failed` befell them; the notes say why."""
+    """Return the scores, and which of `judge_failed` and `scorer_failed` occurred; notes give the reason."""
     values: dict[str, float | None] = {}
     notes: dict[str, Any] = {}
     unparsed = False
@@ -125,7 +121,7 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
             unparsed = unparsed or scores.unparsed
         due = task.headline if grading.scoring != RA_AL and not task.declared.aggregate else ""
         if due and due not in values and not broken:
-            raise ValueError(f"no score {due!r}, the task's headline (None where it does not apply)")
+            raise ValueError(f"no score {due!r}, the task's headline (None if it does not apply)")
     except (CallFailed, RunConflict):
         raise
     except Exception as error:  # a scorer's bug must not end a run that has cost money
@@ -134,8 +130,8 @@ async def _ask_scorers(task: Task, episode: Episode, grading: Grading) -> tuple[
 
 
 def _number(name: str, value: Any) -> float | None:
-    """A score as a plain number, whoever made it (numpy, Decimal, a bool). A text is none, nor is what has no place
-    on a scale: the mean of a cell would be neither."""
+    """Convert a score (NumPy, Decimal, a bool) to a plain number. Texts, NaN and infinity are refused: a cell's mean
+    would not be a number."""
     if value is None:
         return None
     number = math.nan if isinstance(value, str | bytes) else float(value)
@@ -145,13 +141,13 @@ def _number(name: str, value: Any) -> float | None:
 
 
 def one_line(error: Exception) -> str:
-    """An error as a note. Ours speak for themselves; of others the class says more than the message."""
+    """Return an error as a note, with its class unless it is one of ours."""
     text = str(error) if isinstance(error, SketchmarkError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split())[:_LONGEST_NOTE]
 
 
 def _flags(episode: Episode) -> list[str]:
-    """What went wrong on the way, beside the score: each kind once per episode."""
+    """Return the kinds of failure in an episode."""
     flags = [episode.failure.kind] if episode.failure else []
     for turn in episode.turns:
         if turn.reply is None:
@@ -164,7 +160,7 @@ def _flags(episode: Episode) -> list[str]:
 
 
 def usage_of(episode: Episode) -> dict[str, int]:
-    """Tokens, pictures and calls; a call answered by the cache costs nothing and is not counted."""
+    """Sum tokens, images and calls, without cache hits."""
     total: dict[str, int] = {}
     for turn in episode.turns:
         if turn.reply is None or not turn.reply.usage.calls:

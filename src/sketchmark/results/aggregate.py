@@ -1,15 +1,7 @@
-"""The overall score of a benchmark of several tasks, and what drawing changed in it.
+"""results.json: every cell's result, gains and the overall scores of benchmarks; also the files for submission.
 
-Weights are constants, as the benchmark publishes them, so a total is shown only where all its tasks were played whole
-in one mode and every sample has a score: a part would pass for the whole. Otherwise it says what is missing.
-
-results.json of a run: every cell's summary, the gains and the benchmarks' totals, from the scores on disk.
-
-Numbers that only a task's own aggregation makes: without an interval, and some of them inside its tables.
-
-Files for others to score: what a benchmark with withheld answers, or an external metric suite, takes.
-
-A task names its writer under `submission:` in its YAML; the files go to `RUN/submission/CELL/`.
+A benchmark of several tasks has constant, published weights. Its overall score is shown only if all tasks ran
+completely in one mode and every sample has a score; otherwise the missing parts are listed.
 """
 
 from __future__ import annotations
@@ -28,12 +20,13 @@ from sketchmark.folder.lock import part_in_words
 from sketchmark.folder.results_format import BenchmarkTotal, CellResult, Gain, Mean, Results
 from sketchmark.results.baselines import baselines
 from sketchmark.results.rescore import failed, first_of_each_kind, score_jointly
-from sketchmark.results.scorings import of_cell
+from sketchmark.results.scorings import difference_in
 from sketchmark.results.summary import (
     NO_VERDICT,
     Rows,
     cell_result,
     correct,
+    describe,
     gain_of,
     gains,
     summarise,
@@ -51,7 +44,7 @@ Way = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Part:
-    """One task of a benchmark as it was played and scored in one way; `missing` says why it cannot count."""
+    """One task of a benchmark with its scores in one mode and canvas; `missing` says why it cannot count."""
 
     share: Share
     values: Mapping[str, float]
@@ -62,9 +55,9 @@ class _Part:
 def totals(
     tasks: Iterable[Task], cells: Mapping[str, CellRecord], rows: Callable[[str, str], Rows], scorings: Sequence[str]
 ) -> list[BenchmarkTotal]:
-    """For every benchmark that one of the tasks belongs to, and each way in which it was played and scored.
+    """Return the total of every benchmark that one of the tasks belongs to, for each mode, canvas and scoring.
 
-    `rows(cell, suffix)` are a cell's scores by the run's own scoring (no suffix) or by another.
+    `rows(cell, suffix)` returns a cell's scores by the run's own scoring (no suffix) or by another.
     """
     found = []
     for task, total in {total.name: (task, total) for task in tasks if (total := task.total)}.values():
@@ -77,7 +70,7 @@ def totals(
                 played[way] = [
                     _part(share, cells[here[share.task]], rows(here[share.task], scoring if place else ""), scoring)
                     if share.task in here
-                    else _Part(share, {}, (), "not played")
+                    else _Part(share, {}, (), "not run")
                     for share in total.shares
                 ]
             direct = next((parts for (mode, _), parts in played.items() if mode == "direct"), None)
@@ -122,7 +115,7 @@ def _total(
 
 
 def _mean(parts: Sequence[_Part]) -> Mean:
-    """Every part is whole, so the plain mean over all items is the mean of the parts by their weights."""
+    """Return the mean over all items, which is the weighted mean of the parts since every part is complete."""
     values = [value for part in parts for value in part.values.values()]
     return Mean.of(interval(values, [label for part in parts for label in part.clusters]))
 
@@ -148,9 +141,9 @@ def aggregate(
     scorings: list[str] | None = None,
     warnings: Sequence[str] | None = None,
 ) -> None:
-    """Write results.json for every cell of the run, also those that this command did not play.
+    """Write results.json for every cell of the run, also for cells that this command did not run.
 
-    `warnings` is what the checks before the run found; None keeps those that stand there already.
+    `warnings` are those of the checks before the run; None keeps the existing ones.
     """
     about = folder.about()
     before = results_before(folder)
@@ -164,28 +157,21 @@ def aggregate(
             summary.published = tasks[name].published(cell.mode) if cell.canvas == "own" else []
             for other, beside in summary.scorings.items():
                 if summary.metrics and beside.metrics and other != RA_AL:
-                    beside.against = of_cell(folder, name, other, cell.headline)
+                    beside.against = difference_in(folder, name, other, cell.headline)
                     beside.against.replies = []
-        elif before is None:  # nothing is known of it but its scores
+            results[name] = describe(summary, cell)
+        elif before is None:  # only its scores are known
             rows = folder.scored(name)
-            summary = summarise(rows.values(), None, seed)
-            summary.scoring = next((row.scoring for row in rows.values()), "")
+            results[name] = describe(summarise(rows.values(), None, seed), cell)
+            results[name].scoring = next((row.scoring for row in rows.values()), "")
         elif name in before.tasks:
             results[name] = before.tasks[name]
-            continue
-        else:
-            continue
-        summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
-        summary.draw_with, summary.steps, summary.headline = cell.draw_with, cell.steps, cell.headline
-        results[name] = summary
     present = {name: cell for name, cell in about.cells.items() if name in results}
     found = Results(
         model=about.model.name,
         tasks=results,
         gains=gains(present, folder.scored),
-        totals=_totals(
-            folder, tasks, present, [name for name in scorings or () if name != RA_AL] or ["strict"], before
-        ),
+        totals=_totals(folder, tasks, present, scorings or (), before),
         warnings=(before.warnings if before else []) if warnings is None else list(warnings),
         part=part_in_words(about, {name: cell.episodes for name, cell in results.items()}),
     )
@@ -199,15 +185,15 @@ def _totals(
     scorings: Sequence[str],
     before: Results | None,
 ) -> list[BenchmarkTotal]:
-    """Those of the benchmarks that this command's tasks belong to, made anew, and those that stand there already."""
+    """Compute the totals of the benchmarks that this command's tasks belong to, and keep the other existing ones."""
     found = totals(tasks.values(), cells, folder.scored, [name for name in scorings if name != RA_AL] or ["strict"])
     made = {total.benchmark for total in found}
     return found + [total for total in (before.totals if before else []) if total.benchmark not in made]
 
 
 def _scorings(folder: RunFolder, cell: str, asked: Sequence[str], before: Results | None) -> list[str]:
-    """The cell's own scoring and those beside it. Who asked for `ra-al` alone keeps the others; and once it is there,
-    which costs a judge's time, it stays."""
+    """Return the cell's own scoring and the further ones. If only `ra-al` is requested the others are kept, and
+    `ra-al`, which costs calls to a judge, is always kept."""
     kept = [name for name in asked if name != RA_AL]
     if not kept:
         own = next((row.scoring for row in folder.scored(cell).values()), "") or "strict"
@@ -217,7 +203,7 @@ def _scorings(folder: RunFolder, cell: str, asked: Sequence[str], before: Result
 
 
 def results_before(folder: RunFolder) -> Results | None:
-    """What results.json holds; None where it cannot be read: it is made of the scores and can be made again."""
+    """Return the existing results; None if they cannot be read, since they can be computed again from the scores."""
     try:
         return folder.results()
     except SketchmarkError:
@@ -235,8 +221,8 @@ def _summary(folder: RunFolder, cell: str, suffix: str, task: Task, seed: int, s
 
 
 def own_numbers(cell: CellResult, headline: str) -> dict[str, float]:
-    """Beside the headline score what is no count; without one every number, and where there is none at all those of
-    the tables."""
+    """Return the numbers of a task's own aggregation that are not counts; all numbers if there is no headline score,
+    and those of its tables if there are no others."""
     kinds = float if headline in cell.metrics else (int, float)
     found = {
         name: value for name, value in cell.aggregate.items() if isinstance(value, kinds) and name not in cell.metrics
@@ -245,7 +231,7 @@ def own_numbers(cell: CellResult, headline: str) -> dict[str, float]:
 
 
 def flat(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
-    """A data set's tables as `open / acc` -> number."""
+    """Yield the numbers of a dataset's tables, named like `open / acc`."""
     for key, inner in tables.items():
         label = f"{before} / {key}" if before else str(key)
         if isinstance(inner, Mapping):
@@ -255,12 +241,12 @@ def flat(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, flo
 
 
 def why_none(cell: CellResult) -> str:
-    """Instead of a score."""
-    return cell.problem or ("its own summary is no number" if cell.aggregate else "nothing scored")
+    """Return the text shown in place of a score."""
+    return cell.problem or ("its own summary is not a number" if cell.aggregate else "nothing scored")
 
 
 def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path]:
-    """Write the files of every cell whose task has a writer; the episodes come in the order of the samples."""
+    """Write `RUN/submission/CELL/` for every cell whose task has a writer (`submission:` in its YAML)."""
     written: list[Path] = []
     for cell, task in tasks.items():
         if writer := task.submission:
@@ -270,7 +256,7 @@ def write_submissions(folder: RunFolder, tasks: Mapping[str, Task]) -> list[Path
 
 
 def _target(folder: RunFolder, cell: str) -> Path:
-    """Writers write by name: nothing there may be a link that leads elsewhere."""
+    """Return the folder of a submission; refused if it contains links, since writers open files by name."""
     target = own_folder(folder.path, "submission", cell)
     for old in target.iterdir() if target.exists() else ():
         own_file(target, old.name)

@@ -1,8 +1,8 @@
-"""What a score is worth without looking: constant, random and best constant replies, scored by the task's own scorer.
+"""Guessing baselines: constant, random and best constant replies, scored by the task's own scorer.
 
-A scorer that is generous, or answers that are not spread evenly, give a guesser more than one share of the options:
-always "A" can be 40 %, and on VSP's collision maps one pair of seconds is right two times out of three. The replies
-that can be given come from the task (`guesses`) or from each sample's options.
+With a generous scorer or uneven answers, guessing gets more than its share of the options: always "A" can be 40%, and
+on VSP's collision maps one pair of seconds is right two times out of three. Possible replies come from the task
+(`guesses`) or from each sample's options.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from sketchmark.stats.intervals import normal_quantile, wilson
 from sketchmark.tasks import Task
 
 MOST_SCORED = 10_000
-"""Replies that are scored for one cell. Where there would be more, every second, third… sample is taken."""
+"""Replies scored per cell. Beyond that only every second, third… sample is used."""
 
 STRONG = 0.1
-"""A constant reply that is this much better than chance, and surely better, is worth a warning."""
+"""A constant reply that is significantly better than chance, by at least this, causes a warning."""
 
 
 class _Asked(Struct):
@@ -44,8 +44,8 @@ _ASKED = LineReader(_Asked, "an episode line")
 
 
 def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str) -> dict[str, Baseline]:
-    """Score -> what guessing gets on the samples of a cell. Nothing where there is nothing to choose among, where a
-    judge would have to be asked, or where the scorer cannot do without the pictures."""
+    """Return the baseline of each score on the samples of a cell. Empty without options to choose from, or if scoring
+    needs a judge or the images."""
     guesses = task.guesses or (offered if all(map(_is_ours, task.scorers)) else None)
     if guesses is None:
         return {}
@@ -61,21 +61,22 @@ def baselines(folder: RunFolder, cell: str, task: Task, mode: str, scoring: str)
         for line in lines[::every]:
             scores = {reply: _scored(task, _unseen(line), reply, mode, scoring) for reply in constants}
             guessed.append(_Guessed(choices[line.id], scores))
-    except Exception:  # the task's code, on a reply that nobody gave: no baseline is no harm
+    except Exception:  # the task's code, on a made-up reply: a missing baseline does no harm
         return {}
     names = dict.fromkeys(name for one in guessed for values in one.scores.values() for name in values)
     return {name: _baseline(name, guessed, constants) for name in names}
 
 
 def _is_ours(scorer: Scorer) -> bool:
-    """Somebody else's may ask a judge or write something down: without `guesses` it sees real replies only."""
+    """Check that a scorer is built in. Others may call a judge or write files: without `guesses` they score only real
+    replies."""
     function = scorer.func if isinstance(scorer, partial) else scorer
     return str(getattr(function, "__module__", "")).startswith("sketchmark.")
 
 
 @dataclass(frozen=True)
 class _Guessed:
-    """One sample: what it offers, and what each constant reply scores on it."""
+    """One sample: its options, and the scores of each constant reply."""
 
     offers: Sequence[str]
     scores: Mapping[str, Mapping[str, float]]
@@ -102,14 +103,14 @@ def _baseline(name: str, guessed: Sequence[_Guessed], constants: Sequence[str]) 
 
 
 def _samples(folder: RunFolder, cell: str) -> list[SampleLine]:
-    """The samples that the cell's numbers are of, in their order, whatever order they finished in."""
+    """Return the samples within the cell's limit, in order."""
     limit = folder.limit(cell)
     found = {line.index: line.sample for line in _ASKED.all(folder.episodes_file(cell))}
     return [found[index] for index in sorted(found) if limit is None or index < limit]
 
 
 def _unseen(line: SampleLine) -> Sample:
-    """The sample without its pictures: who guesses does not look."""
+    """Return the sample without its images, which guessing ignores."""
     return Sample(id=line.id, pictures={}, fields=line.fields, target=line.target, groups=line.groups)
 
 
@@ -124,7 +125,7 @@ def _scored(task: Task, sample: Sample, reply: str, mode: str, scoring: str) -> 
 
 
 def _at_once(found: Any) -> Any:
-    """What a scorer says that need not wait for anyone."""
+    """Return a scorer's result if it needs no waiting."""
     if not inspect.isawaitable(found):
         return found
     steps = found.__await__()
@@ -137,7 +138,7 @@ def _at_once(found: Any) -> Any:
 
 
 def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
-    """A line for each cell on whose headline score a constant reply beats chance by far; once for modes alike."""
+    """Yield a warning for each cell in which a constant reply is far above chance; once for equal modes."""
     told: set[tuple[str, str, float]] = set()
     for name, cell in cells.items():
         found = cell.baselines.get(cell.headline)
@@ -147,11 +148,11 @@ def warned(cells: Mapping[str, CellResult]) -> Iterator[str]:
         told.add(key)
         yield (
             f"{name}: always replying {found.reply!r} scores {found.majority:.3f}, chance {found.random:.3f}: "
-            f"{cell.headline} alone says little here"
+            f"{cell.headline} by itself says little here"
         )
 
 
 def _strong(found: Baseline) -> bool:
-    """The best of several constants can be so by luck: its lower limit is Bonferroni's for as many."""
+    """Test the best constant, with Bonferroni's correction for the number of constants."""
     quantile = normal_quantile(1 - 0.025 / max(1, found.replies))
     return found.majority - found.random >= STRONG and wilson(found.majority, found.n, quantile)[0] > found.random

@@ -1,4 +1,4 @@
-"""The numbers of a run as they stand now, from the index: a run that is still going has no results.json yet."""
+"""Current results of a run, from its view: an unfinished run has no results.json yet."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from sketchmark.errors import SketchmarkError
+from sketchmark.folder.format import Score
 from sketchmark.folder.index import CellView, RunView
-from sketchmark.folder.records import ScoredSample
 from sketchmark.folder.results_format import CellResult, Gain, Mean
 from sketchmark.results import summary as computed
 from sketchmark.results.summary import mean_of, summarise, withheld
@@ -40,13 +40,13 @@ class Curve(Struct):
 
 
 class Answers(Mean):
-    """The headline score of some episodes, and how many of them are wholly right."""
+    """The headline score of some episodes, and the number that are completely right."""
 
     right: int = 0
 
 
 class DrawingTable(Struct):
-    """The answers where all that was drawn is right, and where it is not."""
+    """Answers after right drawings, and after wrong ones."""
 
     task: str
     canvas: str
@@ -55,26 +55,24 @@ class DrawingTable(Struct):
 
 
 def live_result(cell: CellView) -> CellResult:
-    """Means with intervals, failures and usage; made anew only when lines were added."""
-    known = cell.result
-    if known is None or known[0] != cell.version:
-        rows = cell.scored().values()
-        summary = summarise(rows, None)
-        summary.scoring = next((row.scoring for row in rows), "")
-        summary.task, summary.mode, summary.canvas = cell.task, cell.mode, cell.canvas
-        summary.draw_with, summary.steps = cell.about.draw_with, cell.about.steps
-        summary.headline = cell.headline
-        known = cell.result = (cell.version, summary)
-    return known[1]
+    """Return means with intervals, failures and usage; computed again only when lines were added."""
+    return cell.result.at(cell.version, lambda: _result(cell))
+
+
+def _result(cell: CellView) -> CellResult:
+    rows = cell.scored().values()
+    result = computed.describe(summarise(rows, None), cell.about)
+    result.task = cell.task
+    result.scoring = next((row.scoring for row in rows), "")
+    return result
 
 
 def live_results(run: RunView) -> Mapping[str, CellResult]:
-    """The cells as results.json has them, for what only a scoring finds out (baselines, published figures, `ra-al`);
-    nothing where it is not there yet or cannot be read."""
-    known = run.stored
-    if known is None or known[0] != run.version:
-        known = run.stored = (run.version, _read(run))
-    return known[1]
+    """Return the cells of results.json, for what only a scoring computes (baselines, published scores, `ra-al`).
+
+    Empty if the file does not exist or cannot be read.
+    """
+    return run.stored.at(run.version, lambda: _read(run))
 
 
 def _read(run: RunView) -> dict[str, CellResult]:
@@ -86,14 +84,14 @@ def _read(run: RunView) -> dict[str, CellResult]:
 
 
 def gains(run: RunView) -> list[Gain]:
-    """As results.json has them, on the samples that both sides have scored until now."""
+    """Return the gains of results.json, on the samples that both sides have scored so far."""
     about = {name: cell.about for name, cell in run.cells.items()}
     return computed.gains(about, lambda name: run.cells[name].scored())
 
 
 def paired(before: CellView, after: CellView, family: Sequence[tuple[CellView, CellView]]) -> Gain:
-    """The difference of two cells' headline scores on the samples they share, judged together with its `family`; one
-    that stands in no family has no corrected p, and nothing is called clear about it."""
+    """Return the difference of two cells' headline scores on shared samples, corrected together with its `family`. A
+    difference outside the family has no corrected p and is unclear."""
     made = computed.gain_of(after.about, _difference(before, after))
     others = [pair for pair in family if set(pair) != {before, after}]
     if len(others) == len(family):
@@ -108,8 +106,8 @@ def _difference(before: CellView, after: CellView) -> Difference:
 
 
 def curves(run: RunView) -> list[Curve]:
-    """How each task's headline score depends on the groups of its samples: numbers are difficulties (a line), words
-    are categories (bars)."""
+    """Return each task's headline score by the groups of its samples: numbers are difficulties (a line), texts are
+    categories (bars)."""
     found = []
     for task in dict.fromkeys(cell.task for cell in run.cells.values()):
         cells = [c for c in run.cells.values() if c.task == task and c.headline and c.canvas == "own"]
@@ -131,7 +129,7 @@ def _group_keys(cells: Iterable[CellView]) -> list[str]:
 
 
 def _points(cell: CellView, key: str, seed: int) -> list[CurvePoint]:
-    groups: dict[Any, list[ScoredSample]] = {}
+    groups: dict[Any, list[Score]] = {}
     for row in _shown(cell):
         value, group = row.value(cell.headline), row.groups.get(key)
         if value is not None and isinstance(group, (str, int, float)):
@@ -146,9 +144,9 @@ def _points(cell: CellView, key: str, seed: int) -> list[CurvePoint]:
 
 
 def drawing_and_answer(cell: CellView) -> DrawingTable | None:
-    """How often the answer is right when all that was drawn is right, and when it is not; None: nobody can tell."""
-    right: list[ScoredSample] = []
-    wrong: list[ScoredSample] = []
+    """Return the scores of answers after right and after wrong drawings; None if no drawing could be checked."""
+    right: list[Score] = []
+    wrong: list[Score] = []
     for row in _shown(cell):
         value, drawing = row.value(cell.headline), row.drawing_right
         if value is not None and drawing is not None:
@@ -158,12 +156,12 @@ def drawing_and_answer(cell: CellView) -> DrawingTable | None:
     return DrawingTable(cell.task, cell.canvas, _answers(cell.headline, right), _answers(cell.headline, wrong))
 
 
-def _shown(cell: CellView) -> Iterable[ScoredSample]:
-    """The rows that numbers may be made of: none where the cell's scores are withheld."""
+def _shown(cell: CellView) -> Iterable[Score]:
+    """Return the rows that enter results: none if the cell's scores are withheld."""
     rows = cell.scored().values()
     return () if withheld(rows) else rows
 
 
-def _answers(headline: str, rows: Sequence[ScoredSample]) -> Answers:
+def _answers(headline: str, rows: Sequence[Score]) -> Answers:
     found = mean_of(headline, rows)
     return Answers(found.mean, (found.low, found.high), found.n, sum((row.value(headline) or 0) >= 1 for row in rows))

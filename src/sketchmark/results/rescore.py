@@ -1,11 +1,4 @@
-"""Why episodes failed, read without their transcripts.
-
-Scores from episodes on disk, without the model: fill in what is missing, or make them all anew.
-
-Rows whose score the other rows decide too (`settle` in a task's YAML), told once all of them are there.
-
-They are replaced on disk, so that tables, comparisons, the report and the viewer all find the same numbers.
-"""
+"""Scores of existing episodes, without the model: missing ones are filled in, or all are made again."""
 
 from __future__ import annotations
 
@@ -21,49 +14,23 @@ from sketchmark.engines import play_all
 from sketchmark.episode import Failure, Grading
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
-from sketchmark.files.jsonl import LineReader, LineWriter, count_lines, encode, plain, seal
-from sketchmark.folder import NUMBERS, SCORES, Opening, RunFolder
-from sketchmark.folder.format import EpisodeLine, ScoreNumbers, ScoreRow
+from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
+from sketchmark.folder import NUMBERS, SCORES, RunFolder
+from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
 from sketchmark.results import drawn_cells, grade, one_line
 from sketchmark.results.summary import NO_VERDICT
 from sketchmark.tasks import RA_AL, Task
 
-_LONGEST = 300
-
-
-class _Ending(Opening):
-    failure: Failure | None = None
-
-
-_ENDINGS = LineReader(_Ending, "an episode line")
-
-
-def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
-    """Sample → why its last try failed; of the samples that were asked for."""
-    found: dict[str, Failure] = {}
-    limit = folder.limit(cell)
-    for line in _ENDINGS.all(folder.episodes_file(cell)):
-        found.pop(line.key, None)
-        if line.failure and (limit is None or line.index < limit):
-            found[line.key] = line.failure
-    return found
-
-
-def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:
-    """Kind → the first sample that failed so, and what was said."""
-    reasons: dict[str, str] = {}
-    for sample, failure in failures.items():
-        reasons.setdefault(failure.kind, f"{sample}: {' '.join(failure.message.split())[:_LONGEST]}")
-    return reasons
-
-
 _UNFINISHED = ".unfinished"
-"""How the name of a file of scores ends that is not whole yet."""
+"""Suffix of a score file that is not complete yet."""
 
 _AT_ONCE = 16
-"""A judge answers as slowly as any model: verdicts are asked for side by side."""
+"""Calls to a judge at the same time; a judge is as slow as any model."""
+
+_LONGEST = 300
+"""Characters of a failure's message that are shown."""
 
 
 async def fill_scores(
@@ -73,22 +40,22 @@ async def fill_scores(
     beside: Sequence[str] = (),
     watcher: Watcher = NOBODY,
 ) -> None:
-    """Score what has no score of this kind yet: episodes that were written just before the process died, that were
-    redone, that were scored by other rules or without this judge, or whose judge or scorer failed. The same episodes
-    by other rules (`beside`) have a file of their own each."""
+    """Score the episodes without a valid score: written just before the process died, run again, scored by another
+    scoring or without this judge, or with a failed judge or scorer. Each further scoring (`beside`) has a separate
+    file."""
     _clear_leftovers(folder)
     for cell, task in tasks.items():
         for suffix in ("", *beside):
             how = replace(grading, scoring=suffix) if suffix else grading
             rows = newest(NUMBERS.all(folder.scores_file(cell, suffix))).values()
-            standing = {(row.key, row.started) for row in rows if _stands(row, how)}
+            valid = {(row.key, row.started) for row in rows if _is_valid(row, how)}
             played = [(line.key, line.started) for line in folder.episodes(cell)]
-            if not standing.issuperset(played):
-                new = await _scored(folder, cell, suffix, task, how, watcher, standing.intersection(played))
+            if not valid.issuperset(played):
+                new = await _scored(folder, cell, suffix, task, how, watcher, valid.intersection(played))
                 new.replace(folder.scores_file(cell, suffix))
 
 
-def _stands(row: ScoreNumbers, grading: Grading) -> bool:
+def _is_valid(row: Score, grading: Grading) -> bool:
     if row.scoring != grading.scoring or NO_VERDICT & set(row.flags):
         return False
     return grading.judge is None or row.judge == grading.judge.name
@@ -101,8 +68,8 @@ async def rescore(
     grading: Grading,
     watcher: Watcher = NOBODY,
 ) -> None:
-    """Score everything anew. The first scoring becomes the run's own; the others stand beside it, and `ra-al` always
-    does. The old scores stay until all new ones are there."""
+    """Score all episodes again. The first scoring gives the run's scores; the others, and always `ra-al`, are kept
+    next to it. The old scores are replaced once all new ones are complete."""
     own = [name for name in scorings if name != RA_AL]
     for task in tasks.values():
         for scoring in own:
@@ -126,32 +93,32 @@ async def _scored(
     task: Task,
     grading: Grading,
     watcher: Watcher,
-    standing: AbstractSet[tuple[str, float]] = frozenset(),
+    valid: AbstractSet[tuple[str, float]] = frozenset(),
 ) -> Path:
-    """A whole file of scores, beside the one that it is to replace; rows that stand are taken over from that one."""
+    """Write a complete score file next to the one it will replace, from which valid rows are copied."""
     path = folder.scores_file(cell, suffix)
     new = path.with_name(f".{path.name}{_UNFINISHED}")
     new.unlink(missing_ok=True)
     label = f"{cell} {grading.scoring}"
     total = count_lines(folder.episodes_file(cell)) if watcher.looks_on else None
-    watcher.begin(label, total, len(standing))
+    watcher.begin(label, total, len(valid))
     with closing(LineWriter(new)) as writer:
 
         async def one(line: EpisodeLine) -> ScoreRow:
             try:
                 episode = unpack_episode(line, folder.pictures)
-            except SketchmarkError as error:  # a picture that is lost or broken costs its row, not all the others
+            except SketchmarkError as error:  # a lost or broken image costs only its row
                 row = _unreadable(line, error, grading)
             else:
                 row = await grade(task, episode, line.index, grading)
             writer.write(row)
             return row
 
-        if standing:
+        if valid:
             for row in newest(SCORES.all(path)).values():
-                if (row.key, row.started) in standing:
+                if (row.key, row.started) in valid:
                     writer.write(row)
-        wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in standing)
+        wanted = (line for line in folder.episodes(cell) if (line.key, line.started) not in valid)
         async for row in play_all(wanted, one, _AT_ONCE):
             watcher.played(label, bool({*NO_VERDICT, "unreadable"} & set(row.flags)))
         await writer.settle()
@@ -178,31 +145,33 @@ def _unreadable(line: EpisodeLine, error: SketchmarkError, grading: Grading) -> 
 
 
 def _clear_leftovers(folder: RunFolder) -> None:
-    """Of a scoring that was killed."""
+    """Remove the files of a scoring that was killed."""
     for path in (folder.path / "scores").glob(f".*{_UNFINISHED}"):
         path.unlink()
 
 
 def settled(rows: Sequence[ScoreRow], task: Task, scoring: str) -> list[ScoreRow]:
+    """Return the rows with the values that the task computes over all of them (`settle` in its YAML).
+
+    A task decides over one row per sample, so each repeat and branch is settled separately.
+    """
     if not task.settle:
         return list(rows)
+    together: dict[tuple[int, ...], list[ScoreRow]] = {(0, 0): []}
+    for row in rows:
+        together.setdefault(row.place[1:], []).append(row)
     try:
-        values = {nth: task.settle([plain(row) for row in same], scoring) for nth, same in _by_repeat(rows).items()}
+        values = {nth: task.settle([plain(row) for row in same], scoring) for nth, same in together.items()}
         return [structs.replace(row, values=dict(values[row.place[1:]].get(row.sample, row.values))) for row in rows]
     except Exception as error:  # the task's code: anything may come
         raise BadInput(f"the rows of task {task.name!r} could not be settled: {one_line(error)}") from error
 
 
-def _by_repeat(rows: Sequence[ScoreRow]) -> dict[tuple[int, ...], list[ScoreRow]]:
-    """A task decides over one row per sample, so each repeat and branch is decided by itself."""
-    found: dict[tuple[int, ...], list[ScoreRow]] = {(0, 0): []}
-    for row in rows:
-        found.setdefault(row.place[1:], []).append(row)
-    return found
-
-
 def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring: str) -> None:
-    """Rows of samples beyond the last limit stay as they are."""
+    """Settle the rows of a cell on disk, so that every reader finds the same numbers.
+
+    Rows of samples beyond the last limit are not changed.
+    """
     if not task.settle:
         return
     path = folder.scores_file(cell, suffix)
@@ -210,3 +179,16 @@ def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring
     after = before | {row.key: row for row in settled(list(folder.scores(cell, suffix)), task, scoring)}
     if after != before:
         write_atomic(path, b"".join(seal(encode(row)) for row in after.values()))
+
+
+def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
+    """Return the failures of the last attempts by sample, within the limit of the last invocation."""
+    return {key: line.failure for key, line in folder.attempts(cell).items() if line.failure}
+
+
+def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:
+    """Return, for each kind, the first sample that failed so and its message."""
+    reasons: dict[str, str] = {}
+    for sample, failure in failures.items():
+        reasons.setdefault(failure.kind, f"{sample}: {' '.join(failure.message.split())[:_LONGEST]}")
+    return reasons

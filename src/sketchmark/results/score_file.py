@@ -1,10 +1,8 @@
-"""Replies that were produced elsewhere: reading them, and finding the sample each belongs to.
+"""Scores of replies from another tool, with the same scorers, tables and intervals as a run's.
 
 Forms: JSON (a list of objects, or an object of id -> reply) and JSONL, each object with `id` and `response`; a folder
-of `<subject>/output.json`, or of such folders, one per model; a folder of `*.jsonl`. Rows that hold their questions
-too need no data set, where the task names a reader for them (`replies:` in its YAML).
-
-Scores of replies that were produced elsewhere: the same scorers, tables and intervals as a run's.
+of `<subject>/output.json`, or of such folders, one per model; a folder of `*.jsonl`. Rows with their questions need
+no dataset, if the task names a reader for them (`replies:` in its YAML).
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Matched:
-    """Episodes made of replies, and what could not be matched: counted, never dropped in silence."""
+    """Episodes made from replies, the samples without a reply, and the replies without a sample."""
 
     episodes: list[Episode] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
@@ -48,8 +46,7 @@ class Matched:
 
 
 def reply_sets(path: Path) -> dict[str, list[Row]]:
-    """The replies by set: a file is one, a folder of subjects is one, a folder of such folders is one per folder, a
-    folder of `*.jsonl` is one per file."""
+    """Return the replies by set: one set per file, per folder of subjects, or per file of a folder of `*.jsonl`."""
     sets = _read_sets(path)
     for name, rows in sets.items():
         if not rows:
@@ -95,9 +92,9 @@ def _rows(path: Path) -> Iterator[Row]:
         yield row
 
 
-def episodes_of(rows: Iterable[Row], sample_of: RepliesReader) -> Matched | None:
-    """Episodes of rows that hold their questions; None if one does not: then the data are needed. A row that cannot
-    be used is named among the unknown."""
+def _episodes_with_questions(rows: Iterable[Row], sample_of: RepliesReader) -> Matched | None:
+    """Make episodes from rows with their questions; None if a row has none, so that the dataset is needed. Unusable
+    rows are listed as unknown."""
     matched = Matched()
     for number, row in enumerate(rows):
         try:
@@ -112,10 +109,10 @@ def episodes_of(rows: Iterable[Row], sample_of: RepliesReader) -> Matched | None
 
 
 def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
-    """Episodes of a data set's samples, in the order of the replies: published programs know no other, and what they
-    draw at random depends on it. Samples without a reply come last; they stay in the denominator.
+    """Make episodes from a dataset's samples, in the order of the replies: published programs use that order, and
+    their random choices depend on it. Samples without a reply come last and stay in the denominator.
 
-    Rows without any `id` are taken in the order of the data set, when there are as many.
+    Rows without any `id` are taken in the order of the dataset, if their number is the same.
     """
     matched = Matched()
     by_order = not any("id" in row for row in rows)
@@ -135,14 +132,14 @@ def match(samples: Iterable[Sample], rows: list[Row]) -> Matched:
 
 
 def _episode(sample: Sample, response: Any) -> Episode:
-    """A reply that is not text (null, an error object) is an empty one."""
+    """Make an episode of one reply. A reply that is not text (null, an error object) is an empty one."""
     said = response if isinstance(response, str) else ""
     reply = Reply(said, usage=Usage(calls=0))
     return Episode(sample, (Turn("say", (Part(said, "model"),) if said else (), reply=reply),))
 
 
 _AT_ONCE = 16
-"""Questions to a judge in flight at the same time."""
+"""Calls to a judge at the same time."""
 
 
 def score_files(
@@ -155,8 +152,7 @@ def score_files(
     judge_args: str = "",
     looking: Watcher = NOBODY,
 ) -> Results:
-    """Results in the form of results.json, one entry for each set of replies; further scorings stand in it beside
-    the first."""
+    """Return results in the form of results.json, one entry per set of replies, with further scorings inside it."""
     catalog = Catalog()
     arguments = parse_arguments(task_args)
     tasks = [catalog.task(pick.task, None, arguments) for pick in catalog.pick(task)]
@@ -181,12 +177,12 @@ def score_files(
 
 
 def _matched(tasks: list[Task], rows: list[Row], data: Path | None) -> Matched:
-    """A group's members share their scorer, so their samples are scored as one set.
+    """Match replies with samples. The tasks of a group share their scorer, so their samples are one set.
 
-    Replies that hold their questions need no data, wherever SKETCHMARK_DATA points.
+    Replies with their questions need no data, whatever SKETCHMARK_DATA says.
     """
     sample_of = tasks[0].replies
-    if sample_of and data is None and (found := episodes_of(rows, sample_of)):
+    if sample_of and data is None and (found := _episodes_with_questions(rows, sample_of)):
         return found
     if any(task.config.get("scorers") != tasks[0].config.get("scorers") for task in tasks):
         raise BadInput("the tasks of this group are scored differently", "score them one by one with --task")
@@ -204,7 +200,6 @@ async def _summary(
     calls, label = Calls(), f"{name} {grading.scoring}"
     asked = counted(grading, calls.judge)
     free = asyncio.Semaphore(_AT_ONCE)
-
     stopped: list[CallFailed] = []
 
     async def row(index: int, episode: Episode) -> list[ScoreRow]:
@@ -215,9 +210,7 @@ async def _summary(
                 scored = await grade(task, episode, index, asked)
                 looking.played(label, bool(NO_VERDICT & set(scored.flags)))
                 return [scored]
-            except (
-                CallFailed
-            ) as error:  # the judge cannot go on: what it is being asked is paid for, so it is waited for
+            except CallFailed as error:  # calls in flight are paid for, so their replies are awaited
                 stopped.append(error)
                 return []
 
@@ -230,6 +223,6 @@ async def _summary(
     rows = settled([row for one in found for row in one], task, grading.scoring)
     summary = cell_result(rows, lambda: rows, task, grading.scoring)
     summary.headline = task.headline
-    summary.cut = None  # a file of replies does not say how they ended
+    summary.cut = None  # a file of replies does not say whether they were truncated
     summary.unanswered, summary.unknown = matched.unanswered, matched.unknown
     return summary, rows

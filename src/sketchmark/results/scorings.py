@@ -1,7 +1,7 @@
-"""Two scorings of the same replies held against each other: what they read differently, and what that is worth.
+"""Differences between two scorings of the same replies: answers parsed differently, and their effect on the score.
 
-"Why is my number 4 points from theirs?" has an answer only reply by reply. What a scoring read is the note `answer`
-of its rows, in every task; a scorer that leaves no such note is compared by what it could read at all and by score.
+"Why is my number 4 points from theirs?" can be answered only reply by reply. The parsed answer is the note `answer`
+of a row, in every task. A scorer without this note is compared by whether it parsed the reply, and by score.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from sketchmark.folder.format import ScoreRow
 from sketchmark.folder.results_format import CellResult, Results, ScoringDifference, TwoReadings
 
 _LONGEST = 200
-"""Characters of a reading that are shown; they are compared whole."""
-
+"""Characters of an answer that are shown; whole answers are compared."""
 
 _Answer = str | UnsetType | None
-"""UNSET: nobody says what was read; None: nothing was."""
+"""UNSET: the scorer does not say; None: the reply is unparsed."""
 
 
 class _Read(NamedTuple):
@@ -32,7 +31,7 @@ class _Read(NamedTuple):
 
 
 def held_against(own: Sequence[ScoreRow], other: Sequence[ScoreRow], headline: str) -> ScoringDifference:
-    """The rows of two scorings, on the samples (and the tries at them) that both have."""
+    """Compare the rows of two scorings, on the attempts that both have."""
     mine, theirs = _by_sample(own, headline), _by_sample(other, headline)
     names = tuple(next((row.scoring for row in rows), "") for rows in (own, other))
     found = ScoringDifference(
@@ -79,7 +78,7 @@ def _answer(row: ScoreRow) -> _Answer:
 
 
 def in_words(answer: Any) -> str | None:
-    """An answer as scorers note it, as a text to show and to compare; None where nothing was read."""
+    """Return a scorer's note `answer` as text; None if the reply is unparsed."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, Mapping):
@@ -90,8 +89,8 @@ def in_words(answer: Any) -> str | None:
 
 
 def _differ(one: _Answer, two: _Answer) -> bool:
-    """But for case, spaces and the full stop behind it. Where one side does not say what it read, only that the
-    other read nothing is a difference."""
+    """Compare answers apart from case, spaces and a final full stop. If one side does not give its answer, only an
+    unparsed other side is a difference."""
     if one is UNSET or two is UNSET:
         return (one is None) != (two is None)
     return _folded(one) != _folded(two)
@@ -114,22 +113,22 @@ def _short(answer: Any) -> str | None:
     return None if answer is None else answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}…"
 
 
-def of_cell(folder: RunFolder, cell: str, scoring: str, headline: str) -> ScoringDifference:
-    """A cell's own scores against those that stand beside them under this name."""
+def difference_in(folder: RunFolder, cell: str, scoring: str, headline: str) -> ScoringDifference:
+    """Compare a cell's own scores with those of another scoring."""
     return held_against(list(folder.scores(cell)), list(folder.scores(cell, scoring)), headline)
 
 
 def with_replies(folder: RunFolder, results: Results) -> Results:
-    """The results with every reply that scorings disagree on, read from the lines of scores."""
+    """Add every reply on which scorings disagree to the results, from the score rows."""
     for name, cell in results.tasks.items():
         for scoring, other in cell.scorings.items():
             if other.against:
-                other.against = of_cell(folder, name, scoring, cell.headline)
+                other.against = difference_in(folder, name, scoring, cell.headline)
     return results
 
 
 def disagreements(folder: RunFolder) -> dict[str, dict[str, ScoringDifference]]:
-    """Cell → other scoring → what is read differently; nothing where that cannot be read, for those who only look."""
+    """Return the differences by cell and scoring; empty if the results cannot be read."""
     try:
         tasks = with_replies(folder, folder.results()).tasks
     except (SketchmarkError, OSError):
@@ -141,7 +140,7 @@ def disagreements(folder: RunFolder) -> dict[str, dict[str, ScoringDifference]]:
 
 
 def told(folder: RunFolder) -> list[str]:
-    """The sentences of a run; none where results.json cannot be read."""
+    """Return the sentences of a run; empty if its results cannot be read."""
     try:
         return list(sentences(folder.results().tasks))
     except (SketchmarkError, OSError):
@@ -149,7 +148,7 @@ def told(folder: RunFolder) -> list[str]:
 
 
 def sentences(cells: Mapping[str, CellResult]) -> Iterator[str]:
-    """A line for each scoring beside a cell's own: the two scores, and where the difference comes from."""
+    """Yield one line per further scoring of a cell: the two scores, and the causes of their difference."""
     for name, cell in cells.items():
         for scoring, other in cell.scorings.items():
             if other.against:

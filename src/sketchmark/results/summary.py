@@ -1,8 +1,6 @@
-"""The numbers of one cell: means with intervals, and failures counted; and whether it may show any.
+"""Results of one cell (means with intervals, failures), and differences between two cells, sample by sample.
 
-Two cells brought together, sample by sample: the one place where a difference between them is computed.
-
-results.json, the viewer, the report and `sketchmark compare` all show what is found here.
+results.json, the viewer, the report and `sketchmark compare` all show what is computed here.
 """
 
 from __future__ import annotations
@@ -15,8 +13,7 @@ from typing import Any
 
 from sketchmark.errors import TotalsFailed
 from sketchmark.files.jsonl import plain
-from sketchmark.folder.format import CellRecord, ScoreNumbers, ScoreRow
-from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.format import CellRecord, Score, ScoreRow
 from sketchmark.folder.results_format import CellResult, Gain, GroupSummary, Metric
 from sketchmark.results import one_line
 from sketchmark.stats.differences import Difference, holm, paired_difference, verdict
@@ -24,24 +21,25 @@ from sketchmark.stats.intervals import Interval, interval
 from sketchmark.tasks import RA_AL, Task
 
 NO_VERDICT = frozenset({"judge_failed", "scorer_failed", "unreadable"})
-"""Flags of an episode that was played and could not be scored; its row says why in a note of the same name, and the
-next scoring tries again."""
+"""Flags of an episode that could not be scored. A note of the same name in its row gives the reason, and the next
+scoring tries again."""
 
 
-def withheld(rows: Iterable[ScoreNumbers]) -> str:
-    """Why this cell's scores are not shown, in words; empty where they are. The one place that decides it.
+def withheld(rows: Iterable[Score]) -> str:
+    """Return why this cell's scores are not shown; empty if they are. Only this function decides it.
 
-    A scorer breaks on some answers and not on others, so the mean of the rest is the mean of a choice: it says
-    nothing, and neither does a difference made of it. A failed judge or connection did not look at the answer.
+    A scorer fails on some answers and not on others, so the mean of the rest is the mean of a selection. It says
+    nothing, nor does a difference computed from it. A failed judge or connection depends less on the answer.
     """
     failed = sum("scorer_failed" in row.flags for row in rows)
     return f"no score is shown: {failed} scorer failure{'s' * (failed > 1)}" if failed else ""
 
 
 def cell_result(
-    rows: Iterable[ScoreNumbers], whole: Callable[[], Iterable[ScoreRow]], task: Task, scoring: str, seed: int = 0
+    rows: Iterable[Score], whole: Callable[[], Iterable[ScoreRow]], task: Task, scoring: str, seed: int = 0
 ) -> CellResult:
-    """The summary of one cell with the task's own totals and the reasons of failures, which need the `whole` rows."""
+    """Return the result of one cell with the task's own totals and the reasons for failures, for which the `whole`
+    rows are read."""
     summary = summarise(rows, task, seed)
     summary.scoring = scoring
     if summary.failures.keys() & NO_VERDICT:
@@ -51,15 +49,15 @@ def cell_result(
     if task.aggregate and scoring != RA_AL and summary.n and not summary.problem:
         try:
             summary.aggregate = dict(task.aggregate([plain(row) for row in whole()], scoring))
-            json.dumps(summary.aggregate, allow_nan=False, default=str)  # a total that is no number is none
+            json.dumps(summary.aggregate, allow_nan=False, default=str)  # NaN and infinity are refused
         except Exception as error:  # the task's code: anything may come
             summary.aggregate = error.made if isinstance(error, TotalsFailed) else {}
             summary.problem = f"its own totals failed: {one_line(error)}"
     return summary
 
 
-def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) -> CellResult:
-    """The summary of one cell. `n` counts scored episodes; whatever was not scored stands under failures."""
+def summarise(rows: Iterable[Score], task: Task | None, seed: int = 0) -> CellResult:
+    """Return the result of one cell. `n` counts scored episodes; the others are counted under failures."""
     rows = list(rows)
     failures: Counter[str] = Counter()
     usage: Counter[str] = Counter()
@@ -84,40 +82,47 @@ def summarise(rows: Iterable[ScoreNumbers], task: Task | None, seed: int = 0) ->
     )
 
 
-def _share(flag: str, scored: Sequence[ScoreNumbers]) -> float | None:
+def describe(result: CellResult, cell: CellRecord) -> CellResult:
+    """Fill in what run.json says about the cell."""
+    result.task, result.mode, result.canvas = cell.task, cell.mode, cell.canvas
+    result.draw_with, result.steps, result.headline = cell.draw_with, cell.steps, cell.headline
+    return result
+
+
+def _share(flag: str, scored: Sequence[Score]) -> float | None:
     return sum(flag in row.flags for row in scored) / len(scored) if scored else None
 
 
-def _by(key: str, scored: Sequence[ScoreNumbers], seed: int) -> dict[str, GroupSummary]:
-    groups: dict[str, list[ScoreNumbers]] = {}
+def _by(key: str, scored: Sequence[Score], seed: int) -> dict[str, GroupSummary]:
+    groups: dict[str, list[Score]] = {}
     for row in scored:
         if key in row.groups:
             groups.setdefault(str(row.groups[key]), []).append(row)
     return {name: GroupSummary(len(group), _metrics(group, seed)) for name, group in sorted(groups.items())}
 
 
-def _metrics(rows: Sequence[ScoreNumbers], seed: int) -> dict[str, Metric]:
+def _metrics(rows: Sequence[Score], seed: int) -> dict[str, Metric]:
     metrics = {}
     for name in dict.fromkeys(name for row in rows for name in row.values):
         found = mean_of(name, rows, seed)
-        if found.mean is not None:  # a score that applies to no sample is left out
+        if found.mean is not None:  # the score applies to no sample
             metrics[name] = Metric(found.mean, (found.low, found.high), found.n, found.method)
     return metrics
 
 
-def mean_of(metric: str, rows: Iterable[ScoreNumbers], seed: int = 0) -> Interval:
-    """The mean of a score over the rows that have it, all or a group's; samples of a cluster belong together."""
+def mean_of(metric: str, rows: Iterable[Score], seed: int = 0) -> Interval:
+    """Return the mean of a score over the rows that have it, with samples of a cluster taken together."""
     having = [(row, value) for row in rows if (value := row.value(metric)) is not None]
     clusters = [row.sample if row.cluster is None else row.cluster for row, _ in having]
     shared = len(set(clusters)) < len(clusters)
     return interval([value for _, value in having], clusters if shared else None, seed=seed)
 
 
-Rows = Mapping[str, ScoredSample]
+Rows = Mapping[str, Score]
 """By key (`episode_key`), in the order of the samples."""
 
 MODE_PAIRS = (("direct", "visual_cot"), ("direct", "text_cot"), ("text_cot", "visual_cot"))
-"""The modes that are compared within a run. The last asks whether it is the picture, or just more tokens."""
+"""Modes that are compared within a run. The last pair shows whether the image helps, or only more tokens."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +132,13 @@ class Pair:
     cluster: str | int | float | None
     groups: Mapping[str, Any]
     drawing_right: bool | None
-    """Of the `after` side."""
+    """On the `after` side."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs that both sides scored, and how many samples are missing from them. None at all where a side's scores are
-    `withheld`, with the reason."""
+    """Pairs that both sides scored, and the number of samples missing from them. If a side's scores are `withheld`,
+    there are no pairs."""
 
     pairs: Sequence[Pair]
     unpaired: int = 0
@@ -163,7 +168,7 @@ class Pairs:
 
 
 def pair(before: Rows, after: Rows, metric: str, metric_before: str = "") -> Pairs:
-    """`metric_before` where the two sides are measured in different scores, as two tasks are."""
+    """Pair two cells. `metric_before` is the score of the first if the two differ, as those of two tasks may."""
     if reason := withheld(before.values()) or withheld(after.values()):
         return Pairs([], withheld=reason)
     pairs = []
@@ -199,17 +204,17 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
 
 
 def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
-    """Judge them together, and with the p values of differences `beside` them."""
+    """Correct the p values of gains together, and with the p values `beside` them."""
     for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
         gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
 
 
 def gains(cells: Mapping[str, CellRecord], rows: Callable[[str], Rows]) -> list[Gain]:
-    """Each mode that is not direct minus direct on the same samples, in the task's headline score; none where the
-    scores of either are withheld.
+    """Return each mode's gain over direct on the same samples, in the task's headline score, unless the scores of
+    either are withheld.
 
-    They are judged with all that `compare` shows of the run, so that table and report call the same things clear.
-    What it does not show (other canvases, modes of one's own) is judged apart.
+    Gains are corrected together with all differences that `compare` shows of the run, so that table and report agree.
+    Other canvases and custom modes, which it does not show, are corrected separately.
     """
 
     def change(before: str, name: str) -> Difference | None:

@@ -15,9 +15,8 @@ from sketchmark.episode import Act
 from sketchmark.episode.model import Finish
 from sketchmark.episode.sample import Author
 from sketchmark.folder import EPISODES
-from sketchmark.folder.format import EpisodeLine
+from sketchmark.folder.format import EpisodeLine, Score
 from sketchmark.folder.index import CellView, RunView, change, outcome
-from sketchmark.folder.records import ScoredSample
 from sketchmark.folder.results_format import TwoReadings
 from sketchmark.media.sound import FORMATS
 from sketchmark.models.cache import USAGE
@@ -102,7 +101,7 @@ def readings_of(run: RunView) -> Readings:
 class Hit:
     cell: CellView
     sample: str
-    row: ScoredSample | None
+    row: Score | None
     value: float | None
     change: str | None
 

@@ -11,8 +11,7 @@ from sketchmark.benchmarks.unig2u import total
 from sketchmark.catalog import Catalog
 from sketchmark.commands.tables import print_totals
 from sketchmark.files import write_json
-from sketchmark.folder.format import CellRecord
-from sketchmark.folder.records import ScoredSample
+from sketchmark.folder.format import CellRecord, Score
 from sketchmark.folder.results_format import BenchmarkTotal, Results
 from sketchmark.report import write_report
 from sketchmark.results.aggregate import totals
@@ -60,12 +59,10 @@ def test_the_weights_reproduce_the_published_overall(categories: tuple[float, ..
     assert found == pytest.approx(overall, abs=0.0051)
 
 
-def rows(share_task: str, items: int, right: int, scoring: str, score: str) -> dict[str, ScoredSample]:
+def rows(share_task: str, items: int, right: int, scoring: str, score: str) -> dict[str, Score]:
     """The first `right` samples are right."""
     return {
-        f"{n:03d}": ScoredSample(
-            index=n, sample=f"{n:03d}", scored=True, values={score: float(n < right)}, scoring=scoring
-        )
+        f"{n:03d}": Score(index=n, sample=f"{n:03d}", scored=True, values={score: float(n < right)}, scoring=scoring)
         for n in range(items)
     }
 
@@ -75,7 +72,7 @@ class Played:
 
     def __init__(self, direct: float = 0.25, drawn: float = 0.5, scoring: str = "strict") -> None:
         self.cells: dict[str, CellRecord] = {}
-        self.scores: dict[str, dict[str, ScoredSample]] = {}
+        self.scores: dict[str, dict[str, Score]] = {}
         for share in total().shares:
             for mode, level in (("direct", direct), ("visual_cot", drawn)):
                 name = f"{share.task}.{mode}"
@@ -134,7 +131,7 @@ def test_a_failed_scorer_and_a_task_that_was_not_played_are_named() -> None:
     del played.cells["unig2u_phyx_optics100.direct"]
     direct, _ = played.totals()
     assert direct.missing == {
-        "unig2u_phyx_optics100": "not played",
+        "unig2u_phyx_optics100": "not run",
         "unig2u_mmsi_msr": "no score is shown: 1 scorer failure",
     }
 
@@ -214,7 +211,7 @@ def test_a_run_of_some_tasks_says_what_is_missing_and_keeps_it_in_its_results(tm
     [found] = folder.results().totals
     assert len(found.missing) == 31 and found.overall is None
     assert found.missing["unig2u_chartqa100"] == "2 of 100 samples scored"
-    assert found.missing["unig2u_mmsi_msr"] == "not played"
+    assert found.missing["unig2u_mmsi_msr"] == "not run"
 
 
 @pytest.mark.slow

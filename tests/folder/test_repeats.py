@@ -1,4 +1,4 @@
-"""Several episodes of one sample: every reader of a run folder keeps them apart by sample, repeat and branch."""
+"""Several episodes of one sample: every reader distinguishes them by sample, repeat and branch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NAMES = ["maze-0-000000", "maze-0-000000 (branch 2)", "maze-0-000000 (repeat 1)"
 
 @pytest.fixture
 def repeated(played: RunFolder) -> RunFolder:
-    """The played run, with two more episodes of the first maze."""
+    """The run `played`, with two more episodes of the first maze."""
     for path in (played.episodes_file(CELL), played.scores_file(CELL), played.scores_file(CELL, "lenient")):
         first, _ = (json.loads(line) for line in path.read_bytes().splitlines())
         first.pop("crc")
@@ -50,12 +50,12 @@ def repeated(played: RunFolder) -> RunFolder:
     return played
 
 
-def test_an_episode_is_named_by_its_sample_unless_it_was_repeated() -> None:
+def test_an_episode_is_named_by_its_sample_unless_repeated() -> None:
     found = [episode_key("7"), episode_key("7", 1), episode_key("7", 0, 2), episode_key("7", 1, 2)]
     assert found == ["7", "7 (repeat 1)", "7 (branch 2)", "7 (repeat 1, branch 2)"]
 
 
-async def test_the_first_episode_of_a_sample_says_nothing_of_repeats(tmp_path: Path) -> None:
+async def test_the_first_episode_of_a_sample_has_no_repeat_or_branch(tmp_path: Path) -> None:
     task = make_task([make_sample("a")])
     for number in (0, 3):
         folder = RunFolder(tmp_path / str(number))
@@ -78,19 +78,14 @@ async def test_another_repeat_or_branch_is_another_call_to_the_cache(tmp_path: P
     wanted = [Options(), Options(repeat=1), Options(branch=1), Options(repeat=2)]
     for options in (*wanted, *wanted):
         await cached.say(of("a"), options)
-    assert len(model.calls) == 4
-    assert len({call_key(model, "say", of("a"), options) for options in wanted}) == 4
+    assert len(model.calls) == len({call_key(model, "say", of("a"), options) for options in wanted}) == 4
     assert Options().key().keys() == {"max_new_tokens", "temperature", "seed", "extra"}
-
-
-async def test_a_repeat_is_played_with_calls_of_its_own(tmp_path: Path) -> None:
-    model = Speaker()
-    cached = Cached(model, CallCache(tmp_path))
+    model.options.clear()
     cell = make_cell(make_task([make_sample("a")]), "visual_cot", "other")
     for repeat in (0, 1, 1):
         await play(cached, cell, make_sample("a"), make_sample("b"), repeat=repeat)
-    assert {options.repeat for options in model.options} == {0, 1}
-    assert [options.repeat for options in model.options].count(0) == len(model.options) / 2
+    repeats = [options.repeat for options in model.options]
+    assert set(repeats) == {0, 1} and repeats.count(0) == len(repeats) / 2
 
 
 def test_the_newest_line_of_each_repeat_and_branch_counts(tmp_path: Path) -> None:
@@ -105,7 +100,7 @@ def test_the_newest_line_of_each_repeat_and_branch_counts(tmp_path: Path) -> Non
     assert list(folder.scored(CELL)) == ["x", "x (branch 1)", "x (repeat 1)"]
 
 
-def test_every_reader_keeps_repeats_apart(repeated: RunFolder, tmp_path: Path) -> None:
+def test_every_reader_distinguishes_repeats(repeated: RunFolder, tmp_path: Path) -> None:
     index = RunView.whole(repeated)
     cell = index.cells[CELL]
     assert cell.order() == list(cell.scored()) == list(repeated.scored(CELL)) == NAMES
@@ -118,15 +113,12 @@ def test_every_reader_keeps_repeats_apart(repeated: RunFolder, tmp_path: Path) -
     assert "maze" in write_report(repeated).read_text("utf-8")
 
 
-def test_exports_keep_repeats_apart(repeated: RunFolder, tmp_path: Path) -> None:
+def test_exports_and_the_viewer_distinguish_repeats(repeated: RunFolder, tmp_path: Path) -> None:
     _, *files = export(repeated, "lmms-eval", tmp_path / "out")
     (path,) = (file for file in files if "maze_2" in file.name or file.name.endswith("samples_maze.jsonl"))
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     found = [(one["doc_id"], one.get("sketchmark_repeat", 0), one.get("sketchmark_branch", 0)) for one in lines]
     assert found == [(0, 0, 0), (0, 0, 2), (0, 1, 0), (1, 0, 0)]
-
-
-def test_the_viewer_opens_every_repeat(repeated: RunFolder) -> None:
     with TestClient(make_app(repeated.path.parent, "token"), base_url="http://127.0.0.1:8000") as client:
         client.get("/", params={"token": "token"})
 
@@ -141,7 +133,7 @@ def test_the_viewer_opens_every_repeat(repeated: RunFolder) -> None:
             assert (shown["sample"], shown["record"].get("repeat", 0)) == (name, int("repeat" in name))
 
 
-async def test_scoring_again_and_merging_keep_every_repeat(repeated: RunFolder, tmp_path: Path) -> None:
+async def test_rescoring_and_merging_keep_every_repeat(repeated: RunFolder, tmp_path: Path) -> None:
     catalog = Catalog()
     repeated.scores_file(CELL).unlink()
     await fill_scores(repeated, {CELL: catalog.task("maze")}, Grading())
@@ -165,7 +157,7 @@ def test_repeats_of_a_sample_are_paired_with_each_other_and_are_one_cluster(tmp_
 
 
 def test_rows_are_settled_among_those_of_their_own_repeat() -> None:
-    task = make_task([make_sample("x")], settle="tests.runs.test_repeats:counted")
+    task = make_task([make_sample("x")], settle="tests.folder.test_repeats:counted")
     rows = [make_row("x"), make_row("y", index=1), make_row("x", repeat=1)]
     assert [row.values["right"] for row in settled(rows, task, "strict")] == [2, 2, 1]
 

@@ -1,4 +1,4 @@
-"""Whoever looks on sees calls, not only episodes; it costs nothing where nobody does, and fits 80 columns."""
+"""Progress displays: they show calls and episodes, fit 80 columns, and cost nothing without a display."""
 
 from __future__ import annotations
 
@@ -20,12 +20,29 @@ from sketchmark.progress import Brief, Calls, Live, Plain, told_of_calls
 from sketchmark.terminal.console import Bars, bars, written_to
 from tests.runs.making import Looker, Speaker, make_cell, make_samples, make_task, run
 
-NOBODY = "connection: no connection to http://127.0.0.1:9100: nothing listens there"
+REFUSED = "connection: no connection to http://127.0.0.1:9100: nothing listens there"
 
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_LOOKS", 0.01)
+
+
+class Clock:
+    """Replaces time.monotonic."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr("sketchmark.progress.time.monotonic", found)
+    return found
 
 
 class Onlooker(Looker):
@@ -59,7 +76,7 @@ async def test_calls_are_seen_before_the_first_episode_ends(tmp_path: Path) -> N
     assert not any(what[0] == "played" for what in looking.told[: looking.told.index(("calls", told[0], ""))])
 
 
-async def test_what_the_model_fails_itself_is_counted_apart_and_has_not_failed(tmp_path: Path) -> None:
+async def test_model_failures_are_counted_separately(tmp_path: Path) -> None:
     looking = Onlooker()
     model = Speaker(drawing=lambda id: Reply("no"))
     await run(tmp_path, [make_cell(make_task(make_samples(2)), "visual_cot")], model, looking)
@@ -67,7 +84,7 @@ async def test_what_the_model_fails_itself_is_counted_apart_and_has_not_failed(t
     assert looking.told[-1][1].endswith("2 no_picture") or looking.told[-2][1].endswith("2 no_picture")
 
 
-async def test_nobody_counts_for_someone_who_does_not_look() -> None:
+async def test_calls_are_not_counted_without_a_display() -> None:
     async def never() -> CallCount:
         raise AssertionError
 
@@ -76,7 +93,7 @@ async def test_nobody_counts_for_someone_who_does_not_look() -> None:
 
 
 @pytest.mark.slow
-def test_calls_that_worker_processes_make_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_worker_processes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looking = Onlooker()
     monkeypatch.setattr(prepare, "watcher", lambda quiet: _entered(looking))
     asked = {"mode": "direct,visual_cot", "limit": 6, "no_cache": True, "engine": "processes", "replicas": 2}
@@ -98,7 +115,7 @@ class _entered:
     def __exit__(self, *how: object) -> None: ...
 
 
-def test_all_of_it_is_one_line_with_what_there_is() -> None:
+def test_calls_are_summarised_in_one_line_without_zero_counts() -> None:
     assert Calls(awaited=True).told() == "no call yet: samples are being read or made" and Calls().told() == ""
     model = CallCount(under_way=88, answered=1412, from_cache=3, tokens_in=1_000_000, tokens_out=234_567, retries=1)
     judge = CallCount(under_way=2, answered=9, tokens_in=10, tokens_out=1)
@@ -109,63 +126,54 @@ def test_all_of_it_is_one_line_with_what_there_is() -> None:
     assert Calls(judge=judge).told() == "9 of the judge, 2 under way, 11 tokens"
 
 
-def test_the_error_is_told_for_as_long_as_nobody_answers_and_remembered_after() -> None:
+def test_the_error_is_current_until_a_reply_and_remembered_after() -> None:
     calls = Calls(CallCount(error="dead", silent=1))
-    assert calls.error == calls.last_error == "no answer yet: dead"
+    assert calls.error == calls.last_error == "no reply yet: dead"
     calls.model.answered, calls.model.silent = 5, 7
-    assert calls.error == "no answer to the last 7 tries: dead"
+    assert calls.error == "no reply to the last 7 attempts: dead"
     calls.model.silent = 0
     assert (calls.error, calls.last_error) == ("", "last error: dead")
-    assert Calls(judge=CallCount(error="dead", silent=1)).error == "the judge: no answer yet: dead"
+    assert Calls(judge=CallCount(error="dead", silent=1)).error == "the judge: no reply yet: dead"
 
 
-def test_a_log_says_at_once_that_nobody_answers_and_then_now_and_then(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_log_reports_at_once_that_the_server_does_not_reply_and_then_now_and_then(
+    capsys: pytest.CaptureFixture[str], clock: Clock
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
     looking, calls = Plain(), Calls(CallCount(under_way=4))
-    looking.calls(calls)
-    assert capsys.readouterr().err == ""
-    calls.model.error, calls.model.silent = NOBODY, 1
-    for _ in range(3):
-        now += 0.5
-        looking.calls(calls)
-    assert capsys.readouterr().err == f"calls: no answer yet: {NOBODY}\n", "once"
-    now += 5
-    looking.calls(calls)
-    assert capsys.readouterr().err == f"calls: 0 calls, 4 under way; no answer yet: {NOBODY}\n"
-    now += 5
-    looking.calls(calls)
-    assert capsys.readouterr().err == "", "nothing has changed"
-    now += 60
-    looking.calls(calls)
-    assert capsys.readouterr().err.startswith("calls: 0 calls")
+
+    def said(*after: float) -> str:
+        for seconds in after:
+            clock.now += seconds
+            looking.calls(calls)
+        return capsys.readouterr().err
+
+    assert said(0) == ""
+    calls.model.error, calls.model.silent = REFUSED, 1
+    assert said(0.5, 0.5, 0.5) == f"calls: no reply yet: {REFUSED}\n", "once"
+    assert said(5) == f"calls: 0 calls, 4 under way; no reply yet: {REFUSED}\n"
+    assert said(5) == "", "nothing has changed"
+    assert said(60).startswith("calls: 0 calls")
 
 
-def test_calls_that_hang_are_told_before_their_time_limit_is_over(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 1000.0
-    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
+def test_hanging_calls_are_reported_before_their_timeout(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
     looking, calls = Plain(), Calls(CallCount(under_way=4, answered=7))
     for _ in range(60):
-        calls.look(now)
+        calls.look(clock.now)
         looking.calls(calls)
-        now += 0.5
+        clock.now += 0.5
     told = [line.removeprefix("calls: 7 calls, 4 under way") for line in capsys.readouterr().err.splitlines()]
-    assert told == ["", ", no answer for 10 s", ", no answer for 20 s"]
+    assert told == ["", ", no reply for 10 s", ", no reply for 20 s"]
     calls.model.answered = 8
-    calls.look(now)
+    calls.look(clock.now)
     assert calls.told() == "8 calls, 4 under way"
     calls.model.under_way = 0
-    calls.look(now + 99)
-    assert calls.told() == "8 calls, 0 under way", "nobody is waited for"
+    calls.look(clock.now + 99)
+    assert calls.told() == "8 calls, 0 under way", "no reply is awaited"
 
 
-async def test_the_clock_is_looked_at_with_the_calls() -> None:
+async def test_silence_is_measured_with_the_calls() -> None:
     looking, hanging = Onlooker(), CallCount(under_way=1)
-    looking.waits_for = "1 under way, no answer for"
+    looking.waits_for = "1 under way, no reply for"
 
     async def players() -> CallCount:
         return hanging
@@ -174,17 +182,15 @@ async def test_the_clock_is_looked_at_with_the_calls() -> None:
         await looking.seen.wait()
 
 
-def test_no_end_is_foretold_of_episodes_that_all_fail(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_remaining_time_is_not_estimated_while_all_episodes_fail(
+    capsys: pytest.CaptureFixture[str], clock: Clock
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
     looking, screen = Plain(), Live()
     with screen:
         for each in (looking, screen):
             each.begin("maze", 100, 0)
         for failed, words in ((True, "1 failed, 0.2/s"), (False, "1 failed, 0.2/s, 490 s left")):
-            now += 5
+            clock.now += 5
             for each in (looking, screen):
                 each.played("maze", failed)
             assert capsys.readouterr().err.splitlines()[-1].endswith(words)
@@ -196,15 +202,11 @@ def test_no_end_is_foretold_of_episodes_that_all_fail(
         display.remove_task(task)
 
 
-def test_of_short_work_a_log_says_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 1000.0
-    monkeypatch.setattr("sketchmark.progress.time.monotonic", lambda: now)
+def test_a_log_does_not_report_short_work(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
     for seconds, said in ((1, ""), (6, "one strict: 1 episodes, 0 failed, 6.0 s\n")):
         looking = Brief()
         looking.begin("one strict", 9, 0)
-        now += seconds
+        clock.now += seconds
         looking._cells["one strict"].add(False)
         looking.end("one strict")
         assert capsys.readouterr().err == said
@@ -219,7 +221,7 @@ def _rendered(display: Bars, width: int) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def test_bars_and_lines_fit_80_columns_and_names_give_way() -> None:
+def test_bars_and_lines_fit_80_columns_and_names_are_shortened() -> None:
     display = bars()
     display.add_task("unig2u_visual_puzzles_of_a_long_name.visual_cot.oracle", total=20_000, completed=12_345,
                      failed="1234 failed", rate="123.4/s")  # fmt: skip
@@ -231,7 +233,7 @@ def test_bars_and_lines_fit_80_columns_and_names_give_way() -> None:
     assert "…" in lines[3] and "12345/20000" in lines[3] and "1234 failed" in lines[3] and "123.4/s" in lines[3]
 
 
-def test_a_screen_shows_calls_above_the_bars() -> None:
+def test_a_terminal_shows_calls_above_the_bars() -> None:
     looking = Live()
     with looking:
         looking.begin("maze.direct", 3, 0)

@@ -1,9 +1,10 @@
-"""What guessing gets: counted by hand, scored by the task's own scorer."""
+"""Guessing baselines: counted by hand, scored by the task's own scorer."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,11 @@ def seconds(sample: Sample, episode: Episode, grading: Grading) -> Scores:
     return Scores({"right": float(abs(said - sample.target["answer"]) <= 1)})
 
 
+async def _cell(path: Path, config: dict[str, Any]) -> CellResult:
+    folder = await run(path / "run", planned(path, config, Speaker()), Speaker())
+    return folder.results().tasks["shades.direct"]
+
+
 def _mmsi(path: Path, answers: str) -> CellResult:
     rows = [mmsi.row(place, "MSR", answer=answer) for place, answer in enumerate(answers)]
     data = mmsi.write(path / "data" / "mmsi.parquet", rows)
@@ -35,7 +41,7 @@ def _mmsi(path: Path, answers: str) -> CellResult:
     return folder.results().tasks["mmsi_bench.direct"]
 
 
-def test_letters_come_from_the_question_and_are_counted(tmp_path: Path) -> None:
+def test_letters_come_from_the_question(tmp_path: Path) -> None:
     cell = _mmsi(tmp_path, "BBBBACDB")
     found = cell.baselines["accuracy"]
     assert (found.constant, found.random, found.majority) == (1 / 8, 1 / 4, 5 / 8)
@@ -43,51 +49,40 @@ def test_letters_come_from_the_question_and_are_counted(tmp_path: Path) -> None:
     assert found.best == 5 / 8
 
 
-async def test_a_generous_scorer_is_found_out_by_constants_of_the_task(tmp_path: Path) -> None:
+async def test_the_constants_of_a_task_reveal_a_generous_scorer(tmp_path: Path) -> None:
     """Of the answers 0, 2, 2, 5 the constant 1 gets three: what no count of equal answers would show."""
     samples = [
         Sample(sample.id, sample.pictures, fields=sample.fields, target={"answer": answer})
         for sample, answer in zip(make_samples(4), (0, 2, 2, 5), strict=True)
     ]
-    config = make_config(samples, scorer=seconds, guesses=["5", "1", "9"])
-    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
-    found = folder.results().tasks["shades.direct"].baselines["right"]
+    cell = await _cell(tmp_path, make_config(samples, scorer=seconds, guesses=["5", "1", "9"]))
+    found = cell.baselines["right"]
     assert (found.constant, found.majority, found.reply) == (1 / 4, 3 / 4, "1")
     assert found.random == pytest.approx((1 + 3 + 0) / 3 / 4)
 
 
-async def test_a_scorer_of_somebody_elses_is_not_called_for_replies_that_nobody_gave(tmp_path: Path) -> None:
+async def test_a_users_scorer_scores_only_real_replies_unless_it_has_guesses(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         seen.append(episode.answer)
-        return Scores({"right": 1.0})
-
-    samples = make_samples(3, target={"answer": "A", "options": ["a", "b"]})
-    config = make_config(samples, scorer=scorer)
-    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
-    assert seen == ["yes"] * 3 and folder.results().tasks["shades.direct"].baselines == {}
-
-
-async def test_a_scorer_that_breaks_on_a_guess_costs_the_baseline_alone(tmp_path: Path) -> None:
-    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return Scores({"right": {"yes": 1.0}[episode.answer]})
 
-    config = make_config(make_samples(3), scorer=scorer, guesses=["yes", "no"])
-    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
-    cell = folder.results().tasks["shades.direct"]
-    assert cell.baselines == {} and cell.metrics["right"].mean == 1.0 and not cell.problem
+    samples = make_samples(3, target={"answer": "A", "options": ["a", "b"]})
+    cell = await _cell(tmp_path, make_config(samples, scorer=scorer))
+    assert seen == ["yes"] * 3 and cell.baselines == {}
+    (tmp_path / "guesses").mkdir()
+    cell = await _cell(tmp_path / "guesses", make_config(make_samples(3), scorer=scorer, guesses=["yes", "no"]))
+    assert cell.baselines == {} and cell.metrics["right"].mean == 1.0 and not cell.problem, "it fails on a guess"
 
 
-async def test_of_very_many_samples_a_part_is_taken_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_many_samples_every_second_or_third_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sketchmark.results.baselines.MOST_SCORED", 10)
-    config = make_config(make_samples(9), guesses=["yes", "no"])
-    folder = await run(tmp_path / "run", planned(tmp_path, config, Speaker()), Speaker())
-    found = folder.results().tasks["shades.direct"].baselines["right"]
+    found = (await _cell(tmp_path, make_config(make_samples(9), guesses=["yes", "no"]))).baselines["right"]
     assert (found.n, found.majority, found.random) == (5, 1.0, 0.5)
 
 
-def test_drawn_and_direct_have_the_same_and_worlds_without_options_none(tmp_path: Path) -> None:
+def test_modes_have_equal_baselines_and_worlds_without_options_none(tmp_path: Path) -> None:
     folder = sketchmark.run(
         "player/random", "jigsaw,maze", mode="direct,visual_cot", limit=6, output_path=tmp_path / "run", no_cache=True
     ).folder
@@ -108,7 +103,7 @@ def test_drawn_and_direct_have_the_same_and_worlds_without_options_none(tmp_path
         (0.37, 100, 1, True),
     ],
 )
-def test_a_warning_needs_much_and_surely(majority: float, n: int, replies: int, expected: bool) -> None:
+def test_a_warning_needs_a_large_certain_difference(majority: float, n: int, replies: int, expected: bool) -> None:
     found = Baseline(constant=0.2, random=0.25, majority=majority, reply="Car: 1.0", replies=replies, n=n)
     cell = CellResult(task="vsp", mode="direct", headline="acc", n=n, episodes=n, baselines={"acc": found}, **EMPTY)  # type: ignore[arg-type]
     lines = list(warned({"vsp.direct": cell, "vsp.visual_cot": cell}))

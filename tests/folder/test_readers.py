@@ -1,4 +1,4 @@
-"""A run folder as its readers see it: the folder's own methods, the viewer, comparisons and exports."""
+"""Readers of a run folder: its own methods, the viewer, comparisons and exports."""
 
 from __future__ import annotations
 
@@ -25,16 +25,10 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def _change_lines(folder: RunFolder, change: Any) -> None:
-    for path in folder.path.glob("*/*.jsonl"):
-        path.write_text("".join(json.dumps(_unsealed(change(line))) + "\n" for line in _lines(path)))
-
-
-def _unsealed(line: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in line.items() if key != "crc"}
-
-
-def test_the_viewer_finds_every_episode(played: RunFolder) -> None:
+def test_the_viewer_and_an_export_have_every_episode(played: RunFolder, tmp_path: Path) -> None:
+    _, *samples = export(played, "lmms-eval", tmp_path / "out")
+    assert len(samples) == 6
+    assert _lines(samples[0])[0]["sketchmark_groups"] == GROUPS["maze"]
     with TestClient(make_app(played.path.parent, "token"), base_url="http://127.0.0.1:8000") as client:
         client.get("/", params={"token": "token"})
 
@@ -52,13 +46,7 @@ def test_the_viewer_finds_every_episode(played: RunFolder) -> None:
         assert episode["record"]["sample"]["groups"] == episode["score"]["groups"] == GROUPS["maze"]
 
 
-def test_an_export_has_a_file_per_cell(played: RunFolder, tmp_path: Path) -> None:
-    _, *samples = export(played, "lmms-eval", tmp_path / "out")
-    assert len(samples) == 6
-    assert _lines(samples[0])[0]["sketchmark_groups"] == GROUPS["maze"]
-
-
-def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(played: RunFolder) -> None:
+def test_the_order_of_keys_and_keys_of_a_newer_version_do_not_matter(played: RunFolder) -> None:
     episodes = {cell: list(played.episodes(cell)) for cell in CELLS}
     scores = {cell: list(played.scores(cell)) for cell in CELLS}
     found = plain(compare([played.path]))
@@ -84,7 +72,9 @@ def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(played: Ru
             odd["reply"] |= {key: turn["reply"][key] for key in ("usage", "raw") if key in turn["reply"]}
         return odd
 
-    _change_lines(played, changed)
+    for path in played.path.glob("*/*.jsonl"):
+        lines = [changed({key: value for key, value in line.items() if key != "crc"}) for line in _lines(path)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     about = json.loads(played.run_file.read_bytes())
     played.run_file.write_text(json.dumps({"added_later": 1, **dict(reversed(about.items()))}))
     assert {cell: list(played.episodes(cell)) for cell in CELLS} == episodes
@@ -109,10 +99,11 @@ def test_neither_the_order_of_keys_nor_keys_of_a_newer_version_matter(played: Ru
     ],
 )
 @pytest.mark.parametrize("kind", ["episodes", "scores"])
-def test_a_damaged_line_is_named_by_its_file_whoever_reads_it(played: RunFolder, bad: bytes, kind: str) -> None:
+def test_every_reader_names_the_file_of_a_damaged_line(played: RunFolder, bad: bytes, kind: str) -> None:
     path = played.path / kind / "maze.direct.jsonl"
     path.write_bytes(path.read_bytes() + bad)
-    with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
+    named = r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"
+    with pytest.raises(sketchmark.SketchmarkError, match=named):
         list(played.episodes("maze.direct") if kind == "episodes" else played.scores("maze.direct"))
-    with pytest.raises(sketchmark.SketchmarkError, match=r"maze\.direct\.jsonl, line 3: not .*sketchmark repair"):
+    with pytest.raises(sketchmark.SketchmarkError, match=named):
         RunView(played, "run").refresh()

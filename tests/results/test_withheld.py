@@ -1,4 +1,4 @@
-"""A scorer that broke on one answer: no number of that cell is shown anywhere until it is mended."""
+"""After an error in a scorer no number of that cell is shown anywhere until the scorer is fixed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = "no score is shown: 2 scorer failures"
 
 
 class Scorer:
-    """Breaks on two of the drawn samples until it is mended; every drawing of the others is right."""
+    """Fails on two of the drawn samples until it is fixed; every drawing of the others is right."""
 
     broken = True
 
@@ -39,7 +39,7 @@ class Scorer:
 
 
 async def _played(path: Path) -> tuple[RunFolder, Callable[[], Awaitable[None]]]:
-    """The run, and what mends its scorer and starts it again."""
+    """The run, and a function that fixes its scorer and resumes it."""
     scorer, model = Scorer(), Speaker()
     samples = [make_sample(f"s{place}", groups={"kind": "ab"[place % 2]}) for place in range(4)]
     task = make_task(samples, scorer=scorer, breakdown=["kind"])
@@ -47,11 +47,11 @@ async def _played(path: Path) -> tuple[RunFolder, Callable[[], Awaitable[None]]]
     cells = [make_cell(task), make_cell(task, "visual_cot"), blank]
     folder = await run(path, cells, model)
 
-    async def mended() -> None:
+    async def fixed() -> None:
         scorer.broken = False
         await run(path, cells, model)
 
-    return folder, mended
+    return folder, fixed
 
 
 def _index(folder: RunFolder) -> RunView:
@@ -61,7 +61,7 @@ def _index(folder: RunFolder) -> RunView:
 
 
 async def test_results_json_says_why_there_is_no_score_and_no_gain(tmp_path: Path) -> None:
-    folder, mend = await _played(tmp_path / "run")
+    folder, fix = await _played(tmp_path / "run")
     results = folder.results()
     cell = results.tasks[DRAWN]
     assert (cell.n, cell.episodes, cell.metrics, cell.by["kind"]) == (2, 4, {}, {})
@@ -69,7 +69,7 @@ async def test_results_json_says_why_there_is_no_score_and_no_gain(tmp_path: Pat
     assert cell.reasons["scorer_failed"].endswith(": RecursionError: too deep to read")
     assert results.tasks["shades.direct"].metrics["right"].n == 4, "the other cell is as it was"
     assert results.gains == []
-    await mend()
+    await fix()
     results = folder.results()
     assert results.tasks[DRAWN].metrics["right"].n == 4 and not results.tasks[DRAWN].problem
     assert [(gain.canvas, gain.n) for gain in results.gains] == [("own", 4), ("blank", 4)]
@@ -86,37 +86,28 @@ async def test_the_numbers_of_a_running_run_follow(tmp_path: Path) -> None:
     assert {line.mode: len(line.points) for line in curve.lines} == {"direct": 2, "visual_cot": 0}
 
 
-async def test_a_comparison_refuses_in_words(tmp_path: Path) -> None:
+async def test_a_comparison_is_refused_and_the_report_has_the_reason_in_place_of_the_number(tmp_path: Path) -> None:
     folder, _ = await _played(tmp_path / "run")
     with pytest.raises(BadInput) as refused:
         compare([folder.path])
     for cell in (DRAWN, f"{DRAWN}.blank"):
         assert f"{cell} of run: {WORDS}; `sketchmark score {folder.path}` tries again" in str(refused.value)
-
-
-async def test_the_report_has_words_in_place_of_the_number(tmp_path: Path) -> None:
-    folder, _ = await _played(tmp_path / "run")
     page = write_report(folder).read_text("utf-8")
     assert page.count(f"–, {WORDS}; sketchmark score RUN") == 2
-    assert page.count('class="score"') == 1, "of direct alone"
+    assert page.count('class="score"') == 1, "only of direct"
     assert "Right drawing, right answer?" not in page
 
 
-@pytest.mark.parametrize("to", ["lmms-eval", "inspect"])
-async def test_exports_have_no_mean_and_say_why(tmp_path: Path, to: str) -> None:
+async def test_exports_have_the_reason_and_no_mean(tmp_path: Path) -> None:
     folder, _ = await _played(tmp_path / "run")
-    files = export(folder, to, tmp_path / "out")
-    if to == "lmms-eval":
-        found = json.loads(files[0].read_text("utf-8"))["results"]
-        about = {"alias", "sketchmark_problem", "sketchmark_scoring", "sketchmark_cut", "sketchmark_unparsed"}
-        assert (
-            found["shades_visual_cot"].keys() == about and found["shades_visual_cot"]["sketchmark_problem"] == WORDS
-        )
-        assert "right,none" in found["shades"]
-    else:
-        logs = [json.loads(path.read_text("utf-8")) for path in files]
-        assert [len(log["results"]["scores"]) for log in logs] == [1, 0, 0]
-        assert [log["eval"]["metadata"].get("sketchmark_problem") for log in logs] == [None, WORDS, WORDS]
+    first, *_ = export(folder, "lmms-eval", tmp_path / "lmms-eval")
+    found = json.loads(first.read_text("utf-8"))["results"]
+    about = {"alias", "sketchmark_problem", "sketchmark_scoring", "sketchmark_cut", "sketchmark_unparsed"}
+    assert found["shades_visual_cot"].keys() == about and found["shades_visual_cot"]["sketchmark_problem"] == WORDS
+    assert "right,none" in found["shades"]
+    logs = [json.loads(path.read_text("utf-8")) for path in export(folder, "inspect", tmp_path / "inspect")]
+    assert [len(log["results"]["scores"]) for log in logs] == [1, 0, 0]
+    assert [log["eval"]["metadata"].get("sketchmark_problem") for log in logs] == [None, WORDS, WORDS]
 
 
 def test_a_failed_judge_or_connection_withholds_nothing() -> None:

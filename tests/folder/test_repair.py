@@ -1,4 +1,4 @@
-"""`sketchmark repair`: what is damaged goes aside, nothing is guessed, and the run comes to the same end."""
+"""`sketchmark repair`: damage is set aside, nothing is guessed, and the run ends as it would have."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from click.testing import CliRunner
 from sketchmark.cli import root
 from sketchmark.errors import CallFailed, SketchmarkError
 from sketchmark.files.jsonl import seal
-from sketchmark.folder import RunFolder
 from sketchmark.folder.lock import RunLock
-from sketchmark.runs.plan import Cell
 from tests.runs.making import Speaker, colour, make_cell, make_sample, make_samples, make_task, run
 
 CELL = "shades.direct"
@@ -63,9 +61,7 @@ DAMAGE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-async def test_a_damaged_episode_is_set_aside_and_played_again_and_the_run_ends_as_it_would_have(
-    tmp_path: Path, kind: str
-) -> None:
+async def test_a_damaged_episode_is_set_aside_and_run_again(tmp_path: Path, kind: str) -> None:
     change, why = DAMAGE[kind]
     cells = [make_cell(make_task(make_samples(4)))]
     folder = await run(tmp_path / "run", cells, Speaker())
@@ -96,7 +92,7 @@ async def test_a_damaged_episode_is_set_aside_and_played_again_and_the_run_ends_
     assert _repair(folder.path) == ["RUN: nothing to repair"]
 
 
-async def test_a_sound_run_is_left_as_it_is(tmp_path: Path) -> None:
+async def test_an_intact_run_is_not_changed(tmp_path: Path) -> None:
     folder = await run(tmp_path, [make_cell(make_task(make_samples(3)), "visual_cot")], Speaker())
     with folder.episodes_file("shades.visual_cot").open("ab") as file:
         file.write(b'{"index":3,"sam')  # a kill: every run cuts it off by itself
@@ -118,7 +114,7 @@ async def test_a_damaged_score_is_set_aside_and_made_again_without_the_model(tmp
     assert model.asked == [] and folder.results_file.read_bytes() == results
 
 
-async def test_whose_a_line_was_is_not_guessed(tmp_path: Path) -> None:
+async def test_the_sample_of_a_damaged_line_is_not_guessed(tmp_path: Path) -> None:
     """The line still names a sample, but nothing that is sound says that it was its own."""
     cells, model = [make_cell(make_task(make_samples(3)))], Speaker()
     folder = await run(tmp_path, cells, Speaker())
@@ -131,7 +127,7 @@ async def test_whose_a_line_was_is_not_guessed(tmp_path: Path) -> None:
     assert model.asked == ["s1"]
 
 
-async def test_a_sample_of_which_only_a_failed_try_is_left_is_named(tmp_path: Path) -> None:
+async def test_a_sample_with_only_a_failed_attempt_left_is_named(tmp_path: Path) -> None:
     broken = True
 
     def answer(id: str) -> str:
@@ -152,7 +148,7 @@ async def test_a_sample_of_which_only_a_failed_try_is_left_is_named(tmp_path: Pa
     assert model.asked == ["s1"] and folder.results().tasks[CELL].n == 3
 
 
-async def test_a_line_that_is_there_twice_is_set_aside_once_and_nothing_is_played_again(tmp_path: Path) -> None:
+async def test_a_duplicate_line_is_set_aside_once_and_nothing_is_run_again(tmp_path: Path) -> None:
     folder = await run(tmp_path, [make_cell(make_task(make_samples(2)))], Speaker())
     path = folder.episodes_file(CELL)
     sound = path.read_bytes()
@@ -162,7 +158,7 @@ async def test_a_line_that_is_there_twice_is_set_aside_once_and_nothing_is_playe
     assert path.read_bytes() == sound and not any("again:" in line for line in told)
 
 
-async def test_a_picture_that_is_not_what_its_name_says_is_set_aside_and_its_episodes_are_played_again(
+async def test_a_wrong_image_is_set_aside_and_its_episodes_are_run_again(
     tmp_path: Path,
 ) -> None:
     shades = ["red", "green", "red"]
@@ -181,14 +177,14 @@ async def test_a_picture_that_is_not_what_its_name_says_is_set_aside_and_its_epi
     assert _repair(tmp_path) == ["RUN: nothing to repair"]
 
 
-async def test_a_picture_that_is_a_link_or_missing_is_found_too(tmp_path: Path) -> None:
-    samples = [make_sample("s0", "red"), make_sample("s1", "green"), make_sample("s2", "blue")]
+async def test_a_link_or_a_missing_image_is_found_and_names_are_shown_safely(tmp_path: Path) -> None:
+    samples = [make_sample("s0", "red"), make_sample("\x1b]0;owned\x07", "green"), make_sample("s2", "blue")]
     folder = await run(tmp_path / "run", [make_cell(make_task(samples))], Speaker())
     red, green = (folder.pictures.path(f"{colour(shade).digest}.png") for shade in ("red", "green"))
     red.rename(tmp_path / "elsewhere")
     red.symlink_to(tmp_path / "elsewhere")
     green.unlink()
-    assert f"to rerun: {CELL}: s0, s1" in _repair(folder.path)
+    assert rf"to rerun: {CELL}: s0, \u001b]0;owned\u0007" in _repair(folder.path)
     assert not red.is_symlink() and (tmp_path / "elsewhere").read_bytes() == colour("red").data
 
 
@@ -220,9 +216,7 @@ def _refused(path: Path) -> str:
 
 
 @pytest.mark.parametrize("left", [b'{"format": 3, "ce', b"{}", None])
-async def test_a_run_file_that_cannot_be_read_is_not_made_up_and_the_error_says_what_helps(
-    tmp_path: Path, left: bytes | None
-) -> None:
+async def test_an_unreadable_run_json_is_refused_with_advice(tmp_path: Path, left: bytes | None) -> None:
     cells, model = [make_cell(make_task(make_samples(2)))], Speaker()
     folder = await run(tmp_path, cells, Speaker())
     results = folder.results_file.read_bytes()
@@ -238,12 +232,12 @@ async def test_a_run_file_that_cannot_be_read_is_not_made_up_and_the_error_says_
     assert model.asked == [] and folder.results_file.read_bytes() == results, "as the error promised"
 
 
-def test_what_is_no_run_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_folder_without_a_run_is_refused_and_not_changed(tmp_path: Path) -> None:
     assert "is not a run folder" in _refused(tmp_path) and "is not a run folder" in _refused(tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_nothing_is_set_aside_under_a_run_that_is_going(tmp_path: Path) -> None:
+async def test_a_running_run_is_not_repaired(tmp_path: Path) -> None:
     folder = await run(tmp_path, [make_cell(make_task(make_samples(2)))], Speaker())
     _change(folder.episodes_file(CELL), 1, lambda line: b"x\n")
     before = folder.episodes_file(CELL).read_bytes()
@@ -254,7 +248,7 @@ async def test_nothing_is_set_aside_under_a_run_that_is_going(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("where", ["set-aside", "episodes", f"scores/{CELL}.jsonl", "pictures"])
-async def test_repair_follows_no_link_either(tmp_path: Path, where: str) -> None:
+async def test_repair_follows_no_link(tmp_path: Path, where: str) -> None:
     folder = await run(tmp_path / "run", [make_cell(make_task(make_samples(2)))], Speaker())
     _change(folder.episodes_file(CELL), 1, lambda line: b"x\n")
     target, path = tmp_path / "elsewhere", folder.path / where
@@ -263,10 +257,3 @@ async def test_repair_follows_no_link_either(tmp_path: Path, where: str) -> None
     before = _files(tmp_path)
     assert "is a link" in _refused(folder.path)
     assert _files(tmp_path) == before
-
-
-async def test_names_from_a_strangers_folder_do_nothing_to_the_terminal(tmp_path: Path) -> None:
-    cells: list[Cell] = [make_cell(make_task([make_sample("\x1b]0;owned\x07")]))]
-    folder: RunFolder = await run(tmp_path, cells, Speaker())
-    folder.pictures.path(f"{colour('red').digest}.png").unlink()
-    assert r"to rerun: shades.direct: \u001b]0;owned\u0007" in _repair(tmp_path)

@@ -1,4 +1,4 @@
-"""`sketchmark score RUN --scoring ra-al`: beside a run's own scores, with a judge and without."""
+"""`sketchmark score RUN --scoring ra-al`: next to a run's own scores, with a judge and without."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _score(run: Path, *more: str) -> tuple[Any, str, int]:
 
 
 @pytest.mark.slow
-def test_the_solver_draws_what_is_right_and_answers_what_it_drew(played: dict[str, Path]) -> None:
+def test_the_solver_draws_correctly_and_answers_as_drawn(played: dict[str, Path]) -> None:
     run = played["solver"]
     before = {path.name: path.read_bytes() for path in (run / "scores").iterdir()}
     tasks, said, code = _score(run)
@@ -77,7 +77,7 @@ def test_the_solver_draws_what_is_right_and_answers_what_it_drew(played: dict[st
 
 
 @pytest.mark.slow
-def test_a_kind_judge_is_found_out_and_the_scores_stay(played: dict[str, Path]) -> None:
+def test_a_generous_judge_is_revealed_and_its_scores_are_kept(played: dict[str, Path]) -> None:
     run = played["sketcher"]
     tasks, said, code = _score(run, "--judge", "kind")
     assert code == 0
@@ -96,7 +96,7 @@ def test_a_kind_judge_is_found_out_and_the_scores_stay(played: dict[str, Path]) 
 
 
 @pytest.mark.slow
-def test_a_judge_without_a_verdict_is_a_failure_and_what_was_read_stands(played: dict[str, Path]) -> None:
+def test_a_judge_without_a_verdict_is_a_failure_and_other_scores_are_kept(played: dict[str, Path]) -> None:
     tasks, said, code = _score(played["sketcher"], "--judge", "dumb")
     assert code == 1 and f"judge_failed {N}" in said
     beside = tasks["maze.visual_cot"].scorings["ra-al"]
@@ -104,7 +104,7 @@ def test_a_judge_without_a_verdict_is_a_failure_and_what_was_read_stands(played:
     assert beside.metrics["drawing_right"].n == N
 
 
-def test_what_cannot_be_looked_at_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_a_run_without_drawings_is_refused_in_one_line(tmp_path: Path) -> None:
     sketchmark.run("player/random", "maze", limit=2, output_path=tmp_path / "run", no_cache=True)
     done = command("score", str(tmp_path / "run"), "--scoring", "ra-al", cwd=tmp_path)
     assert done.returncode == 2 and "nothing was drawn" in done.stderr and "visual_cot" in done.stderr
@@ -123,20 +123,15 @@ def _maze(answer: list[str], drawn: list[Picture]) -> dict[str, float | None]:
     return dict(maze_scoring.score_drawings(sample, whole, Grading()).values)
 
 
-def test_an_answer_follows_its_drawing_whether_or_not_that_is_right() -> None:
+def test_an_answer_follows_its_drawing_right_or_wrong() -> None:
     board = mazes.generate(3, 6, 6, 4, 8)
     moves = mazes.solve(board) or []
     true = mazes.frames(board, moves)
     blocked = next(move for move in mazes.MOVES if not mazes.legal(board, board.start, move))
-    stuck = mazes.frames(board, [blocked])
+    stuck, white = mazes.frames(board, [blocked]), colour("white", (200, 200))
     assert _maze(moves, true) == {"drawing_right": 1.0, "answer_as_drawn": 1.0}
-    wrong_but_same = _maze([blocked], stuck)
-    assert wrong_but_same == {"drawing_right": 0.0, "answer_as_drawn": 1.0}
-    right_but_other = _maze(moves, stuck * len(moves))
-    assert right_but_other["answer_as_drawn"] == 0.0 and right_but_other["drawing_right"] == 0.0
-    half = _maze(moves, true[:2])
-    assert half["answer_as_drawn"] == 2 / len(moves), "what is said and not drawn does not agree"
-    white = colour("white", (200, 200))
-    unread = _maze(moves, [true[0], white, *true[2:]])
-    assert unread["answer_as_drawn"] == 1.0, "a drawing that shows nothing is left out"
+    assert _maze([blocked], stuck) == {"drawing_right": 0.0, "answer_as_drawn": 1.0}
+    assert _maze(moves, stuck * len(moves)) == {"drawing_right": 0.0, "answer_as_drawn": 0.0}
+    assert _maze(moves, true[:2])["answer_as_drawn"] == 2 / len(moves), "moves without a drawing do not agree"
+    assert _maze(moves, [true[0], white, *true[2:]])["answer_as_drawn"] == 1.0, "a blank drawing is left out"
     assert _maze(moves, [white])["answer_as_drawn"] is None

@@ -1,10 +1,11 @@
-"""Scores from what is on the disk: exactly what is missing is scored, and nothing else is touched."""
+"""Scores of existing episodes: exactly the missing ones are made, and the others are kept."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode.sample import Sample
-from sketchmark.errors import BadInput, CallFailed, UnknownName
+from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder import RunFolder
 from sketchmark.results.rescore import fill_scores, rescore
 from sketchmark.tasks import Task
@@ -33,7 +34,7 @@ CELL = "shades.direct"
 
 
 class Counting:
-    """A scorer that remembers whom it scored and by which rules."""
+    """A scorer that records the samples it scored."""
 
     def __init__(self) -> None:
         self.scored: list[str] = []
@@ -61,23 +62,18 @@ def _change(folder: RunFolder, sample: str, **change: Any) -> None:
     write_lines(path, [{**row, **change} if row["sample"] == sample else row for row in rows])
 
 
-async def test_what_is_scored_is_not_scored_again(tmp_path: Path) -> None:
-    folder, tasks, scorer = await _played(tmp_path)
-    before = folder.scores_file(CELL).stat()
-    await fill_scores(folder, tasks, Grading())
-    assert scorer.scored == [] and folder.scores_file(CELL).stat().st_ino == before.st_ino, "nor written again"
-
-
 async def test_exactly_the_missing_scores_are_filled_in(tmp_path: Path) -> None:
     folder, tasks, scorer = await _played(tmp_path)
-    whole = list(folder.scores(CELL))
-    path = folder.scores_file(CELL)
+    whole, path = list(folder.scores(CELL)), folder.scores_file(CELL)
+    before = path.stat().st_ino
+    await fill_scores(folder, tasks, Grading())
+    assert scorer.scored == [] and path.stat().st_ino == before, "nor written again"
     path.write_text("".join(line + "\n" for line in path.read_text().splitlines() if '"s1"' not in line))
     await fill_scores(folder, tasks, Grading())
     assert scorer.scored == ["s1"] and list(folder.scores(CELL)) == whole
 
 
-async def test_every_cell_is_looked_at(tmp_path: Path) -> None:
+async def test_every_cell_is_filled(tmp_path: Path) -> None:
     scorer = Counting()
     task = make_task(make_samples(2), scorer=scorer)
     cells = [make_cell(task), make_cell(task, "visual_cot"), make_cell(task, "text_cot")]
@@ -90,8 +86,8 @@ async def test_every_cell_is_looked_at(tmp_path: Path) -> None:
     assert len(list(folder.scores("shades.text_cot"))) == 2
 
 
-async def test_an_episode_that_was_played_again_is_scored_anew(tmp_path: Path) -> None:
-    """Its old score is of the sample, but of another try at it."""
+async def test_an_episode_that_was_run_again_is_scored_again(tmp_path: Path) -> None:
+    """Its old score belongs to another attempt."""
     folder, tasks, scorer = await _played(tmp_path)
     again = {record.sample.id: record for record in folder.episodes(CELL)}["s2"]
     again.started += 1000
@@ -107,30 +103,27 @@ async def test_an_episode_that_was_played_again_is_scored_anew(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "valid"),
     [
-        {"scoring": "lenient"},
-        {"flags": ["judge_failed"]},
-        {"flags": ["truncated", "scorer_failed"]},
+        ({"scoring": "lenient"}, False),
+        ({"flags": ["judge_failed"]}, False),
+        ({"flags": ["truncated", "scorer_failed"]}, False),
+        ({"flags": ["truncated", "unparsed"]}, True),
+        ({"scored": False}, True),
+        ({"values": {}}, True),
     ],
 )
-async def test_a_score_that_does_not_stand_is_made_anew(tmp_path: Path, change: dict[str, Any]) -> None:
+async def test_a_score_by_another_scoring_or_with_a_failed_scorer_is_made_again(
+    tmp_path: Path, change: dict[str, Any], valid: bool
+) -> None:
     folder, tasks, scorer = await _played(tmp_path)
     _change(folder, "s3", **change)
     await fill_scores(folder, tasks, Grading())
-    assert scorer.scored == ["s3"]
-    assert [(row.scoring, row.flags) for row in folder.scores(CELL)] == [("strict", [])] * 4
+    assert scorer.scored == ([] if valid else ["s3"])
+    assert valid or [(row.scoring, row.flags) for row in folder.scores(CELL)] == [("strict", [])] * 4
 
 
-@pytest.mark.parametrize("change", [{"flags": ["truncated", "unparsed"]}, {"scored": False}, {"values": {}}])
-async def test_a_score_that_went_well_stands_whatever_it_says(tmp_path: Path, change: dict[str, Any]) -> None:
-    folder, tasks, scorer = await _played(tmp_path)
-    _change(folder, "s3", **change)
-    await fill_scores(folder, tasks, Grading())
-    assert scorer.scored == []
-
-
-async def test_a_judge_given_later_judges_what_he_has_not_judged(tmp_path: Path) -> None:
+async def test_a_judge_given_later_scores_what_it_has_not_scored(tmp_path: Path) -> None:
     folder, tasks, scorer = await _played(tmp_path, 3)
     _change(folder, "s0", judge="judge/one")
     _change(folder, "s1", judge="judge/two")
@@ -140,12 +133,12 @@ async def test_a_judge_given_later_judges_what_he_has_not_judged(tmp_path: Path)
     assert {row.judge for row in folder.scores(CELL)} == {"judge/one"}
     scorer.scored.clear()
     await fill_scores(folder, tasks, one)
-    assert scorer.scored == [], "what he judged stands"
+    assert scorer.scored == [], "its scores are kept"
     await fill_scores(folder, tasks, Grading())
-    assert scorer.scored == [], "and stands without him, too"
+    assert scorer.scored == [], "and are kept without it, too"
 
 
-async def test_verdicts_are_asked_for_side_by_side_but_not_all_at_once(tmp_path: Path) -> None:
+async def test_at_most_sixteen_verdicts_are_requested_at_once(tmp_path: Path) -> None:
     folder, tasks, _ = await _played(tmp_path, 20)
     inside, most = 0, 0
     full = asyncio.Event()
@@ -166,19 +159,7 @@ async def test_verdicts_are_asked_for_side_by_side_but_not_all_at_once(tmp_path:
     assert [row.index for row in folder.scores(CELL)] == list(range(20)), "the order is that of the samples"
 
 
-async def test_scoring_again_replaces_every_score(tmp_path: Path) -> None:
-    folder, tasks, scorer = await _played(tmp_path, 3)
-    scorer.worth = 0.25
-    await rescore(folder, tasks, ["lenient"], Grading())
-    assert sorted(scorer.scored) == ["s0", "s1", "s2"]
-    assert lines_in(folder.scores_file(CELL)) == 3, "old lines are gone"
-    assert {row.values["right"] for row in folder.scores(CELL)} == {0.25}
-    assert {row.scoring for row in folder.scores(CELL)} == {"lenient"}
-
-
-async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_scores_are_on_disk_when_scoring_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, tasks, _ = await _played(tmp_path, 3)
     synced: dict[int, int] = {}
     fsync = os.fsync
@@ -194,25 +175,19 @@ async def test_scores_are_safe_on_the_disk_when_scoring_is_done(
         assert synced[about.st_ino] == about.st_size > 0
 
 
-async def test_scores_that_are_lost_altogether_are_made_anew(tmp_path: Path) -> None:
-    folder, tasks, _ = await _played(tmp_path, 2)
-    before = list(folder.scores(CELL))
+async def test_the_first_scoring_is_the_runs_own_and_replaces_every_score(tmp_path: Path) -> None:
+    folder, tasks, scorer = await _played(tmp_path, 2)
     folder.scores_file(CELL).unlink()
-    await rescore(folder, tasks, ["strict"], Grading())
-    assert list(folder.scores(CELL)) == before
-
-
-async def test_the_first_scoring_is_the_runs_own_and_the_others_stand_beside_it(tmp_path: Path) -> None:
-    folder, tasks, _ = await _played(tmp_path, 2)
+    scorer.worth = 0.25
     for _ in range(2):
         await rescore(folder, tasks, ["lenient", "strict", "loose"], Grading())
         for suffix, scoring in (("", "lenient"), ("strict", "strict"), ("loose", "loose")):
-            assert [row.scoring for row in folder.scores(CELL, suffix)] == [scoring, scoring]
-            assert lines_in(folder.scores_file(CELL, suffix)) == 2
+            rows = [(row.scoring, row.values["right"]) for row in folder.scores(CELL, suffix)]
+            assert rows == [(scoring, 0.25)] * 2 and lines_in(folder.scores_file(CELL, suffix)) == 2
     assert not folder.scores_file(CELL, "lenient").exists()
 
 
-async def test_scores_beside_the_runs_own_leave_those_alone_and_are_made_once(tmp_path: Path) -> None:
+async def test_further_scorings_do_not_touch_the_runs_own_and_are_made_once(tmp_path: Path) -> None:
     folder, tasks, scorer = await _played(tmp_path, 2)
     before = folder.scores_file(CELL).read_bytes()
     for scored in (["s0", "s1"], []):
@@ -226,7 +201,7 @@ async def test_scores_beside_the_runs_own_leave_those_alone_and_are_made_once(tm
 
 
 class Killed(BaseException):
-    """As if the process were no more."""
+    """Simulates the death of the process."""
 
 
 @pytest.mark.parametrize("scorings", [["strict"], ["strict", "lenient"], ["lenient", "strict"]])
@@ -256,7 +231,7 @@ async def test_a_scoring_that_is_killed_leaves_all_old_scores_and_its_leftovers_
 
 
 async def test_a_fill_that_is_killed_leaves_the_old_scores(tmp_path: Path) -> None:
-    """Never a file of which one half was scored by these rules and one half by those."""
+    """No file is ever half of one scoring and half of another."""
     folder, tasks, _ = await _played(tmp_path, 3)
     old = folder.scores_file(CELL).read_bytes()
 
@@ -272,7 +247,7 @@ async def test_a_fill_that_is_killed_leaves_the_old_scores(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("broken", [b"", b"no picture", None])
-async def test_a_picture_that_cannot_be_read_costs_its_row_and_no_other(tmp_path: Path, broken: bytes | None) -> None:
+async def test_an_unreadable_image_costs_only_its_row(tmp_path: Path, broken: bytes | None) -> None:
     samples = [make_sample("s0", "red"), make_sample("s1", "green"), make_sample("s2", "navy")]
     task = make_task(samples)
     folder = await run(tmp_path, [make_cell(task)], Speaker())
@@ -292,7 +267,7 @@ async def test_a_picture_that_cannot_be_read_costs_its_row_and_no_other(tmp_path
     assert [row.scored for row in folder.scores(CELL)] == [True, True, True]
 
 
-async def test_a_scoring_nobody_knows_is_refused_before_a_score_is_lost(tmp_path: Path) -> None:
+async def test_an_unknown_scoring_is_refused_before_a_score_is_lost(tmp_path: Path) -> None:
     folder, tasks, _ = await _played(
         tmp_path, 2, scorings={"strict": None, "judged": None}, judged_scorings=["judged"]
     )
@@ -305,24 +280,7 @@ async def test_a_scoring_nobody_knows_is_refused_before_a_score_is_lost(tmp_path
     await rescore(folder, tasks, ["judged"], Grading("strict", Speaker()))
 
 
-async def test_a_failing_judge_is_asked_again_the_next_time(tmp_path: Path) -> None:
-    folder, tasks, _ = await _played(tmp_path, 2)
-    failing = True
-
-    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-        if failing and sample.id == "s1":
-            raise CallFailed("connection", "the judge is out")
-        return Scores({"right": 1.0})
-
-    SCORERS["shades"] = scorer
-    await rescore(folder, tasks, ["strict"], Grading())
-    assert [row.scored for row in folder.scores(CELL)] == [True, False]
-    failing = False
-    await fill_scores(folder, tasks, Grading())
-    assert [row.scored for row in folder.scores(CELL)] == [True, True]
-
-
-async def test_the_drawings_are_there_for_whoever_scores_again(tmp_path: Path) -> None:
+async def test_scorers_see_the_drawings_when_scoring_again(tmp_path: Path) -> None:
     task = make_task(make_samples(1))
     folder = await run(tmp_path, [make_cell(task, "visual_cot")], Speaker())
     seen: list[Any] = []
@@ -334,3 +292,36 @@ async def test_the_drawings_are_there_for_whoever_scores_again(tmp_path: Path) -
     SCORERS["shades"] = scorer
     await rescore(folder, {"shades.visual_cot": task}, ["strict"], Grading())
     assert seen == [colour("red"), colour("blue")]
+
+
+def as_the_last(rows: Sequence[Mapping[str, Any]], scoring: str) -> dict[str, dict[str, float]]:
+    """Give every sample the score of the last one."""
+    worth = float(rows[-1]["notes"]["said"] == "yes")
+    return {row["sample"]: {"right": worth} for row in rows}
+
+
+def broken(rows: Sequence[Mapping[str, Any]], scoring: str) -> dict[str, dict[str, float]]:
+    raise KeyError("key")
+
+
+async def _settled(path: Path, settle: str, limit: int | None = None) -> RunFolder:
+    task = make_task(make_samples(3), settle=f"tests.results.test_rescoring:{settle}")
+    said = {"s0": "yes", "s1": "yes", "s2": "no"}
+    return await run(path, [make_cell(task, limit=limit)], Speaker(lambda name: said[name]))
+
+
+async def test_rows_are_settled_on_disk_again_whenever_the_run_grows_and_keep_their_notes(tmp_path: Path) -> None:
+    folder = await _settled(tmp_path, "as_the_last", limit=2)
+    assert folder.results().tasks[CELL].metrics["right"].mean == 1.0
+    await _settled(tmp_path, "as_the_last")
+    rows = list(folder.scores(CELL))
+    assert [(row.values["right"], row.notes["said"]) for row in rows] == [(0.0, "yes"), (0.0, "yes"), (0.0, "no")]
+    assert folder.results().tasks[CELL].metrics["right"].mean == 0.0
+    await _settled(tmp_path, "as_the_last", limit=2)
+    assert [row.values["right"] for row in folder.scores(CELL)] == [1.0, 1.0]
+
+
+async def test_a_task_that_cannot_settle_its_rows_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the rows of task 'shades' could not be settled: KeyError: 'key'"):
+        await _settled(tmp_path, "broken")
+    assert len(list(RunFolder(tmp_path).scores(CELL))) == 3

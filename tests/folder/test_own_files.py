@@ -1,4 +1,4 @@
-"""A run folder may come from a stranger: only regular files that lie in it are read or written."""
+"""An untrusted run folder: only regular files in it are read or written."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ OF_A_RUN: dict[str, Callable[[RunFolder], object]] = {
     ".lock-holder": lambda folder: RunLock(folder.path),
     "report.html": lambda folder: write_atomic(folder.report_file, b"new"),
     "submission/a.b/predictions.csv": lambda folder: write_submissions(
-        folder, {"a.b": make_task([], submission="tests.runs.test_own_files:hand_in")}
+        folder, {"a.b": make_task([], submission="tests.folder.test_own_files:hand_in")}
     ),
 }
-"""Every file that anything opens in a run folder, and what opens it."""
+"""Every file that is opened in a run folder, and a function that opens it."""
 
 
 def hand_in(episodes: Iterable[Episode], folder: Path) -> list[Path]:
@@ -50,8 +50,8 @@ def hand_in(episodes: Iterable[Episode], folder: Path) -> list[Path]:
         if "/" in name or kind != "linked folder"  # the run folder itself may be a link: the user named it
     ],
 )
-def test_only_regular_files_that_lie_in_the_folder_are_opened(tmp_path: Path, name: str, kind: str) -> None:
-    """A stranger's folder cannot make us read or cut off a file elsewhere, nor wait for ever."""
+def test_only_regular_files_in_the_folder_are_opened(tmp_path: Path, name: str, kind: str) -> None:
+    """An untrusted folder cannot make us read or truncate a file elsewhere, nor block us."""
     write_json(tmp_path / "run/run.json", {"format": FORMAT, "cells": {"a.b": {}}})
     folder = RunFolder(tmp_path / "run")
     victim, path = tmp_path / "victim", folder.path / name

@@ -1,18 +1,23 @@
-"""results.json: what is counted, what is averaged, and how sure one can be."""
+"""Results of a cell and gains: counts, means and intervals, the same for every reader."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from sketchmark.comparison import compare
+from sketchmark.files import write_json
 from sketchmark.files.jsonl import LineReader, encode, plain
 from sketchmark.folder import RunFolder
 from sketchmark.folder.format import ScoreRow
-from sketchmark.folder.results_format import Gain, Metric
-from sketchmark.results.summary import cell_result, gains, summarise
+from sketchmark.folder.index import RunView
+from sketchmark.folder.results_format import Gain, Metric, Results
+from sketchmark.results import live
+from sketchmark.results.summary import cell_result, gains, pair, summarise
 from sketchmark.stats.differences import paired_difference
 from sketchmark.stats.intervals import interval
 from tests.runs.making import make_folder, make_row, make_task
@@ -29,28 +34,19 @@ def _clustered(values: Sequence[float | None], size: int) -> list[ScoreRow]:
     return rows
 
 
-def _low(found: Metric | Gain) -> float:
-    low = found.ci95[0]
-    assert low is not None
-    return low
-
-
-def _high(found: Metric | Gain) -> float:
-    high = found.ci95[1]
-    assert high is not None
-    return high
+def _width(found: Metric | Gain) -> float:
+    low, high = found.ci95
+    assert low is not None and high is not None
+    return high - low
 
 
 def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None:
     rows = [*_rows([1.0, 1.0, 0.0]), make_row("s3", None, 3, scored=False, values={}, flags=["connection"])]
-    summary = summarise(rows, None)
     wilson = interval([1.0, 1.0, 0.0])
-    assert plain(summary) == {
+    assert plain(summarise(rows, None)) == {
         "n": 3,
         "episodes": 4,
-        "metrics": {
-            "right": {"mean": 2 / 3, "ci95": [wilson.low, wilson.high], "n": 3, "method": "wilson"},
-        },
+        "metrics": {"right": {"mean": 2 / 3, "ci95": [wilson.low, wilson.high], "n": 3, "method": "wilson"}},
         "failures": {"connection": 1},
         "cut": 0.0,
         "unparsed": 0.0,
@@ -60,35 +56,18 @@ def test_a_summary_counts_episodes_and_averages_those_that_were_scored() -> None
     }
 
 
-def test_a_row_that_was_not_scored_brings_no_value_even_if_it_holds_one() -> None:
-    rows = [make_row("s0", 1.0), make_row("s1", 0.0, 1, scored=False)]
-    assert summarise(rows, None).metrics["right"].mean == 1.0
-
-
-def test_failures_are_counted_by_kind_and_left_out_parts_apart_from_them() -> None:
+def test_failures_left_out_parts_and_usage_are_counted_also_of_unscored_episodes() -> None:
     rows = [
-        make_row("s0", 1.0, 0, flags=["unparsed", "left_out"], calls_left_out=3),
-        make_row("s1", 1.0, 1, flags=["left_out", "empty"], calls_left_out=2),
+        make_row("s0", 1.0, 0, flags=["unparsed", "left_out"], calls_left_out=3, usage={"calls": 2, "tokens_in": 10}),
+        make_row("s1", 0.0, 1, flags=["left_out", "empty"], calls_left_out=2, usage={"calls": 1}, scored=False),
         make_row("s2", 1.0, 2, flags=["unparsed"]),
     ]
     summary = summarise(rows, None)
     assert list(summary.failures.items()) == [("empty", 1), ("unparsed", 2)]
-    assert (summary.left_out, summary.calls_left_out) == (2, 5)
-
-
-def test_rows_of_an_older_version_that_did_not_count_left_out_calls_can_be_read() -> None:
+    assert (summary.left_out, summary.calls_left_out, summary.usage) == (2, 5, {"calls": 3, "tokens_in": 10})
+    assert summary.metrics["right"].mean == 1.0, "a row that is not scored gives no value even if it has one"
     older = {key: value for key, value in plain(make_row("s0")).items() if key != "calls_left_out"}
-    row = LineReader(ScoreRow).one(encode(older), "line")
-    assert summarise([row], None).calls_left_out == 0
-
-
-def test_what_was_spent_counts_failed_episodes_too() -> None:
-    rows = [
-        make_row("s0", 1.0, 0, usage={"calls": 2, "tokens_in": 10}),
-        make_row("s1", None, 1, usage={"calls": 1, "tokens_in": 5}, scored=False),
-        make_row("s2", 1.0, 2),
-    ]
-    assert summarise(rows, None).usage == {"calls": 3, "tokens_in": 15}
+    assert summarise([LineReader(ScoreRow).one(encode(older), "line")], None).calls_left_out == 0
 
 
 def test_a_score_that_does_not_apply_to_some_samples_is_averaged_over_the_others() -> None:
@@ -109,32 +88,28 @@ def _broken_totals(rows: Sequence[Any], scoring: str) -> dict[str, float]:
     return {"share": float("nan")}
 
 
-def test_a_tasks_own_totals_are_of_scored_rows_or_say_why_there_are_none() -> None:
-    task = make_task([], aggregate="tests.runs.test_results:_totals")
+def test_a_tasks_own_totals_cover_scored_rows_or_say_why_they_are_missing() -> None:
+    task = make_task([], aggregate="tests.results.test_summary:_totals")
     rows = _rows([1.0, 0.0])
     assert cell_result(rows, lambda: rows, task, "strict").aggregate == {"share": 0.5, "scoring": ord("s")}
     nothing = [make_row("s0", None, scored=False, values={}, flags=["timeout"])]
     empty = cell_result(nothing, lambda: nothing, task, "strict")
     assert (empty.aggregate, empty.problem) == ({}, ""), "of nothing there is no total"
     broken = cell_result(
-        rows, lambda: rows, make_task([], aggregate="tests.runs.test_results:_broken_totals"), "strict"
+        rows, lambda: rows, make_task([], aggregate="tests.results.test_summary:_broken_totals"), "strict"
     )
     assert broken.aggregate == {} and broken.metrics["right"].mean == 0.5
     assert broken.problem.startswith("its own totals failed: ValueError")
 
 
-def test_samples_that_share_a_source_make_the_interval_wider() -> None:
+def test_samples_of_a_cluster_make_the_interval_wider() -> None:
     values = [*[1.0] * 8, *[0.0] * 8, *[1.0] * 4, *[0.0] * 4]
     alone = summarise(_rows(values), None).metrics["right"]
     shared = summarise(_clustered(values, 4), None).metrics["right"]
-    lone_clusters = summarise(_clustered(values, 1), None).metrics["right"]
     exact = interval(values, [f"c{place // 4}" for place in range(24)])
     assert shared.ci95 == (exact.low, exact.high) and shared.method == exact.method
-    assert _low(shared) < _low(alone) and _high(alone) < _high(shared)
-    assert shared.mean == alone.mean and lone_clusters == alone
-
-
-def test_one_shared_source_among_lone_samples_counts_as_one() -> None:
+    assert _width(shared) > _width(alone) and shared.mean == alone.mean
+    assert summarise(_clustered(values, 1), None).metrics["right"] == alone, "clusters of one sample change nothing"
     rows = _rows([1.0, 1.0, 0.0, 0.0, 1.0])
     for place in (0, 1):
         rows[place].groups = {"cluster": "same"}
@@ -143,7 +118,7 @@ def test_one_shared_source_among_lone_samples_counts_as_one() -> None:
     assert found.ci95 == (exact.low, exact.high) and found.method == "wilson-clustered"
 
 
-def test_the_seed_of_the_run_is_that_of_its_bootstrap() -> None:
+def test_the_bootstrap_uses_the_seed_of_the_run() -> None:
     values = [float(place**2 % 17) for place in range(40)]
     for seed in (0, 7):
         exact = interval(values, None, seed=seed)
@@ -184,11 +159,11 @@ def test_the_gain_is_the_mode_minus_direct_on_the_same_samples(tmp_path: Path) -
             "gain": pytest.approx(0.4),
             "ci95": [exact.low, exact.high],
             "p": exact.p,
+            "p_holm": exact.p,
             "helped": 3,
             "hurt": 1,
             "same": 1,
             "n": 5,
-            "p_holm": exact.p,
             "verdict": "unclear",
         }
     ]
@@ -205,7 +180,7 @@ def test_only_samples_that_both_modes_scored_are_compared(tmp_path: Path) -> Non
     assert (gain.n, gain.helped, gain.same, gain.gain) == (2, 1, 1, 0.5)
 
 
-def test_samples_that_share_a_source_make_the_gain_less_sure(tmp_path: Path) -> None:
+def test_samples_of_a_cluster_make_the_gain_less_certain(tmp_path: Path) -> None:
     before = [0.0] * 16
     after = [*[1.0] * 12, *[0.0] * 4]
 
@@ -217,7 +192,7 @@ def test_samples_that_share_a_source_make_the_gain_less_sure(tmp_path: Path) -> 
     exact = paired_difference(before, after, [f"c{place // 4}" for place in range(16)])
     assert shared.ci95 == (exact.low, exact.high) and shared.p == exact.p
     assert alone.p is not None and shared.p is not None
-    assert _low(shared) < _low(alone) and alone.p < shared.p
+    assert _width(shared) > _width(alone) and alone.p < shared.p
     unclustered = paired_difference(before, after)
     assert alone.ci95 == (unclustered.low, unclustered.high) and alone.p == unclustered.p
 
@@ -234,13 +209,90 @@ def test_every_mode_and_canvas_is_compared_with_direct_and_direct_with_nothing(t
 
 
 def test_a_task_without_a_headline_or_without_shared_samples_has_no_gain(tmp_path: Path) -> None:
-    scores = {
-        "a.direct": _rows([1.0]),
-        "a.visual_cot": _rows([1.0]),
-        "b.direct": _rows([1.0]),
-        "b.visual_cot": [make_row("other", 1.0)],
-        "c.direct": _rows([1.0]),
-        "c.visual_cot": _rows([0.0]),
-    }
+    scores = {f"{task}.direct": _rows([1.0]) for task in "abc"}
+    scores |= {"a.visual_cot": _rows([1.0]), "b.visual_cot": [make_row("o", 1.0)], "c.visual_cot": _rows([0.0])}
     folder = make_folder(tmp_path, scores, a_visual_cot={"headline": ""})
     assert [(gain.task, gain.gain) for gain in _gains(folder)] == [("c", -1.0)]
+
+
+def _random_rows(seed: int, *, clusters: bool, shares: bool) -> list[ScoreRow]:
+    """In the order they finished in, which is not that of the samples; some failed, some were scored twice."""
+    rng = Random(seed)
+    rows = []
+    for place in range(60):
+        value = rng.choice([0.0, 0.25, 0.5, 1.0]) if shares else float(rng.random() < 0.3 + 0.3 * seed)
+        groups = {"cluster": place // 3} if clusters and place < 45 else {}
+        rows.append(make_row(f"s{place}", value, place, groups=groups, scored=rng.random() < 0.9))
+    rng.shuffle(rows)
+    return [*rows, make_row(rows[0].sample, 1.0, rows[0].index)]
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize("shares", [False, True])
+def test_results_viewer_and_comparison_have_the_same_gain(tmp_path: Path, clusters: bool, shares: bool) -> None:
+    names = ("shades.direct", "shades.visual_cot")
+    scores = {name: _random_rows(seed, clusters=clusters, shares=shares) for seed, name in enumerate(names)}
+    folder = make_folder(tmp_path / "run", scores)
+    (gain,) = gains(folder.about().cells, folder.scored)
+    write_json(folder.path / "results.json", Results(tasks={}, gains=[gain]))
+    index = RunView(folder, "run")
+    index.refresh()
+    (row,) = compare([folder.path]).rows
+    found = row.difference
+    assert folder.results().gains == live.gains(index) == [gain]
+    cells = (index.cells[names[0]], index.cells[names[1]])
+    assert live.paired(*cells, [cells]) == gain
+    assert (found.mean, (found.low, found.high), found.p) == (gain.gain, gain.ci95, gain.p)
+    assert (found.helped, found.hurt, found.same, found.n) == (gain.helped, gain.hurt, gain.same, gain.n)
+    assert 0 < gain.n < 60
+
+
+def test_two_tasks_are_paired_each_in_its_own_score(tmp_path: Path) -> None:
+    folder = make_folder(
+        tmp_path,
+        {"a.direct": [make_row("s0", 0.0)], "b.direct": [make_row("s0", values={"other": 1.0, "right": 0.0})]},
+        b_direct={"headline": "other"},
+    )
+    index = RunView(RunFolder(tmp_path), "run")
+    index.refresh()
+    found = live.paired(index.cells["a.direct"], index.cells["b.direct"], [])
+    assert (found.gain, found.metric, found.n) == (1.0, "other", 1)
+    assert (found.p_holm, found.verdict) == (None, "unclear"), "nothing else is compared with it"
+    assert pair(folder.scored("a.direct"), folder.scored("b.direct"), "right").difference().mean == 0.0
+
+
+def _drawn_folder(path: Path) -> RunFolder:
+    """Four questions about each of six pictures, answered alike; a wrong drawing for every other picture."""
+    rows = [
+        make_row(
+            f"s{n}",
+            float(n // 4 % 3 == 0),
+            n,
+            groups={"kind": "ab"[n // 4 % 2], "cluster": f"picture {n // 4}"},
+            notes={"frames_right": [n // 4 % 2 == 0]},
+        )
+        for n in range(24)
+    ]
+    return make_folder(path, {"quiz.visual_cot": rows}, quiz_visual_cot={"breakdown": ["kind"]})
+
+
+def test_groups_have_the_same_interval_in_results_and_report(tmp_path: Path) -> None:
+    folder = _drawn_folder(tmp_path)
+    found = summarise(folder.scored("quiz.visual_cot").values(), make_task([], breakdown=["kind"])).by["kind"]
+    (curve,) = live.curves(RunView.whole(folder))
+    (line,) = curve.lines
+    assert {point.value: (point.mean, point.ci95, point.n) for point in line.points} == {
+        name: (group.metrics["right"].mean, group.metrics["right"].ci95, group.metrics["right"].n)
+        for name, group in found.items()
+    }
+    assert {group.metrics["right"].method for group in found.values()} == {"wilson-clustered"}
+
+
+def test_answers_by_drawing_take_clusters_into_account(tmp_path: Path) -> None:
+    folder = _drawn_folder(tmp_path)
+    table = live.drawing_and_answer(RunView.whole(folder).cells["quiz.visual_cot"])
+    assert table is not None
+    rows = [row for row in folder.scored("quiz.visual_cot").values() if row.drawing_right]
+    found = interval([row.values["right"] or 0 for row in rows], [row.cluster for row in rows])
+    assert (table.right.mean, table.right.ci95, table.right.n) == (found.mean, (found.low, found.high), 12)
+    assert found.method == "wilson-clustered" and table.right.right == 4

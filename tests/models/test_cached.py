@@ -1,4 +1,4 @@
-"""The call cache: the same call is paid for once, and only a usable reply is ever kept."""
+"""The call cache: the same call is paid for once, and only usable replies are kept."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ def _cached(folder: Path, model: Speaker) -> Cached:
     return Cached(model, CallCache(folder))
 
 
-@pytest.mark.parametrize(("finish", "calls"), [("stop", 1), ("length", 1), ("empty", 2), ("refused", 2)])
-async def test_only_a_usable_answer_is_kept(tmp_path: Path, finish: Finish, calls: int) -> None:
-    inner = Speaker(answer=lambda id: Reply("some", finish=finish))
+@pytest.mark.parametrize(
+    ("act", "finish", "calls"),
+    [
+        *(("say", finish, calls) for finish, calls in (("stop", 1), ("length", 1), ("empty", 2), ("refused", 2))),
+        *(
+            ("draw", finish, calls)
+            for finish, calls in (("stop", 1), ("no_picture", 2), ("empty", 2), ("refused", 2))
+        ),
+    ],
+)
+async def test_only_a_usable_reply_is_kept(tmp_path: Path, act: str, finish: Finish, calls: int) -> None:
+    inner = Speaker(lambda id: Reply("some", finish=finish), lambda id: Reply(finish=finish))
     for _ in range(2):
-        assert (await _cached(tmp_path, inner).say(of("a"), Options())).finish == finish
+        assert (await getattr(_cached(tmp_path, inner), act)(of("a"), Options())).finish == finish
     assert len(inner.calls) == calls
 
 
-@pytest.mark.parametrize(("finish", "calls"), [("stop", 1), ("no_picture", 2), ("refused", 2), ("empty", 2)])
-async def test_only_a_usable_drawing_is_kept(tmp_path: Path, finish: Finish, calls: int) -> None:
-    inner = Speaker(drawing=lambda id: Reply(finish=finish))
-    for _ in range(2):
-        assert (await _cached(tmp_path, inner).draw(of("a"), Options())).finish == finish
-    assert len(inner.calls) == calls
-
-
-async def test_a_failed_call_is_asked_again(tmp_path: Path) -> None:
+async def test_a_failed_call_is_made_again(tmp_path: Path) -> None:
     def answer(id: str) -> Reply:
         if len(inner.calls) == 1:
             raise CallFailed("connection", "dead")
@@ -89,24 +90,14 @@ async def test_another_call_is_another_question(tmp_path: Path, context: Context
     assert inner.contexts[1] == context and inner.options[1] == options
 
 
-async def test_the_order_of_parts_counts_and_that_of_settings_does_not(tmp_path: Path) -> None:
-    inner = Speaker()
-    model = _cached(tmp_path, inner)
-    await model.say(of("a", "b"), Options(extra={"x": 1, "y": 2}))
-    await model.say(of("a", "b"), Options(extra={"y": 2, "x": 1}))
-    assert len(inner.calls) == 1
-    await model.say(of("b", "a"), Options(extra={"x": 1, "y": 2}))
-    assert len(inner.calls) == 2
-
-
-async def test_a_model_with_other_arguments_does_not_get_this_ones_replies(tmp_path: Path) -> None:
+async def test_the_order_of_settings_does_not_count_and_the_model_and_its_arguments_do(tmp_path: Path) -> None:
     class Tuned(Speaker):
         arguments = {"revision": 2}  # noqa: RUF012
 
-    plain, named, tuned = Speaker(), Speaker(name="other"), Tuned()
-    for inner in (plain, named, tuned):
-        await _cached(tmp_path, inner).say(of("a"), Options())
-        assert len(inner.calls) == 1
+    for inner in (Speaker(), Speaker(name="other"), Tuned()):
+        for extra, order in (({"x": 1, "y": 2}, "ab"), ({"y": 2, "x": 1}, "ab"), ({"x": 1, "y": 2}, "ba")):
+            await _cached(tmp_path, inner).say(of(*order), Options(extra=extra))
+        assert len(inner.calls) == 2
 
 
 def test_a_key_names_a_file_and_nothing_else() -> None:
@@ -128,7 +119,7 @@ Damage = Callable[[dict[str, Any]], str]
         lambda entry: json.dumps({**entry, "picture": "0" * 64 + ".png"}),
     ],
 )
-async def test_a_damaged_entry_counts_as_absent_and_is_written_anew(tmp_path: Path, damage: Damage) -> None:
+async def test_a_damaged_entry_counts_as_absent_and_is_written_again(tmp_path: Path, damage: Damage) -> None:
     inner = Speaker()
     await _cached(tmp_path, inner).draw(of("a"), Options())
     (entry,) = tmp_path.rglob("*.json")
@@ -139,7 +130,7 @@ async def test_a_damaged_entry_counts_as_absent_and_is_written_anew(tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"", b"not a picture", colour("black").data])
-async def test_a_kept_picture_that_is_no_longer_itself_is_drawn_again(tmp_path: Path, content: bytes) -> None:
+async def test_a_changed_image_in_the_cache_is_drawn_again(tmp_path: Path, content: bytes) -> None:
     inner = Speaker()
     await _cached(tmp_path, inner).draw(of("a"), Options())
     (picture,) = tmp_path.rglob("*.png")
@@ -148,19 +139,15 @@ async def test_a_kept_picture_that_is_no_longer_itself_is_drawn_again(tmp_path: 
     assert len(inner.calls) == 2
 
 
-def test_a_folder_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
+def test_the_folder_is_made_unless_a_file_is_in_the_way(tmp_path: Path) -> None:
+    for _ in range(2):
+        CallCache(tmp_path / "a/b")
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(BadInput, match=r"cannot keep a call cache in .*--no-cache"):
         CallCache(tmp_path / "file/cache")
 
 
-def test_the_folder_is_made_and_may_be_there_already(tmp_path: Path) -> None:
-    for _ in range(2):
-        CallCache(tmp_path / "a/b")
-    assert (tmp_path / "a/b").is_dir()
-
-
-async def test_the_model_behind_the_cache_is_asked_for_all_else(tmp_path: Path) -> None:
+async def test_everything_else_is_passed_to_the_model_behind_the_cache(tmp_path: Path) -> None:
     class Told(Speaker):
         max_pictures = 3
         told: tuple[int | str, ...] = ()

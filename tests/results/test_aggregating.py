@@ -1,4 +1,4 @@
-"""results.json from scores on the disk: every scoring, every cell, and what was said before."""
+"""results.json from scores on disk: every scoring, every cell, and earlier results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def _played(path: Path, count: int, **more: Any) -> tuple[RunFolder, dict[
 
 
 def counted(rows: Sequence[Mapping[str, Any]], scoring: str) -> Mapping[str, Any]:
-    """A data set's own summary."""
+    """The dataset's own summary."""
     return {"rows": len(rows), "scoring": scoring}
 
 
@@ -33,7 +33,7 @@ def _strictly(sample: Sample, episode: Episode, grading: Grading) -> Scores:
 
 
 async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Path) -> None:
-    folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.runs.test_aggregating:counted")
+    folder, tasks = await _played(tmp_path, 2, scorer=_strictly, aggregate="tests.results.test_aggregating:counted")
     await fill_scores(folder, tasks, Grading(), ["loose"])
     aggregate(folder, tasks, 0, ["lenient", "loose"])
     results = folder.results()
@@ -44,46 +44,33 @@ async def test_results_hold_every_scoring_and_the_tasks_own_summary(tmp_path: Pa
     beside = cell.scorings["loose"]
     assert (beside.scoring, beside.aggregate) == ("loose", {"rows": 2, "scoring": "loose"})
     assert beside.metrics["right"].mean == 0.0
-    assert {key: getattr(cell, key) for key in ("task", "mode", "canvas", "steps", "headline")} == {
-        "task": "shades",
-        "mode": "direct",
-        "canvas": "own",
-        "steps": "truth",
-        "headline": "right",
-    }
+    about = (cell.task, cell.mode, cell.canvas, cell.steps, cell.headline)
+    assert about == ("shades", "direct", "own", "truth", "right")
     assert results.model == "speaker" and results.gains == []
 
 
-async def test_results_without_a_word_on_scorings_are_strict_and_alone(tmp_path: Path) -> None:
-    folder, tasks = await _played(tmp_path, 2)
-    aggregate(folder, tasks, 0)
-    cell = folder.results().tasks[CELL]
-    assert cell.scoring == "strict" and not {"scorings", "aggregate"} & plain(cell).keys()
-
-
-async def test_cells_that_this_command_did_not_play_keep_their_results(tmp_path: Path) -> None:
+async def test_other_cells_keep_their_results_and_cells_without_results_are_left_out(tmp_path: Path) -> None:
     task = make_task(make_samples(2))
     direct, drawn = make_cell(task), make_cell(task, "visual_cot")
     folder = await run(tmp_path, [direct, drawn], Speaker())
     before = folder.results()
-    folder.scores_file("shades.direct").unlink()
+    folder.scores_file("shades.direct").rename(tmp_path / "scores/aside")
     aggregate(folder, {drawn.name: task}, 0)
     after = folder.results()
     assert after.tasks == before.tasks and list(after.tasks) == ["shades.direct", "shades.visual_cot"]
     assert [gain.mode for gain in before.gains] == ["visual_cot"]
-
-
-async def test_a_cell_without_results_is_left_out_of_them(tmp_path: Path) -> None:
-    task = make_task(make_samples(2))
-    folder = await run(tmp_path, [make_cell(task), make_cell(task, "visual_cot")], Speaker())
+    (tmp_path / "scores/aside").rename(folder.scores_file("shades.direct"))
     (tmp_path / "results.json").unlink()
     aggregate(folder, {"shades.visual_cot": task}, 0)
     assert list(folder.results().tasks) == ["shades.visual_cot"]
     assert folder.results().gains == [], "direct has no results to compare with"
 
 
-async def test_warnings_stay_until_a_run_finds_others(tmp_path: Path) -> None:
+async def test_results_are_strict_by_default_and_warnings_stay_until_there_are_others(tmp_path: Path) -> None:
     folder, tasks = await _played(tmp_path, 1)
+    aggregate(folder, tasks, 0)
+    cell = folder.results().tasks[CELL]
+    assert cell.scoring == "strict" and not {"scorings", "aggregate"} & plain(cell).keys()
     assert "warnings" not in plain(folder.results())
     aggregate(folder, tasks, 0, warnings=("look out",))
     assert folder.results().warnings == ["look out"]

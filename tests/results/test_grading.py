@@ -1,4 +1,4 @@
-"""From an episode to a row of scores: who is scored, what is flagged, what it cost."""
+"""Scoring of one episode as a row: values, flags, usage and failures of scorers and judges."""
 
 from __future__ import annotations
 
@@ -51,59 +51,45 @@ async def test_a_row_says_what_was_scored_and_how() -> None:
     }
 
 
-async def test_a_failure_that_blames_the_model_is_scored_as_it_stands() -> None:
-    row = await _row(make_episode(None, Reply("yes"), failure=Failure("no_picture", "none came", True)))
-    assert row.scored and row.values == {"right": 0.0} and row.flags == ["no_picture"]
-
-
-async def test_a_failure_of_the_network_is_counted_and_never_scored() -> None:
+@pytest.mark.parametrize(
+    ("failure", "scored", "flags"),
+    [
+        (None, True, ["unparsed"]),
+        (Failure("no_picture", "none came", True), True, ["no_picture"]),
+        (Failure("connection", "dead"), False, ["connection"]),
+    ],
+)
+async def test_only_a_failure_of_the_network_is_not_scored(
+    failure: Failure | None, scored: bool, flags: list[str]
+) -> None:
     asked: list[str] = []
 
     def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         asked.append(sample.id)
-        return Scores({"right": 0.0})
+        return Scores({"right": 0.0}, {"note": 1}, unparsed=True)
 
-    row = await _row(make_episode(None, Reply("yes"), failure=Failure("connection", "dead")), scorer)
-    assert not row.scored and row.values == {} and row.notes == {} and row.flags == ["connection"]
-    assert asked == []
-
-
-async def test_an_answer_nobody_can_read_is_flagged_and_scored() -> None:
-    row = await _row(make_episode(None, Reply("mumble")))
-    assert row.scored and row.values == {"right": 0.0} and row.flags == ["unparsed"]
-
-
-async def test_an_episode_that_failed_is_not_also_unparsed() -> None:
-    def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-        return Scores({"right": 0.0}, unparsed=True)
-
-    row = await _row(make_episode(None, failure=Failure("refused", "no", True)), scorer)
-    assert row.scored and row.flags == ["refused"]
+    row = await _row(make_episode(None, Reply("mumble"), failure=failure), scorer)
+    assert (row.scored, row.flags, asked) == (scored, flags, ["s0"] * scored)
+    assert (row.values, row.notes) == (({"right": 0.0}, {"note": 1}) if scored else ({}, {}))
 
 
 @pytest.mark.parametrize(
     ("finish", "flags"),
-    [
-        ("stop", []),
-        ("length", ["truncated"]),
-        ("refused", ["refused"]),
-        ("empty", ["empty"]),
-        ("no_picture", ["no_picture"]),
-    ],
+    [("stop", []), ("length", ["truncated"]), *((kind, [kind]) for kind in ("refused", "empty", "no_picture"))],
 )
-async def test_how_a_reply_ended_is_flagged_unless_it_ended_well(finish: Finish, flags: list[str]) -> None:
+async def test_a_reply_that_did_not_end_well_is_flagged(finish: Finish, flags: list[str]) -> None:
     row = await _row(make_episode(None, Reply("yes", finish=finish), Reply("yes")))
     assert row.flags == flags
 
 
-async def test_each_flag_stands_once_and_calls_that_left_something_out_are_counted() -> None:
+async def test_each_flag_occurs_once_and_calls_that_left_something_out_are_counted() -> None:
     cut, part = Reply("a", finish="length"), Reply("b", left_out=("1 of 2 pictures", "a video"))
     row = await _row(make_episode(None, cut, part, part, cut, Reply("yes"), failure=Failure("timeout", "slow")))
     assert row.flags == ["left_out", "timeout", "truncated"]
     assert row.calls_left_out == 2
 
 
-async def test_what_several_scorers_find_is_put_together() -> None:
+async def test_the_scores_of_several_scorers_are_merged() -> None:
     def first(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         return Scores({"a": 1.0, "both": 0.0}, {"one": 1}, unparsed=True)
 
@@ -119,7 +105,7 @@ async def test_what_several_scorers_find_is_put_together() -> None:
     assert row.flags == ["unparsed"], "one scorer that could not read the answer is enough"
 
 
-async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both() -> None:
+async def test_a_scorer_gets_the_scoring_and_the_judge_and_the_row_names_both() -> None:
     async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         assert grading.judge is not None
         verdict = await grading.judge.say(of(sample.id), Options())
@@ -127,16 +113,6 @@ async def test_a_scorer_is_told_the_scoring_and_the_judge_and_the_row_names_both
 
     row = await _row(make_episode(None, Reply("x")), scorer, Grading("lenient", Speaker(name="judge/one")))
     assert row.values == {"right": 1.0} and (row.scoring, row.judge) == ("lenient", "judge/one")
-
-
-async def test_a_judge_that_does_not_answer_leaves_the_episode_unscored() -> None:
-    async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
-        raise CallFailed("connection", "the judge is out")
-
-    row = await _row(make_episode(None, Reply("mumble", finish="length")), scorer)
-    assert not row.scored and row.values == {}
-    assert row.flags == ["judge_failed", "truncated"]
-    assert row.notes == {"judge_failed": "the judge is out"}
 
 
 @pytest.mark.parametrize("wrong", [ZeroDivisionError("by zero"), None])
@@ -153,18 +129,14 @@ async def test_a_scorers_bug_leaves_the_episode_unscored(wrong: Exception | None
 
 
 @pytest.mark.parametrize("value", [1, 1.0, True, np.float32(1), np.int64(1), np.bool_(True), Decimal(1), Fraction(1)])
-async def test_a_score_is_a_plain_number_whoever_made_it(value: Any) -> None:
+async def test_a_score_of_any_numeric_type_becomes_a_plain_number(value: Any) -> None:
     row = await _row(make_episode(None, Reply("yes")), lambda *_: Scores({"right": value, "else": None}))
     assert row.scored and row.values == {"right": 1.0, "else": None} and type(row.values["right"]) is float
     assert json.loads(encode(row))["values"] == {"right": 1.0, "else": None}
 
 
 @pytest.mark.parametrize(
-    "scores",
-    [
-        *(Scores({"right": 1.0, "else": value}) for value in NO_NUMBERS),
-        Scores({"else": 1.0}),
-    ],
+    "scores", [*(Scores({"right": 1.0, "else": value}) for value in NO_NUMBERS), Scores({"else": 1.0})]
 )
 async def test_a_score_that_is_no_number_is_the_scorers_failure(scores: Scores) -> None:
     row = await _row(make_episode(None, Reply("yes")), lambda *_: scores)
@@ -184,17 +156,20 @@ async def test_a_headline_that_does_not_apply_is_none_and_no_failure() -> None:
     assert row.scored and row.flags == []
 
 
-async def test_a_judge_that_does_not_answer_costs_its_own_scores_alone() -> None:
+async def test_a_judge_that_does_not_reply_costs_only_its_own_scores() -> None:
     async def judged(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         raise CallFailed("connection", "the judge is out")
 
+    row = await _row(make_episode(None, Reply("mumble", finish="length")), judged)
+    assert not row.scored and row.values == {} and row.flags == ["judge_failed", "truncated"]
+    assert row.notes == {"judge_failed": "the judge is out"}
     one, two = make_task([], "ruled"), make_task([], "judged", judged)
     task = Task("both", {**one.config, "scorers": [*two.config["scorers"], *one.config["scorers"]]})
     row = await grade(task, make_episode(None, Reply("yes")), 0, STRICT)
     assert (row.scored, row.values, row.flags) == (True, {"right": 1.0}, ["judge_failed"])
 
 
-async def test_a_judge_that_cannot_go_on_ends_the_grading() -> None:
+async def test_a_refused_key_of_the_judge_ends_the_scoring() -> None:
     async def scorer(sample: Sample, episode: Episode, grading: Grading) -> Scores:
         raise CallFailed("auth", "no such key", stops_run=True)
 
@@ -202,18 +177,13 @@ async def test_a_judge_that_cannot_go_on_ends_the_grading() -> None:
         await _row(make_episode(None, Reply("yes")), scorer)
 
 
-def test_what_an_episode_cost_is_the_sum_of_its_calls_without_those_from_the_cache() -> None:
+def test_usage_is_summed_over_calls_without_cache_hits() -> None:
     replies = [
         Reply("a", usage=cost(1, tokens_in=10, tokens_out=1)),
         Reply("b", usage=cost(0, tokens_in=100, tokens_out=100, pictures_out=9)),
         Reply("c", usage=cost(2, tokens_in=5, pictures_in=1, pictures_out=3)),
     ]
-    assert usage_of(make_episode(None, *replies)) == {
-        "tokens_in": 15,
-        "tokens_out": 1,
-        "pictures_in": 1,
-        "pictures_out": 3,
-        "calls": 3,
-    }
+    spent = {"tokens_in": 15, "tokens_out": 1, "pictures_in": 1, "pictures_out": 3, "calls": 3}
+    assert usage_of(make_episode(None, *replies)) == spent
     assert usage_of(make_episode(None, replies[1])) == {}
     assert usage_of(make_episode(None)) == {}

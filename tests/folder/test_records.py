@@ -1,7 +1,8 @@
-"""What is written down of an episode is all that there is to read again."""
+"""Episodes as lines of a run folder, and back."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from sketchmark.episode import Episode, Failure, Turn
@@ -39,27 +40,22 @@ def test_an_episode_comes_back_as_it_was(tmp_path: Path) -> None:
     store, episode = PictureStore(tmp_path), _whole()
     record = pack_episode(episode, 4, store.save)
     again = unpack_episode(record, store)
-    assert record.index == 4
-    assert (again.turns, again.failure, again.started, again.seconds, again.settings) == (
-        episode.turns,
-        episode.failure,
-        episode.started,
-        episode.seconds,
-        episode.settings,
-    )
+    assert record.index == 4 and replace(again, sample=episode.sample) == episode
     assert again.sample.fingerprint() == episode.sample.fingerprint() == record.sample.fingerprint
     assert again.sample.frames is not None and again.sample.frames() == [colour("pink"), colour("brown")]
     assert pack_episode(again, 4, store.save) == record
+    shades = ("red", "green", "cyan", "pink", "brown", "red", "white", "blue")
+    assert list(media_names(record)) == [f"{colour(shade).digest}.png" for shade in shades]
 
 
-def test_an_episode_that_went_well_has_no_failure(tmp_path: Path) -> None:
+def test_times_are_rounded_and_success_has_no_failure(tmp_path: Path) -> None:
     store = PictureStore(tmp_path)
     record = pack_episode(make_episode(None, Reply("yes"), started=1.23456, seconds=0.123456), 0, store.save)
     assert record.failure is None and unpack_episode(record, store).failure is None
     assert (record.started, record.seconds) == (1.235, 0.1235)
 
 
-def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -> None:
+def test_ground_truth_images_are_kept_only_if_something_was_drawn(tmp_path: Path) -> None:
     store = PictureStore(tmp_path)
     sample = make_sample("s0", frames=lambda: [colour("pink")])
     said = pack_episode(make_episode(sample, Reply("yes")), 0, store.save)
@@ -70,13 +66,7 @@ def test_true_pictures_are_kept_only_where_something_was_drawn(tmp_path: Path) -
     assert unpack_episode(said, store).sample.frames is None
 
 
-def test_every_picture_that_an_episode_speaks_of_is_named(tmp_path: Path) -> None:
-    record = pack_episode(_whole(), 0, PictureStore(tmp_path).save)
-    shades = ("red", "green", "cyan", "pink", "brown", "red", "white", "blue")
-    assert list(media_names(record)) == [f"{colour(shade).digest}.png" for shade in shades]
-
-
-def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
+def test_a_line_has_no_defaults_and_saves_each_image_once() -> None:
     saved: list[Picture | Sound] = []
 
     def save(shown: Picture | Sound) -> str:
@@ -84,13 +74,9 @@ def test_a_line_is_as_short_as_it_can_be(tmp_path: Path) -> None:
         return "name"
 
     record = pack_episode(make_episode(None, Reply("yes")), 0, save)
+    reply = {"text": "yes", "finish": "stop", "usage": {"calls": 1}}
     assert plain(record.turns) == [
         {"act": "show", "added": []},
-        {
-            "act": "say",
-            "added": [],
-            "reply": {"text": "yes", "finish": "stop", "usage": {"calls": 1}},
-            "seconds": 0.0,
-        },
+        {"act": "say", "added": [], "reply": reply, "seconds": 0.0},
     ]
     assert saved == [colour("red")]

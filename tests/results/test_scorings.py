@@ -1,4 +1,4 @@
-"""Two scorings of the same replies: which they read differently, and how much of the difference that makes."""
+"""Two scorings of the same replies: answers parsed differently, and their effect on the score."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _held(own: list[ScoreRow], other: list[ScoreRow]) -> ScoringDifference:
     return held_against(own, other, "right")
 
 
-def test_replies_read_differently_are_told_apart_by_kind_and_their_points_add_up() -> None:
+def test_replies_parsed_differently_are_counted_by_kind_and_their_points_add_up() -> None:
     own = _rows("strict", ("A", 1.0), ("B", 1.0), (None, 0.0), ("C", 0.0), ("D", 1.0))
     other = _rows("official", ("A", 1.0), (None, 0.0), ("B", 1.0), ("A", 0.0), ("A", 0.0))
     found = _held(own, other)
@@ -54,19 +54,16 @@ def test_replies_read_differently_are_told_apart_by_kind_and_their_points_add_up
     assert found.replies[0].values == {"strict": 1.0, "official": 0.0}
 
 
-def test_replies_that_are_read_alike_and_scored_differently_are_counted_apart() -> None:
-    """As where a published program draws at random what it cannot read."""
+def test_replies_with_equal_answers_and_different_scores_are_counted_separately() -> None:
+    """As when a published program guesses at random what it cannot parse."""
     own = _rows("strict", (None, 0.0), ("B", 1.0), (SILENT, 1.0))
     other = _rows("official", (None, 0.25), (None, 0.25), (SILENT, 0.0))
     found = _held(own, other)
     assert (found.read_differently, found.scored_differently) == (1, 2)
     assert found.from_readings == pytest.approx(0.25) and found.difference == pytest.approx(0.5)
-
-
-def test_a_scorer_that_does_not_say_what_it_read_is_compared_by_whether_it_could() -> None:
     own, other = _rows("a", (SILENT, 0.0), ("B", 0.0)), _rows("b", (None, 0.0), (SILENT, 0.0))
     found = _held(own, other)
-    assert [reply.sample for reply in found.replies] == ["s0"] and found.unparsed == 1
+    assert [reply.sample for reply in found.replies] == ["s0"] and found.unparsed == 1, "without an answer to compare"
     assert found.replies[0].readings == {"b": None}
 
 
@@ -94,18 +91,15 @@ def test_a_long_answer_is_compared_whole_and_shown_short() -> None:
     one, two = "up, " * 200 + "left", "up, " * 200 + "right"
     (reply,) = _held(_rows("a", (one, 1.0)), _rows("b", (two, 0.0))).replies
     assert reply.readings["a"] is not None and len(reply.readings["a"]) == 200
+    assert in_words({"number": 2, "subject": "dog"}) == "number 2, subject dog"
+    assert in_words([]) is None and in_words(None) is None and in_words("  ") is None
 
 
-def test_another_try_at_a_sample_is_another_reply() -> None:
+def test_another_attempt_at_a_sample_is_another_reply() -> None:
     own, other = _rows("a", ("A", 1.0), ("A", 1.0)), _rows("b", ("B", 0.0), ("A", 1.0))
     other[0].started = 2.0
     found = _held(own, other)
     assert found.n == 1 and found.read_differently == 0
-
-
-def test_an_answer_is_put_into_words() -> None:
-    assert in_words({"number": 2, "subject": "dog"}) == "number 2, subject dog"
-    assert in_words([]) is None and in_words(None) is None and in_words("  ") is None
 
 
 def _told(own: list[ScoreRow], other: list[ScoreRow]) -> str:
@@ -119,7 +113,7 @@ def _told(own: list[ScoreRow], other: list[ScoreRow]) -> str:
     return line
 
 
-def test_the_difference_is_told_in_one_sentence() -> None:
+def test_the_difference_is_one_sentence() -> None:
     right, read = ("A", 1.0), [("B", 1.0), ("B", 1.0), ("C", 1.0)]
     own = _rows("strict", right, *read)
     assert _told(own, _rows("official", right, (None, 0.0), (None, 0.0), ("D", 0.0))) == (
@@ -139,7 +133,7 @@ def test_the_difference_is_told_in_one_sentence() -> None:
     )
 
 
-def test_of_a_score_that_is_no_mean_of_rows_only_the_counts_are_told() -> None:
+def test_a_score_that_is_not_a_mean_of_rows_gives_only_counts() -> None:
     cell = CellResult(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
     cell.headline, cell.scoring = "cider", "strict"
     beside = CellResult(n=1, episodes=1, metrics={}, failures={}, left_out=0, calls_left_out=0, usage={})
@@ -165,30 +159,25 @@ async def _played(path: Path, count: int = 6) -> tuple[RunFolder, Path]:
     return folder, path / "shades.yaml"
 
 
-async def test_a_run_with_several_scorings_says_in_results_json_what_they_read_differently(tmp_path: Path) -> None:
+async def test_results_of_several_scorings_contain_their_differences(tmp_path: Path) -> None:
     folder, _ = await _played(tmp_path)
     cell = folder.results().tasks[CELL]
     against = cell.scorings["other"].against
     assert against is not None and (against.read_differently, against.unparsed) == (2, 2)
-    assert against.replies == [], "they are in the lines of scores"
+    assert against.replies == [], "they are in the score rows"
     assert (cell.cut, cell.unparsed, cell.scorings["other"].unparsed) == (1 / 6, 0.0, 2 / 6)
     found = disagreements(folder)[CELL]["other"]
     assert [reply.sample for reply in found.replies] == ["s0", "s3"]
     assert told(folder) == [
         f"{CELL}: other 0.667, strict 1.000: +33.3 points, all from 2 replies read differently (2 unparsed by other)"
     ]
-
-
-async def test_what_cannot_be_read_is_no_disagreement(tmp_path: Path) -> None:
-    """A viewer shows whatever else is there."""
-    folder, _ = await _played(tmp_path)
     folder.scores_file(CELL, "other").write_text("{nonsense\n")
-    assert disagreements(folder) == {}
+    assert disagreements(folder) == {}, "a viewer shows everything else"
     folder.results_file.write_text("{nonsense")
     assert disagreements(folder) == {} and told(folder) == []
 
 
-async def test_score_lists_the_replies_that_are_read_differently(tmp_path: Path) -> None:
+async def test_score_lists_the_replies_that_are_parsed_differently(tmp_path: Path) -> None:
     folder, task = await _played(tmp_path, 60)
     asked = ["score", str(folder.path), "--scoring", "strict,other", "--include", str(task), "--trust-code"]
     lines = _output(asked).splitlines()
@@ -203,7 +192,7 @@ async def test_score_lists_the_replies_that_are_read_differently(tmp_path: Path)
 
 
 def _output(asked: list[str]) -> str:
-    """In a thread of its own: the command has an event loop, and so has this test."""
+    """Run in a separate thread: the command has an event loop, and so has this test."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as thread:

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-BASES = {"Mean", "ScoreNumbers"}
+BASES = {"Mean", "Score"}
 """Stand in a run folder only as a part of what is made of them."""
 
 

@@ -1,4 +1,4 @@
-"""What a model, a data set or a plug-in puts into a record is always written, as JSON can say it."""
+"""Values of any type from models, datasets and plug-ins can be written as JSON."""
 
 from __future__ import annotations
 
@@ -35,12 +35,6 @@ def test_a_score_comes_back_as_the_number_it_was(number: Any) -> None:
     assert again.values == {"right": number} and type(again.values["right"]) is type(number)
 
 
-def test_a_number_of_numpys_is_written_like_any_other() -> None:
-    row = _row(values={"right": np.float64(0.5)}, notes={"mean": np.float64(0.25)})
-    written = json.loads(encode(row))
-    assert (written["values"], written["notes"]) == ({"right": 0.5}, {"mean": 0.25})
-
-
 @dataclass
 class Spot:
     x: int
@@ -49,12 +43,6 @@ class Spot:
 class Shy:
     def __repr__(self) -> str:
         raise RuntimeError("not to be looked at")
-
-
-class Cyclic:
-    def __init__(self) -> None:
-        self.inside: dict[str, Any] = {}
-        self.inside["self"] = self.inside
 
 
 @pytest.mark.parametrize(
@@ -84,24 +72,26 @@ class Cyclic:
     ],
 )
 @pytest.mark.parametrize("where", ["notes", "raw"])
-def test_no_odd_value_ends_a_run_and_each_is_written_as_what_it_is_or_as_a_text(
-    odd: Any, written: Any, where: str
-) -> None:
+def test_every_unusual_value_is_written_as_its_json_form_or_as_text(odd: Any, written: Any, where: str) -> None:
     record = _row(notes={"odd": odd}) if where == "notes" else ReplyRecord("", "stop", {}, raw={"odd": odd})
     line = encode(record)
     found = json.loads(line)[where]["odd"]
     assert found == written or written is None
-    assert plain(odd) == found or isinstance(odd, dict), "the same rule for who writes and who shows"
+    assert plain(odd) == found or isinstance(odd, dict), "written and shown by the same rule"
     LineReader(type(record)).one(seal(line), "line")
 
 
-def test_what_is_no_json_at_all_is_written_by_its_repr_and_not_without_end() -> None:
+def test_other_objects_are_written_by_their_fields_or_a_short_repr_and_defaults_are_left_out() -> None:
+    assert plain({"spot": Spot(3)}) == {"spot": {"x": 3}}
     assert plain(object()).startswith("<object object at")
     assert len(plain(type("Long", (), {"__repr__": lambda self: "x" * 10_000})())) == 501
+    brief = ReplyRecord("", "stop", {}, left_out=[], raw=np.array([0, 0]))
+    assert plain(brief) == {"text": "", "finish": "stop", "usage": {}, "raw": [0, 0]}
+    assert plain(_row())["notes"] == {}
 
 
 @pytest.mark.parametrize("deep", [101, 900, 5000])
-def test_what_is_nested_too_deep_is_cut_so_that_any_reader_can_read_it(deep: int) -> None:
+def test_deep_nesting_is_cut_off_so_that_any_reader_can_read_it(deep: int) -> None:
     nest: Any = []
     for _ in range(deep):
         nest = [nest]
@@ -113,19 +103,16 @@ def test_what_is_nested_too_deep_is_cut_so_that_any_reader_can_read_it(deep: int
     assert levels < deep and isinstance(inner, str)
 
 
-def test_a_value_that_holds_itself_is_cut_too() -> None:
-    assert "..." in json.dumps(json.loads(encode(_row(notes=Cyclic().inside))))
-
-
-def test_what_is_as_by_default_is_left_out_where_a_kind_says_so() -> None:
-    brief = ReplyRecord("", "stop", {}, left_out=[], raw=np.array([0, 0]))
-    assert plain(brief) == {"text": "", "finish": "stop", "usage": {}, "raw": [0, 0]}
-    assert plain(_row())["notes"] == {}
+def test_a_value_that_contains_itself_is_cut_off() -> None:
+    inside: dict[str, Any] = {}
+    inside["self"] = inside
+    assert "..." in json.dumps(json.loads(encode(_row(notes=inside))))
 
 
 @pytest.mark.parametrize("broken", ["half \ud83d", "\udcff", "é\ud800\ud800"])
-def test_half_a_character_is_shown_the_same_wherever_it_came_in(broken: str, tmp_path: Path) -> None:
-    """In a reply, in data, in a prompt: what is asked and scored is what is written down and read back."""
+def test_half_a_character_is_written_the_same_wherever_it_occurs(broken: str, tmp_path: Path) -> None:
+    """In a reply, in data, in a prompt: the same text is sent, scored, written and read back."""
+    assert all(well_formed(text) is text for text in ("plain", "å 😀", "", "\\ud800"))
     shown = well_formed(broken)
     assert shown.encode() and shown == broken.encode("utf-8", "backslashreplace").decode()
     assert Reply(broken).text == Part(broken).text == shown == plain(broken)
@@ -137,16 +124,7 @@ def test_half_a_character_is_shown_the_same_wherever_it_came_in(broken: str, tmp
     assert (line.sample.id, line.sample.fields) == (sample.id, sample.fields)
 
 
-def test_a_text_without_half_characters_stays_the_very_same() -> None:
-    for text in ("plain", "å 😀", "", "\\ud800"):
-        assert well_formed(text) is text
-
-
-def test_a_dataclass_is_written_by_its_fields() -> None:
-    assert plain({"spot": Spot(3)}) == {"spot": {"x": 3}}
-
-
-async def test_a_run_over_odd_data_replies_and_scores_comes_to_its_end_and_is_read_by_all(
+async def test_a_run_with_unusual_data_replies_and_scores_finishes_and_can_be_read(
     tmp_path: Path,
 ) -> None:
     samples = [

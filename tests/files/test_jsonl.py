@@ -1,4 +1,4 @@
-"""Nothing counts as written before it is on the disk, and nothing torn is ever read."""
+"""JSON lines: nothing counts as written before it is on disk, and a truncated line is never read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sealed(record: Any) -> bytes:
     return seal(encode(record))
 
 
-def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> None:
+def test_lines_come_back_as_written_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / "a/b/lines.jsonl"
     rows: list[dict[str, Any]] = [{"sample": "å", "value": 1.5, "list": [1, None]}, {"sample": "second"}]
     write_lines(path, rows)
@@ -48,51 +48,32 @@ def test_lines_come_back_as_they_were_written_and_in_order(tmp_path: Path) -> No
     assert path.read_bytes() == first + b'{"sample":"second","crc":"cc6ac0c3"}\n', "JSON, and the checksum comes last"
 
 
-def test_a_second_writer_goes_on_behind_the_first(tmp_path: Path) -> None:
+def test_several_writers_append_and_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
+    assert read_lines(path) == [], "no file, no lines"
     write_lines(path, [_line(0)])
-    write_lines(path, [_line(1)])
-    assert read_lines(path) == [_line(0), _line(1)]
-
-
-def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
     one, two = LineWriter(path), LineWriter(path)
-    one.write(_line(0))
-    two.write(_line(1))
-    one.write(_line(2))
+    one.write(_line(1))
+    two.write(_line(2))
+    one.write(_line(3))
     one.close()
     two.close()
-    assert read_lines(path) == [_line(0), _line(1), _line(2)]
+    assert read_lines(path) == [_line(number) for number in range(4)]
 
 
-def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
-    assert read_lines(tmp_path / "none.jsonl") == []
-
-
-def test_a_torn_last_line_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}')
-    assert read_lines(path) == [_line(0)]
-
-
+@pytest.mark.parametrize("before", [b"", b'{"sample":"s0"}\n{"sample":"s1"}\n'])
 @pytest.mark.parametrize("torn", [1, 14, 65534, 65535, 65536, 65537, 131071, 131072, 200_000])
-def test_a_torn_last_line_of_any_length_is_cut_off_before_the_next_is_written(tmp_path: Path, torn: int) -> None:
+def test_a_truncated_last_line_is_not_read_and_is_removed_by_the_next_write(
+    tmp_path: Path, before: bytes, torn: int
+) -> None:
     path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n{"sample":"s1"}\n' + b"x" * torn)
+    path.write_bytes(before + b"x" * torn)
+    assert read_lines(path) == ([_line(0), _line(1)] if before else []), "lines without a checksum are read"
     write_lines(path, [_line(2)])
-    assert path.read_bytes() == b'{"sample":"s0"}\n{"sample":"s1"}\n' + sealed(_line(2))
+    assert path.read_bytes() == before + sealed(_line(2))
 
 
-@pytest.mark.parametrize("torn", [1, 65536, 70_000])
-def test_a_file_that_is_one_torn_line_starts_over(tmp_path: Path, torn: int) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b"x" * torn)
-    write_lines(path, [_line(0)])
-    assert path.read_bytes() == sealed(_line(0))
-
-
-def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
+def test_a_line_longer_than_a_block_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     long = {"sample": "s0", "text": "x" * 150_000}
     write_lines(path, [long])
@@ -101,14 +82,14 @@ def test_whole_lines_longer_than_a_block_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"nonsense\n", b"[1]\n", b'"sample"\n', b'{"index":1}\n', b"\n"])
-def test_a_whole_line_that_is_none_of_a_run_is_named_by_file_and_number(tmp_path: Path, wrong: bytes) -> None:
+def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, wrong: bytes) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"sample":"s0"}\n' + wrong)
     with pytest.raises(BadInput, match=r"lines\.jsonl, line 2: not .*changed by hand: sketchmark repair RUN"):
         list(LineReader(Named).all(path))
 
 
-def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "lines.jsonl"
     write = os.write
     monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
@@ -116,7 +97,7 @@ def test_a_write_that_the_system_cuts_short_is_continued(tmp_path: Path, monkeyp
     assert path.read_bytes() == sealed(_line(0)) + sealed(_line(1))
 
 
-def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -> None:
+def test_a_changed_line_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     write_lines(path, [_line(0), _line(1)])
     path.write_bytes(path.read_bytes().replace(b"s1", b"s7"))
@@ -127,7 +108,7 @@ def test_a_changed_line_is_refused_although_it_is_still_a_line(tmp_path: Path) -
 
 
 def test_a_line_that_a_later_one_was_written_into_is_refused(tmp_path: Path) -> None:
-    """What is left of a disk that was full for a moment: half a line, and a whole one behind it."""
+    """A disk that was full for a moment leaves half a line with a complete one behind it."""
     half = sealed({"sample": "s0", "text": '{"sample":"s1"'})
     for cut in range(1, len(half) - 1):
         line = half[:cut] + sealed(_line(1))
@@ -143,15 +124,8 @@ def test_a_sealed_line_is_json_and_a_changed_byte_of_what_it_says_is_noticed(rec
         assert not is_intact(line[:place] + bytes([line[place] ^ 1]) + line[place + 1 :]), place
 
 
-def test_lines_without_a_checksum_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_bytes(b'{"sample":"s0"}\n')
-    write_lines(path, [_line(1)])
-    assert read_lines(path) == [_line(0), _line(1)]
-
-
 class FullDisk:
-    """Stands in for os.write and os.ftruncate: takes `room` bytes, then has no space left; may refuse to cut too."""
+    """Replaces os.write and os.ftruncate: accepts `room` bytes, and may refuse to truncate."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.room, self.cuts = 1_000_000, True
@@ -173,7 +147,7 @@ class FullDisk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 20, 31])
-def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_goes_on(
+def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     path = tmp_path / "lines.jsonl"
@@ -182,31 +156,21 @@ def test_a_write_that_fails_half_way_leaves_nothing_and_the_next_goes_on(
     disk.room = room
     with pytest.raises(OSError, match="No space left") as caught:
         writer.write(_line(1))
-    assert caught.value.filename == str(path), "whoever reads the error knows which disk"
+    assert caught.value.filename == str(path), "the error names the file"
     assert path.read_bytes() == sealed(_line(0))
     disk.room = 1_000_000
     writer.write(_line(2))
-    writer.close()
-    assert read_lines(path) == [_line(0), _line(2)]
-
-
-def test_where_even_cutting_back_fails_it_is_done_before_the_next_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "lines.jsonl"
-    writer, disk = LineWriter(path), FullDisk(monkeypatch)
-    writer.write(_line(0))
     disk.room, disk.cuts = 5, False
     with pytest.raises(OSError, match="No space left"):
-        writer.write(_line(1))
-    assert path.read_bytes() == sealed(_line(0)) + b'{"sam', "the disk refused"
+        writer.write(_line(3))
+    assert path.read_bytes() == sealed(_line(0)) + sealed(_line(2)) + b'{"sam', "the disk refused to truncate"
     disk.room = 1_000_000
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-        writer.write(_line(2))
+        writer.write(_line(4))
     disk.cuts = True
-    writer.write(_line(3))
+    writer.write(_line(5))
     writer.close()
-    assert read_lines(path) == [_line(0), _line(3)]
+    assert read_lines(path) == [_line(0), _line(2), _line(5)]
 
 
 def test_a_growing_file_names_its_lines_by_number(tmp_path: Path) -> None:
@@ -230,7 +194,7 @@ def test_a_closed_writer_never_reaches_a_file_that_was_opened_since(tmp_path: Pa
 
 
 class Disk:
-    """Stands in for fsync: each call waits to be let through, and is written down with the bytes it covered."""
+    """Replaces fsync: each call waits for `let`, and is recorded with the size of the file."""
 
     def __init__(self) -> None:
         self.syncs: list[tuple[int, int]] = []
@@ -266,27 +230,14 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_settling_waits_until_the_disk_has_what_was_written(tmp_path: Path, disk: Disk) -> None:
-    path = tmp_path / "lines.jsonl"
-    writer = LineWriter(path)
-    writer.write(_line(0))
-    settling = asyncio.create_task(writer.settle())
-    await disk.busy()
-    await _turns()
-    assert not settling.done(), "the disk has not answered yet"
-    disk.let(1)
-    await settling
-    writer.close()
-    assert disk.syncs == [(path.stat().st_ino, path.stat().st_size)]
-    assert threading.get_ident() not in disk.threads, "calls that are under way must not wait for the disk"
-
-
-async def test_a_line_written_while_the_disk_is_busy_waits_for_the_next_turn(tmp_path: Path, disk: Disk) -> None:
+async def test_settling_waits_for_an_fsync_that_began_after_the_line_was_written(tmp_path: Path, disk: Disk) -> None:
     path = tmp_path / "lines.jsonl"
     writer = LineWriter(path)
     writer.write(_line(0))
     first = asyncio.create_task(writer.settle())
     await disk.busy()
+    await _turns()
+    assert not first.done(), "the disk has not replied yet"
     writer.write(_line(1))
     second = asyncio.create_task(writer.settle())
     disk.let(1)
@@ -297,11 +248,15 @@ async def test_a_line_written_while_the_disk_is_busy_waits_for_the_next_turn(tmp
     disk.let(1)
     await second
     writer.close()
-    assert [size for _, size in disk.syncs] == [path.stat().st_size // 2, path.stat().st_size]
+    about = path.stat()
+    assert disk.syncs == [(about.st_ino, about.st_size // 2), (about.st_ino, about.st_size)]
+    assert threading.get_ident() not in disk.threads, "calls under way must not wait for the disk"
 
 
-async def test_many_that_wait_share_one_turn_of_the_disk(tmp_path: Path, disk: Disk) -> None:
+async def test_waiting_lines_share_one_sync_and_synced_lines_need_none(tmp_path: Path, disk: Disk) -> None:
     writer = LineWriter(tmp_path / "lines.jsonl")
+    await writer.settle()
+    assert disk.syncs == []
     writer.write(_line(0))
     waiting = [asyncio.create_task(writer.settle())]
     await disk.busy()
@@ -311,28 +266,12 @@ async def test_many_that_wait_share_one_turn_of_the_disk(tmp_path: Path, disk: D
         await _turns()
     disk.let(10)
     await asyncio.gather(*waiting)
+    await writer.settle()
     writer.close()
     assert len(disk.syncs) == 2, "one for the first line, one for the nine that came meanwhile"
 
 
-async def test_what_is_on_the_disk_already_is_not_settled_again(tmp_path: Path, disk: Disk) -> None:
-    writer = LineWriter(tmp_path / "lines.jsonl")
-    disk.let(10)
-    await writer.settle()
-    assert disk.syncs == []
-    writer.write(_line(0))
-    await writer.settle()
-    await writer.settle()
-    assert len(disk.syncs) == 1
-    writer.write(_line(1))
-    await writer.settle()
-    assert len(disk.syncs) == 2
-    writer.close()
-
-
-async def test_a_disk_that_fails_is_an_error_and_the_lines_stay_unsettled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_fsync_is_an_error_and_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fsync(file: int) -> None:
