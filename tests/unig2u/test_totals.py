@@ -168,7 +168,8 @@ def test_pictures_that_two_tasks_ask_about_widen_the_interval() -> None:
     apart = Played()
     for kind in ("icon", "logo", "in"):
         name = f"unig2u_illusionbench_arshia_{kind}_scene_test.direct"
-        apart.scores[name] = {f"other-{key}": row for key, row in apart.scores[name].items()}
+        for row in apart.scores[name].values():
+            row.sample = f"other-{row.sample}"
     assert width(together.totals()[0]) > 1.05 * width(apart.totals()[0])
 
 
@@ -198,7 +199,7 @@ def test_what_is_missing_is_one_line_and_a_whole_total_a_table(capsys: pytest.Ca
     parts = [one for one in played.totals() if one.mode == "direct"]
     print_totals(Results(tasks={}, gains=[], totals=parts))
     shown = " ".join(capsys.readouterr().out.split())
-    assert "no overall score, 6 of its tasks are missing: unig2u_realunify_attentional_focusing (not played)" in shown
+    assert "no overall score, 6 of its tasks are missing: unig2u_realunify_attentional_focusing (not run)" in shown
     assert shown.endswith("and 3 more")
 
 
