@@ -38,14 +38,14 @@ class _Opening(msgspec.Struct):
         return episode_key(self.sample.id, self.repeat, self.branch)
 
 
-class _Attempt(_Opening):
+class Attempt(_Opening):
     """The same with its start and its failure."""
 
     started: float = 0.0
     failure: Failure | None = None
 
 
-Line = TypeVar("Line", EpisodeLine, ScoreRow, Score, _Attempt)
+Line = TypeVar("Line", EpisodeLine, ScoreRow, Score, Attempt)
 
 
 class _Version(msgspec.Struct):
@@ -56,7 +56,7 @@ class _Version(msgspec.Struct):
 
 EPISODES = LineReader(EpisodeLine, "an episode line")
 OPENINGS = LineReader(_Opening, "an episode line")
-_ATTEMPTS = LineReader(_Attempt, "an episode line")
+_ATTEMPTS = LineReader(Attempt, "an episode line")
 SCORES = LineReader(ScoreRow, "a score row")
 NUMBERS = LineReader(Score, "a score row")
 _RESULTS = LineReader(Results, "the results of a run")
@@ -142,14 +142,6 @@ class RunFolder:
         for line in self._within_limit(cell, sorted(self.episodes(cell), key=lambda line: line.place)):
             yield line.index, unpack_episode(line, self.pictures)
 
-    def attempts(self, cell: str) -> dict[str, _Attempt]:
-        """Return the newest line of each episode by key and without its transcript, in the order of the file."""
-        found: dict[str, _Attempt] = {}
-        for line in self._within_limit(cell, _ATTEMPTS.all(self.episodes_file(cell))):
-            found.pop(line.key, None)
-            found[line.key] = line
-        return found
-
     def scores(self, cell: str, scoring: str = "") -> Iterator[ScoreRow]:
         """Yield one row per episode, in the order of the samples."""
         yield from self._within_limit(cell, newest(SCORES.all(self.scores_file(cell, scoring))).values())
@@ -184,10 +176,19 @@ def _checked(cell: str) -> str:
     return cell
 
 
+def last_attempts(folder: RunFolder, cell: str) -> dict[str, Attempt]:
+    """Return the newest line of each episode by key and without its transcript, in the order of the file."""
+    found: dict[str, Attempt] = {}
+    for line in folder._within_limit(cell, _ATTEMPTS.all(folder.episodes_file(cell))):
+        found.pop(line.key, None)
+        found[line.key] = line
+    return found
+
+
 def refuse_partial_scores(folder: RunFolder, *cells: str) -> None:
     """Refuse cells (all, by default) in which an episode has no score: partial results would pass for full ones."""
     for cell in cells or folder.cells:
-        unscored = {key: line.started for key, line in folder.attempts(cell).items()}
+        unscored = {key: line.started for key, line in last_attempts(folder, cell).items()}
         for row in NUMBERS.all(folder.scores_file(cell)):
             if unscored.get(row.key) == row.started:
                 del unscored[row.key]

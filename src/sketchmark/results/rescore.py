@@ -15,7 +15,7 @@ from sketchmark.episode import Failure, Grading
 from sketchmark.errors import BadInput, SketchmarkError
 from sketchmark.files import write_atomic
 from sketchmark.files.jsonl import LineWriter, count_lines, encode, plain, seal
-from sketchmark.folder import NUMBERS, SCORES, RunFolder
+from sketchmark.folder import NUMBERS, SCORES, RunFolder, last_attempts
 from sketchmark.folder.format import EpisodeLine, Score, ScoreRow
 from sketchmark.folder.records import newest, unpack_episode
 from sketchmark.progress import NOBODY, Watcher
@@ -183,7 +183,7 @@ def score_jointly(folder: RunFolder, cell: str, suffix: str, task: Task, scoring
 
 def failed(folder: RunFolder, cell: str) -> dict[str, Failure]:
     """Return the failures of the last attempts by sample, within the limit of the last invocation."""
-    return {key: line.failure for key, line in folder.attempts(cell).items() if line.failure}
+    return {key: line.failure for key, line in last_attempts(folder, cell).items() if line.failure}
 
 
 def first_of_each_kind(failures: dict[str, Failure]) -> dict[str, str]:

@@ -16,9 +16,9 @@ from sketchmark.folder.results_format import BenchmarkTotal, Results
 from sketchmark.report import write_report
 from sketchmark.results.aggregate import totals
 from sketchmark.stats.differences import paired_difference
+from tests.episodes import Judge
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Knows
-from tests.episodes import Judge
 
 WEIGHTS = {
     "Real-world": 200,
@@ -168,8 +168,8 @@ def test_pictures_that_two_tasks_ask_about_widen_the_interval() -> None:
     apart = Played()
     for kind in ("icon", "logo", "in"):
         name = f"unig2u_illusionbench_arshia_{kind}_scene_test.direct"
-        for key, row in apart.scores[name].items():
-            row.sample = f"other-{key}"
+        for row in apart.scores[name].values():
+            row.sample = f"other-{row.sample}"
     assert width(together.totals()[0]) > 1.05 * width(apart.totals()[0])
 
 
@@ -199,7 +199,7 @@ def test_what_is_missing_is_one_line_and_a_whole_total_a_table(capsys: pytest.Ca
     parts = [one for one in played.totals() if one.mode == "direct"]
     print_totals(Results(tasks={}, gains=[], totals=parts))
     shown = " ".join(capsys.readouterr().out.split())
-    assert "no overall score, 6 of its tasks are missing: unig2u_realunify_attentional_focusing (not played)" in shown
+    assert "no overall score, 6 of its tasks are missing: unig2u_realunify_attentional_focusing (not run)" in shown
     assert shown.endswith("and 3 more")
 
 
