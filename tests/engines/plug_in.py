@@ -20,7 +20,7 @@ def _picture(shade: int, side: int = 16) -> Picture:
 
 
 def samples(*, seed: int, data: Path | None, count: int = 6) -> Iterator[Sample]:
-    """Rows of a data set: they are read, not made, and hold what JSON would not give back as it was."""
+    """Rows of a dataset: they are read, not made, and hold what JSON would not give back as it was."""
     for i in range(count):
         yield Sample(
             f"row-{i}",

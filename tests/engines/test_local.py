@@ -187,7 +187,7 @@ async def test_a_cancelled_run_does_not_look_through_all_finished_jobs() -> None
             yield None
 
     async def play(job: int) -> int:
-        raise AssertionError("there is nothing to play")
+        raise AssertionError("every job is finished")
 
     playing = asyncio.create_task(_all(supply(), play, 2))
     await asyncio.to_thread(looked.wait, 10)

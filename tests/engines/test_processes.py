@@ -1,4 +1,4 @@
-"""Worker processes play a run as this process would, and their deaths cost nothing but time."""
+"""Worker processes execute a run as this process would, and their deaths cost nothing but time."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_however_a_run_ends_no_worker_is_left_and_it_can_be_resumed(
     folder = sketchmark.run("slow", "maze", output_path=tmp_path / "run", **asked).folder
     assert folder.results().tasks["maze.visual_cot"].n == 12
     after = ids(tmp_path / "run", "maze.visual_cot")
-    assert after[: len(before)] == before and len(set(after)) == len(after), "nothing is played twice"
+    assert after[: len(before)] == before and len(set(after)) == len(after), "nothing is run twice"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A data set hub on loopback: as much of the Hugging Face hub's HTTP interface as the real clients ask for.
+"""A dataset hub on loopback: as much of the Hugging Face hub's HTTP interface as the real clients ask for.
 
 Its repositories are written by the tests, file by file. What the clients asked and how many bytes they were given is
 counted; a fault can be planted for the next requests that match it.
@@ -52,7 +52,7 @@ class Fault:
 
 @dataclass
 class Hub:
-    """Repositories by id: each the files by path. A gated one is for those alone whose token was let in."""
+    """Repositories by id: each the files by path. A gated one is only for tokens that were let in."""
 
     url: str = ""
     repositories: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Hub:
         found = [path for path in folder.rglob("*") if path.is_file()]
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
         if card is not None:
-            files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n# A data set\n".encode()
+            files["README.md"] = f"---\n{yaml.safe_dump(card)}---\n# A dataset\n".encode()
         self.repositories[repo] = {".gitattributes": b"*.parquet filter=lfs\n", **files}
 
     def forget(self) -> None:

@@ -1,4 +1,4 @@
-"""Every data set that the tasks name by its hub id, in small, in the layout in which it is published.
+"""Every dataset that the tasks name by its hub id, in small, in the layout in which it is published.
 
 File names, configurations and splits are those of the hub; rows are those of the tests of each benchmark, written as
 `datasets` writes them: pictures as `{"bytes", "path"}`, shards as `split-00000-of-00002.parquet`.

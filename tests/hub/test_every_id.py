@@ -1,4 +1,4 @@
-"""Every task that is on the hub, played from it by `sketchmark run` with the real clients."""
+"""Every task that is on the hub, run from it by `sketchmark run` with the real clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_ON_THE_HUB |= {"uni_mmmu_science", "uni_mmmu_code"}
 
 @cache
 def layouts() -> list[str]:
-    """A task for every way in which a data set lies on the hub: its repository, configuration, split or file."""
+    """A task for every layout of a dataset on the hub: its repository, configuration, split or file."""
     catalog, found = Catalog(), dict[str, str]()
     for name in catalog.task_names():
         source = catalog.task(name).declared.source

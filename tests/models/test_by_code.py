@@ -25,7 +25,7 @@ SLOW = (
 
 
 class Writer(Model):
-    """Says one text after the other, the last for ever, and keeps what it was asked."""
+    """Says one text after the other, the last again and again, and keeps what it was asked."""
 
     def __init__(self, *texts: str, finish: Finish = "stop") -> None:
         super().__init__("writer")

@@ -120,7 +120,7 @@ async def test_every_adapter_ends_every_fault_in_one_known_way(
     error = await failure(adapter, url, tmp_path, again=case.again, stops=case.stops)
     assert error.kind == case.kind
     where = f"http://127.0.0.1:{server.port}"
-    assert (where if case.kind == "connection" else f"{url}/") in str(error), "who was asked is told"
+    assert (where if case.kind == "connection" else f"{url}/") in str(error), "the error names the server"
     if fault == "trickle":
         assert f"timeout: no answer from {url}/" in str(error) and "within 0.1 s" in str(error)
     if adapter == "batch-under-way" and fault in ("reset", "closed"):

@@ -23,14 +23,10 @@ from sketchmark.models.providers.gemini import Gemini
 from sketchmark.models.providers.openai import OpenAI
 from sketchmark.runs import prepare
 from tests.models.fake_server import DRAWN, KEY, FarEnd, Fault, Seen, gemini_answer, in_base64, picture
+from tests.models.test_against_the_sdk import SAID, THOUGHT
 
 GLASS = Picture.from_image(Image.new("RGBA", (8, 8), (200, 40, 90, 128)))
 """In the plain form it would be sent on white paper."""
-THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAsaid"}
-SAID = {
-    "type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "final_answer",
-    "content": [{"type": "output_text", "text": "Left.", "annotations": []}],
-}  # fmt: skip
 CALL = {
     "type": "image_generation_call", "id": "ig_1", "status": "generating", "result": in_base64(GLASS),
     "revised_prompt": "A dot.", "size": "8x8",
@@ -74,7 +70,7 @@ async def test_openais_items_go_back_in_order_and_byte_for_byte(far: FarEnd) -> 
     empty = {"status": None, "content": None}
     said, drawn = items({**THOUGHT, **empty}, SAID), items(LOOKED, {**CALL, "error": None}, WITH_IT)
     plan, drawing, answer = await three_calls(far, model, said, drawn)
-    assert (plan.text, drawing.picture, drawing.text, answer.finish) == ("Left.", GLASS, "There.", "stop")
+    assert (plan.text, drawing.picture, drawing.text, answer.finish) == ("Left é.", GLASS, "There.", "stop")
     assert {seen.path for seen in far.seen} == {"/v1/responses"}
     first, second, third = (seen.body for seen in far.seen)
     for body in (first, third):
@@ -139,7 +135,7 @@ async def test_thoughts_that_led_to_nothing_are_not_sent_back_alone(far: FarEnd)
 
 async def test_a_record_that_is_too_long_is_no_reply_and_is_not_asked_for_again(far: FarEnd) -> None:
     far.answer = items({**THOUGHT, "encrypted_content": "A" * LONGEST}, SAID)
-    why = "record of the turn is 4000232 characters long: 4000000 can be kept"
+    why = "record of the turn is 4000234 characters long: 4000000 can be kept"
     with pytest.raises(CallFailed, match=why) as caught:
         await openai(far, max_retries=3).say(of("?"), Options())
     assert (caught.value.kind, len(far.seen)) == ("bad_reply", 1)

@@ -35,7 +35,7 @@ from tests.models.fake_server import (
 )
 
 STEPS = 3
-WORDS = "I drew the dot where TRAP stands."
+WORDS = "I drew the dot where TRAP is."
 SIGNED = base64.b64encode(b"TRAP of a signature").decode()
 SIGNED_SAYING = base64.b64encode(b"signed when it said something").decode()
 KNOWS_THE_DRAWING = ("TRAP", SIGNED, "ig_", "revised_")
@@ -209,9 +209,9 @@ async def test_only_what_the_canvas_shows_goes_back(way: str, canvas: str, far: 
     for seen in requests:
         words = _words_of(seen.body)
         assert not [trap for trap in STATE if trap in words], words
-    assert _goes_back(requests, drawn) == (canvas == "own"), "the picture, on the canvas `own` alone"
+    assert _goes_back(requests, drawn) == (canvas == "own"), "the image, on the canvas `own` only"
     code = any(CODE in _words_of(seen.body) for seen in requests)
-    assert code == (canvas == "source"), "its code, on the canvas `source` alone"
+    assert code == (canvas == "source"), "its code, on the canvas `source` only"
 
 
 @pytest.mark.parametrize("way", SVG)

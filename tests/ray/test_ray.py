@@ -65,7 +65,7 @@ def wait_for_lines(folder: Path, count: int, process: subprocess.Popen[str]) -> 
     deadline = time.monotonic() + 90
     while sum(path.read_bytes().count(b"\n") for path in folder.glob("episodes/*.jsonl")) < count:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "nothing is played"
+        assert time.monotonic() < deadline, "no episode was finished"
         time.sleep(0.05)
 
 
@@ -163,7 +163,7 @@ def test_the_rate_limit_holds_for_the_whole_cluster_and_keys_reach_the_workers_u
     written = subprocess.run(
         ["grep", "-rlF", key, str(tmp_path), "/tmp/ray/session_latest/"], capture_output=True, text=True
     )
-    assert written.stdout == "", "the key stands in a run folder or in Ray's logs"
+    assert written.stdout == "", "the key is in a run folder or in Ray's logs"
 
 
 def test_the_cost_limit_holds_for_the_whole_cluster(cluster: Any, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_node_killed_in_the_middle_and_a_driver_killed_and_resumed(tmp_path: P
         process.communicate()
         before = {path: path.read_bytes() for path in (tmp_path / "driver").glob("episodes/*.jsonl")}
         done = subprocess.run(asked, capture_output=True, text=True, timeout=120)
-        # Ray itself may still tell of the node that died, with its guesses why: (1), (2).
+        # Ray itself may still report the node that died, with its guesses why: (1), (2).
         ours = [line for line in done.stdout.splitlines() if "(raylet)" not in line and not line.startswith("\t(")]
         assert (done.returncode, ours) == (0, []), done.stderr
         assert_same(tmp_path / "driver", whole)
@@ -259,7 +259,7 @@ def test_a_worker_that_runs_out_of_memory_costs_its_own_episode_only(
 
 
 def test_a_cluster_that_is_full_is_waited_for(cluster: Any, tmp_path: Path) -> None:
-    """More replicas than there is room for: those that have a place play, and the others do not hold them up."""
+    """More replicas than there is room for: those that have a place run, and the others do not hold them up."""
     began = time.monotonic()
     folder = on_ray(cluster, "player/solver", "maze", limit=10, replicas=8, output_path=tmp_path / "run")
     assert folder.results().tasks["maze.direct"].n == 10 and time.monotonic() - began < 120

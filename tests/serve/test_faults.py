@@ -117,8 +117,7 @@ CHAT: Any = "/v1/chat/completions"
 
 
 def line(i: int, words: str, **change: Any) -> dict[str, Any]:
-    body = {"model": "m", "messages": [{"role": "user", "content": words}]}
-    return {"custom_id": f"q{i}", "method": "POST", "url": CHAT, "body": body, **change}
+    return {"custom_id": f"q{i}", "method": "POST", "url": CHAT, "body": body(words), **change}
 
 
 @contextmanager
@@ -134,7 +133,7 @@ def start(client: openai.OpenAI, lines: Sequence[Any], endpoint: Any = CHAT) -> 
 
 
 def finish(client: openai.OpenAI, job: Any) -> tuple[Any, list[str]]:
-    """The job when it has come to an end, and the states it was seen in."""
+    """The job when it has ended, and the states it was seen in."""
     states = [job.status]
     deadline = time.monotonic() + 20
     while job.status not in ("completed", "failed", "expired", "cancelled"):

@@ -89,7 +89,7 @@ def test_a_foreign_host_name_is_refused(url: str) -> None:
     for name in ("localhost", "LocalHost:80", "127.0.0.1:1"):
         assert httpx.get(f"{url}/models", headers={"Host": name}).status_code == 200
     rebound = {"Host": "evil.example", "Origin": "http://evil.example", **JSON}
-    assert ask(url, **rebound).status_code == 400, "a name that points at this machine is no way round it"
+    assert ask(url, **rebound).status_code == 400, "a name that points at this machine does not help"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded",
