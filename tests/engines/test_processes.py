@@ -119,7 +119,7 @@ def test_the_cost_limit_holds_for_all_workers_together(tmp_path: Path) -> None:
     )  # fmt: skip
     folder = prepared.play()
     episodes = len(list(folder.episodes("maze.direct")))
-    assert prepared.options.budget.used_up and 0 < episodes < 30
+    assert prepared.budget.used_up and 0 < episodes < 30
 
 
 def _running(tmp_path: Path) -> subprocess.Popen[str]:
@@ -178,20 +178,20 @@ def test_processes_are_taken_where_they_pay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, limit: int, engine: str
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1}, raising=False)
-    assert prepare(model, "maze", limit=limit).options.engine.name == engine
+    assert prepare(model, "maze", limit=limit).settings.engine == engine
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0}, raising=False)
-    assert prepare(model, "maze", limit=limit).options.engine.name == "local"
+    assert prepare(model, "maze", limit=limit).settings.engine == "local"
 
 
 def test_a_model_that_is_no_player_and_data_that_are_read_stay_in_this_process() -> None:
     included: dict[str, Any] = {"include": INCLUDED, "trust_code": True, "limit": 100000}
-    assert prepare("slow", "maze", **included).options.engine.name == "local"
-    assert prepare("player/random", "rows", **included).options.engine.name == "local"
+    assert prepare("slow", "maze", **included).settings.engine == "local"
+    assert prepare("player/random", "rows", **included).settings.engine == "local"
 
 
 def test_an_instance_plays_in_this_process(tmp_path: Path) -> None:
     mine = load_model("player/solver")
-    assert prepare(mine, "maze", limit=5000).options.engine.name == "local"
+    assert prepare(mine, "maze", limit=5000).settings.engine == "local"
     with pytest.raises(BadInput, match="engine processes makes the model anew in every worker"):
         prepare(mine, "maze", engine="processes")
 
@@ -238,10 +238,12 @@ def test_a_sample_that_a_worker_cannot_make_is_made_here_and_sent(
 def test_limits_of_the_whole_run_are_shared_out(tmp_path: Path) -> None:
     from sketchmark.runs.engine import _shared_out
     from sketchmark.runs.worker import Recipe
+    from sketchmark.settings import Settings
 
-    recipe = Recipe({}, {"max_requests_per_minute": 100, "max_concurrent": 3})
-    assert _shared_out(recipe, 8, 16) == 3
-    assert recipe.model_args == {"max_requests_per_minute": 100 / 3, "max_concurrent": 1} and recipe.at_once == 6
-    recipe = Recipe({}, {})
-    assert (_shared_out(recipe, 8, 16), recipe.at_once, recipe.model_args) == (8, 2, {})
-    assert _shared_out(Recipe({}, {}), 8, 4) == 4
+    limits = {"max_requests_per_minute": 100, "max_concurrent": 3}
+    recipe, size = _shared_out(Recipe(Settings(model_args=limits)), 8, 16)
+    assert recipe.settings.model_args == {"max_requests_per_minute": 100 / 3, "max_concurrent": 1}
+    assert (size, recipe.at_once) == (3, 6)
+    recipe, size = _shared_out(Recipe(Settings()), 8, 16)
+    assert (size, recipe.at_once, recipe.settings.model_args) == (8, 2, {})
+    assert _shared_out(Recipe(Settings()), 8, 4)[1] == 4

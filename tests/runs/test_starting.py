@@ -39,7 +39,7 @@ def _dirty(path: Path) -> list[Path]:
 
 async def test_starting_afresh_plays_everything_anew_and_touches_nothing_else(tmp_path: Path) -> None:
     cells, model = _cells(2, "visual_cot"), Speaker()
-    folder = await run(tmp_path, [*_cells(2), *cells], Speaker(), scored_beside=("lenient",))
+    folder = await run(tmp_path, [*_cells(2), *cells], Speaker(), scoring="strict,lenient")
     mine = _dirty(tmp_path)
     before = {path.name for path in tmp_path.rglob("*.png")}
     model.drawing = lambda id: Reply()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import run
 from sketchmark.errors import BadInput
-from sketchmark.runs import prepare
-from sketchmark.suites.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
+from sketchmark.settings.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
 
 WHOLE = """
 models:
@@ -163,4 +163,4 @@ def test_shards_of_a_suite_do_not_meet(tmp_path: Path) -> None:
 
 def test_every_option_of_a_run_is_a_key_of_the_file_or_refused_there() -> None:
     keys = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
-    assert inspect.signature(prepare).parameters.keys() - keys == OF_THE_COMMAND
+    assert inspect.signature(run).parameters.keys() - keys == OF_THE_COMMAND

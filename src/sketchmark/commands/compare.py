@@ -25,7 +25,6 @@ from sketchmark.commands.options import output_option
 from sketchmark.commands.outcome import exit_code
 from sketchmark.errors import BadInput
 from sketchmark.runs import prepare
-from sketchmark.runs.runner import stopped_by_cost
 from sketchmark.terminal import notice, tell, tell_all
 
 _LIMIT, _MOST = 100, 500
@@ -56,24 +55,20 @@ def audit_and_print(
         quiet=quiet or as_json,
         **options,
     )
-    for line in prepared.options.warnings:
+    for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
         from sketchmark.commands.outcome import print_estimate
 
-        print_estimate(prepared.cells, prepared.options)
+        print_estimate(prepared)
         return 0
-    settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.options.budget.used_up)
+    settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.budget.used_up)
     folder = play(prepared, settling.grow if until else None)
     print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=settling.outcomes)
     if not prepared.quiet:
         tell(f"run folder: {folder.path}")
         tell(f"report:     {folder.report_file}")
-    out_of_money = (
-        AT_COST_LIMIT in settling.outcomes.values()
-        if until
-        else stopped_by_cost(folder, prepared.cells, prepared.options)
-    )
+    out_of_money = AT_COST_LIMIT in settling.outcomes.values() if until else prepared.is_stopped_by_cost()
     return exit_code(folder, prepared, at_cost_limit=out_of_money)
 
 

@@ -8,20 +8,24 @@ The option that says where a command writes: spelled alike in all of them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from sketchmark.errors import BadInput
+from sketchmark.settings import Field, fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+INCLUDE_NAMES = ("--include", "--include-path", "include")
+"""The last is the parameter's."""
+
+
 def include_option(help: str) -> Callable[[F], F]:
-    names = ("--include", "--include-path", "include")  # the last is the parameter's
-    return click.option(*names, multiple=True, type=click.Path(path_type=Path), help=help)
+    return click.option(*INCLUDE_NAMES, multiple=True, type=click.Path(path_type=Path), help=help)
 
 
 def limit(context: click.Context, option: click.Parameter, value: str | None) -> int | float | None:
@@ -88,3 +92,48 @@ def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -
     """A folder, or a file where `folder` is not so; `also` are further spellings."""
     kind = OutputPath(path_type=Path) if folder else OutputPath(path_type=Path, dir_okay=False)
     return click.option(*also, *NAMES, type=kind, help=help, **settings)
+
+
+def setting_options(before: Mapping[str, Sequence[click.Option]]) -> Iterator[click.Option]:
+    """Make an option of each setting. `before` are options of the command, listed before the setting they name."""
+    for field in fields("C"):
+        yield from before.get(field.name, ())
+        yield _setting_option(field)
+
+
+def _setting_option(field: Field) -> click.Option:
+    about = field.about
+    names = [field.option, *filter(None, [about.flag])]
+    common: dict[str, Any] = {"help": about.help, "hidden": about.hidden}
+    if field.kind == "flag":
+        return click.Option(names, is_flag=True, **common)
+    if field.kind == "paths":
+        return click.Option(INCLUDE_NAMES, multiple=True, type=click.Path(path_type=Path), **common)
+    if field.kind == "output":
+        return click.Option(NAMES, type=OutputPath(path_type=Path), **common)
+    if field.kind == "limit":
+        return click.Option(names, callback=limit, metavar="N|SHARE", **common)
+    if field.kind in ("path", "prices"):
+        return click.Option(names, type=click.Path(path_type=Path, exists=field.kind == "prices"), **common)
+    shown = {"default": field.default, "show_default": field.default not in ("", None) and about.shows_default}
+    if field.kind in ("names", "words"):
+        return Joined(names, **common, **(shown if field.default else {}))
+    if field.kind == "arguments":
+        return Joined(names, default="", **common)
+    if field.name == "model":
+        return Joined(names, **common)
+    return click.Option(names, type=_number_or_choice(field), **common, **shown)
+
+
+def _number_or_choice(field: Field) -> click.ParamType[Any] | type[str]:
+    if field.about.choices:
+        return click.Choice(field.about.choices)
+    if field.kind not in ("whole", "number"):
+        return str
+    bounds = field.bounds
+    least, above = bounds.ge, bounds.gt
+    if least is None and above is None:
+        return click.INT if field.kind == "whole" else click.FLOAT
+    kind: Any = click.IntRange if field.kind == "whole" else click.FloatRange
+    found: click.ParamType[Any] = kind(least) if above is None else kind(above, min_open=True)
+    return found

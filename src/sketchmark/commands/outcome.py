@@ -21,26 +21,25 @@ from sketchmark.results.rescore import failed
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Price, RunOptions, stopped_by_cost
+from sketchmark.runs.runner import Price
 from sketchmark.secrets import to_write_down
+from sketchmark.settings.run_file import Suite
 from sketchmark.suites import ModelOutcome, play_suite, prepare_all
-from sketchmark.suites.run_file import Suite
 from sketchmark.terminal import show_progress, tell, tell_all
 from sketchmark.terminal.tables import Table, print_table
 
 _COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
 
 
-def print_estimate(cells: list[Cell], options: RunOptions) -> None:
+def print_estimate(run: PreparedRun) -> None:
     """One row for each cell and, where a judge scores it, one for what that is asked."""
-    budget, judge = options.budget, options.grading.judge
+    budget, judge = run.budget, run.resources.judge
     names = ("task.mode", *["asked"] * bool(judge))
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
     table = Table("A dry run: nothing was asked. At most:", columns, texts=len(names))
     total: Counter[str] = Counter()
     cost = 0.0
-    scorings = (options.grading.scoring, *options.scored_beside) if judge else ()
-    for name, found in estimate(cells, scorings).items():
+    for name, found in estimate(run.cells, run.settings.scorings if judge else ()).items():
         for asked, usage, price in (
             ("the model", found.usage, budget.price),
             (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
@@ -65,10 +64,10 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
     if options.get("quiet"):
         show_progress(False)
     prepared = prepare(**options)
-    for line in prepared.options.warnings:
+    for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
-        print_estimate(prepared.cells, prepared.options)
+        print_estimate(prepared)
         return 0
     try:
         folder = play(prepared)
@@ -76,7 +75,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return exit_code(folder, prepared, at_cost_limit=stopped_by_cost(folder, prepared.cells, prepared.options))
+    return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost())
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -85,14 +84,14 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
     from sketchmark.commands.tables import print_all
     from sketchmark.results.scorings import with_replies
 
-    results, budget = with_replies(folder, folder.results()), run.options.budget
+    results, budget = with_replies(folder, folder.results()), run.budget
     print_all(results, f"the viewer shows them (sketchmark view {folder.path})")
     tell(f"run folder: {folder.path}")
     tell(f"report:     {folder.path / 'report.html'}")
     for cell in run.cells:
         for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
             tell(f"submission: {file}")
-    for line in run.options.engine.told:
+    for line in run.resources.workplace.notices:
         tell(f"workers:    {line}")
     for line in run.servers_told():
         tell(f"server:     {line}")
@@ -109,7 +108,7 @@ def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> in
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
     if at_cost_limit:
-        spent = run.options.budget.spent
+        spent = run.budget.spent
         tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); run again to resume", err=True)
         return 3
     broke = sum(not failure.blames_model for failure in failures)
@@ -131,7 +130,7 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) ->
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
     if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
-        asked = f"sketchmark doctor --model {cell.request.model}"
+        asked = f"sketchmark doctor --model {cell.settings.model}"
         tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]
 
@@ -182,7 +181,7 @@ def _refuse_if_all_fail_alike(outcomes: Sequence[ModelOutcome]) -> None:
 def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
     whose: dict[str, list[str]] = {}
     for outcome in outcomes:
-        for line in dict.fromkeys(line for run in outcome.runs for line in run.options.warnings):
+        for line in dict.fromkeys(line for run in outcome.runs for line in run.warnings):
             whose.setdefault(line, []).append(outcome.entry.name)
     for line, names in whose.items():
         some = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
@@ -217,7 +216,7 @@ def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     for outcome in outcomes:
         tell(f"{outcome.entry.model} → {outcome.path}", bold=True)
         for run in outcome.runs:
-            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.request.model_args).items())
+            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.settings.model_args).items())
             tell(f"  {', '.join(map(_cell, run.cells))}{f'; {arguments}' if arguments else ''}")
     tell()
     priced = suite.prices is not None
@@ -248,9 +247,8 @@ def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
     usage: Counter[str] = Counter()
     cost = 0.0
     for run in outcome.runs:
-        budget, options = run.options.budget, run.options
-        scorings = (options.grading.scoring, *options.scored_beside) if options.grading.judge else ()
-        for found in estimate(run.cells, scorings).values():
+        budget = run.budget
+        for found in estimate(run.cells, run.settings.scorings if run.resources.judge else ()).values():
             usage.update(found.usage)
             usage.update(found.judge)
             cost += budget.price(found.usage) if budget.price else 0.0

@@ -16,7 +16,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
-from sketchmark.settings import Asked
+from sketchmark.settings import Settings
 
 FORMAT = 3
 """The one format that is read and written."""
@@ -162,7 +162,7 @@ class RunRecord(Struct):
     shard: str = ""
     """`0/3`: of every three samples the first, a part of a run (`--shard`). Empty: the whole."""
 
-    asked: dict[str, Asked] = {}
+    asked: dict[str, Settings] = {}
     """Cell → the command of its last start, for `sketchmark card`."""
 
     ended: Ended | None = None

@@ -25,24 +25,26 @@ from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
 from sketchmark.models.arguments import refuse_misspelt, unknown
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from sketchmark.worlds import world_of
 
 
-def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
+def plan(settings: Settings, catalog: Catalog, model: Model) -> list[Cell]:
     """The cells of a run, each checked against what the model can do."""
-    return plan_and_left_out(request, catalog, model)[0]
+    return plan_and_left_out(settings, catalog, model)[0]
 
 
-def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
+def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
     """The cells, and of `--canvas all` those that cannot be played, with the reason."""
-    refuse_misspelt(request.generation)
+    refuse_misspelt(settings.gen_kwargs)
+    if settings.repeats != 1:
+        raise BadInput(f"repeats is {settings.repeats}", "several episodes of each sample are not supported yet")
     cells, left_out, sizes = [], [], dict[str, int]()
-    for cell in cells_of(request, catalog):
+    for cell in cells_of(settings, catalog):
         try:
-            cells.append(check(counted_out(cell, sizes), request.model, model.abilities))
+            cells.append(check(counted_out(cell, sizes), settings.model, model.abilities))
         except CannotPlay as error:
-            if request.canvases != (ALL,) or cell.canvas == "own":
+            if settings.canvases != (ALL,) or cell.canvas == "own":
                 raise
             left_out.append(f"{cell.name} is left out: {error}")
     return cells, left_out
@@ -149,11 +151,9 @@ _LOOKED_AT = 1000
 """Samples of a cell."""
 
 
-def warnings_of(
-    cells: Sequence[Cell], request: Request, model: Model, *, with_judge: bool, strict_leaks: bool = False
-) -> list[str]:
-    found = warn_of_leaks(cells, strict=strict_leaks)
-    if own := unknown(request.generation):
+def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with_judge: bool) -> list[str]:
+    found = warn_of_leaks(cells, strict=settings.strict_leaks)
+    if own := unknown(settings.gen_kwargs):
         found.append(f"--gen_kwargs {', '.join(own)}: only a model of your own is told, no other knows it")
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
@@ -161,9 +161,9 @@ def warnings_of(
         found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
-        skipped = f"{request.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
+        skipped = f"{settings.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
         found += [f"{name}: {skipped}" for name in drawing_last]
-    elif set(request.canvases) - {"own"}:
+    elif set(settings.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
     return found
 

@@ -46,7 +46,7 @@ async def _play(
         canvas=canvas,
         shows_code=canvas_name == "source",
         in_words=cell.mode.in_words,
-        keep_going=cell.request.on_draw_failure == "continue",
+        keep_going=cell.settings.on_draw_failure == "continue",
     )
     failure: Failure | None = None
     stops_run = False

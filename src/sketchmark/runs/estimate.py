@@ -93,7 +93,7 @@ def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estim
     async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
-            by_code = taken_from(dict(cell.request.model_args), cell.request.model)
+            by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
             tally, judge = (
                 CountingModel(by_code=by_code),
                 CountingModel(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY),

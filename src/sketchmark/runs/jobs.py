@@ -164,7 +164,7 @@ def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
             return
     first, rest = min(unmet), len(unmet) - 1
     where = "there" if index + 1 != at.most else f"among the first {at.most}"
-    where = f"in shard {cell.shard}" if cell.request.shard else where
+    where = f"in shard {cell.shard}" if cell.settings.shard else where
     more = f" (nor are {rest} more)" if rest else ""
     raise _changed(f"sample {first} of {cell.name} was played before and is not {where} any more{more}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,25 @@ from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
+from sketchmark.models import takes_batches
 from sketchmark.models.code_drawing import SVG
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.secrets import to_write_down
-from sketchmark.settings import WHOLE, Request, Shard
+from sketchmark.settings import WHOLE, Settings, Shard
 from sketchmark.tasks import Mode, Task, TaskOptions
+
+
+def model_arguments(settings: Settings) -> dict[str, Any]:
+    """Return the arguments that the model is made with: its own, and settings that are arguments of it."""
+    arguments = dict(settings.model_args)
+    size = str(settings.batch_size)
+    # `--batch_size 1` is a habit of lmms-eval's users: it changes nothing for a model without batches.
+    if size and (size != "1" or takes_batches(settings.model)):
+        arguments["batch_size"] = int(size) if size.isdigit() else size
+    if settings.max_requests_per_minute:
+        arguments["max_requests_per_minute"] = settings.max_requests_per_minute
+    return arguments
+
 
 STEPS = ("truth", "model")
 ALL = "all"
@@ -33,7 +48,7 @@ class Cell:
     mode: Mode
     canvas: str
     steps: str
-    request: Request
+    settings: Settings
     weight: float = 0
     """How long its first episode takes beside others': heavier cells are played first."""
     generated: bool = False
@@ -44,12 +59,12 @@ class Cell:
     @property
     def limit(self) -> int | None:
         """How many of its samples are asked for; None: all."""
-        return self.counted or _count(self.request.limit, self.task.declared.default_limit)
+        return self.counted or _count(self.settings.limit, self.task.declared.default_limit)
 
-    @property
+    @cached_property
     def shard(self) -> Shard:
         """Which of its samples are played: all, unless a part was asked for."""
-        return self.request.shard or WHOLE
+        return self.settings.part or WHOLE
 
     @property
     def draws(self) -> bool:
@@ -65,7 +80,7 @@ class Cell:
     def drafts(self) -> Iterator[Draft]:
         """The cell's items, with ids that are unique: two items of one name would be one episode."""
         seen: set[str] = set()
-        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.limit):
+        for draft in self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
                 raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
             if draft.id in seen:
@@ -106,8 +121,8 @@ class Cell:
             mode=self.mode.name,
             canvas=self.canvas,
             steps=self.steps,
-            on_draw_failure=self.request.on_draw_failure,
-            source=self.task.describe_source(self.request.seed),
+            on_draw_failure=self.settings.on_draw_failure,
+            source=self.task.describe_source(self.settings.seed),
             play=ModeRecord(**self.mode.describe()),
             model=to_write_down(model.identity()),
             draw_with=NATIVE_HISTORY if model.abilities.native else by_code,
@@ -119,11 +134,11 @@ class Cell:
 
 def counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
     """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
-    if cell.limit is not None or cell.request.limit is None:
+    if cell.limit is not None or cell.settings.limit is None:
         return cell
     if cell.task.name not in sizes:
         sizes[cell.task.name] = sum(1 for _ in cell.drafts())
-    return replace(cell, counted=_count(cell.request.limit, sizes[cell.task.name]))
+    return replace(cell, counted=_count(cell.settings.limit, sizes[cell.task.name]))
 
 
 def _count(limit: int | float | None, of: int | None) -> int | None:
@@ -136,25 +151,25 @@ def _count(limit: int | float | None, of: int | None) -> int | None:
     return None if of is None else max(1, ceil(round(limit * of, 6)))
 
 
-def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
+def cells_of(settings: Settings, catalog: Catalog) -> list[Cell]:
     """The cells by their names, without a look at their data."""
-    _known("steps", request.steps, STEPS)
-    canvases = CANVASES if request.canvases == (ALL,) else request.canvases
+    _known("steps", settings.steps, STEPS)
+    canvases = CANVASES if settings.canvases == (ALL,) else settings.canvases
     for canvas in canvases:
         _known("canvas", canvas, CANVASES)
-    _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
-    choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
+    _known("on_draw_failure", settings.on_draw_failure, ("fail", "continue"))
+    choices = TaskOptions(prompts=settings.prompts, model=settings.model, steps=settings.steps)
     cells: dict[str, Cell] = {}
-    for pick in catalog.pick(request.tasks):
-        task = catalog.task(pick.task, choices, request.task_args)
-        for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
+    for pick in catalog.pick(settings.tasks):
+        task = catalog.task(pick.task, choices, settings.task_args)
+        for mode_name in [pick.mode] if pick.mode else settings.modes:
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
             for canvas in (canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
                 if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
-                cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
+                cell = Cell(name, task, _with_generation(mode, settings.gen_kwargs), canvas, settings.steps, settings)
                 if not _same(cells.setdefault(name, cell).task, task):
                     raise BadInput(f"two tasks are called {task.name!r}", "rename the file, or run them one by one")
     return list(cells.values())

@@ -17,7 +17,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -40,11 +40,11 @@ from sketchmark.results import counted, grade, usage_of
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, retiring
-from sketchmark.runs.engine import Engine, Players, open_players
+from sketchmark.runs.engine import Players, Workplace, open_players
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
-from sketchmark.runs.plan import Cell
+from sketchmark.runs.plan import Cell, model_arguments
 from sketchmark.secrets import to_write_down
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 
 Price = Callable[[Mapping[str, int]], float]
 """Usage -> what it cost, in the currency of the price table."""
@@ -78,34 +78,21 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """What a person may change between two starts of the same run.
+class Resources:
+    """All that a run uses and that is not plain data, as its settings are."""
 
-    Nothing here shapes what the model is asked, so a resumed run may differ in it. It is not without effect:
-    `time_limit` decides which episodes end as failures, and `grading` how answers are read.
-    """
-
-    concurrency: int = 100
-    time_limit: float | None = None
-    retry_failed: bool = False
-    fresh: bool = False
-    grading: Grading = field(default_factory=Grading)
-    scored_beside: tuple[str, ...] = ()
-    """Other scorings of the same episodes, to stand beside the run's own."""
-
+    judge: Model | None = None
     budget: Budget = field(default_factory=Budget)
-    engine: Engine = field(default_factory=Engine)
-    """Who plays."""
-
+    workplace: Workplace = field(default_factory=Workplace)
     warnings: tuple[str, ...] = ()
     """What the checks before the first call found; it goes into the summary."""
 
 
-def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], options: RunOptions) -> bool:
+def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings, budget: Budget) -> bool:
     """The limit is reached, and episodes or verdicts are missing: the next start has something to do."""
-    if not options.budget.used_up:
+    if not budget.used_up:
         return False
-    jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], options.retry_failed, lambda: False)
+    jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], settings.retry_failed, lambda: False)
     return any(job is not None for job in jobs) or _lacks_verdicts(folder, cells)
 
 
@@ -123,11 +110,9 @@ _NEW = "use another --output_path"
 _ELSEWHERE = "use another --output_path, or --fresh to start over"
 
 
-def prepare(
-    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
-) -> RunFolder:
+def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, retires: dict[str, str]) -> RunFolder:
     folder = RunFolder(path)
-    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
+    if settings.fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
         for name in _HELD:
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):
@@ -136,7 +121,7 @@ def prepare(
     before = RunRecord(FORMAT)
     if folder.run_file.exists():
         before = folder.about()
-        refuse_another_shard(folder, before, request.shard)
+        refuse_another_shard(folder, before, settings.part)
     elif not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
         for name in _HELD:
             if (path / name).exists():
@@ -157,15 +142,15 @@ def prepare(
     now = RunRecord(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, to_write_down(request.model_args), retires or before.model.retires),
-        seed=request.seed,
+        model=ModelAbout(settings.model, to_write_down(settings.model_args), retires or before.model.retires),
+        seed=settings.seed,
         started=before.started or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=_of(kept, before.limits) | limits,
         totals=_of(kept, before.totals),
-        shard=str(request.shard or ""),
-        asked=_of(kept, before.asked) | (dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        shard=str(settings.part or ""),
+        asked=_of(kept, before.asked) | dict.fromkeys(descriptions, _written(settings)),
     )
     try:
         msgspec.convert(plain(now), RunRecord)
@@ -173,6 +158,15 @@ def prepare(
         raise BadInput(f"this run could not be written down: {error}") from error
     write_json(folder.run_file, now)
     return folder
+
+
+def _written(settings: Settings) -> Settings:
+    """Return what run.json holds of them, without secrets."""
+    return msgspec.structs.replace(
+        settings.only("J"),
+        model_args=to_write_down(model_arguments(settings)),
+        judge_args=to_write_down(settings.judge_args),
+    )
 
 
 def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
@@ -279,35 +273,35 @@ _LOOK_AHEAD = 32
 
 
 async def run_plan(
-    request: Request, cells: list[Cell], model: Model, path: Path, options: RunOptions, watcher: Watcher
+    settings: Settings, cells: list[Cell], model: Model, path: Path, resources: Resources, watcher: Watcher
 ) -> RunFolder:
-    """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
+    """Bring the folder to the state that the settings describe, and sum it up. A run that stops early is summed up,
     too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
-        folder = prepare(request, cells, model, path, options.fresh, retires)
+        folder = prepare(settings, cells, model, path, retires)
         begun = True
-        stopping = Stopping(options.concurrency)
-        scoring = None if options.grading.judge else options.grading.scoring
-        how = (request, model, options.concurrency, options.time_limit, scoring)
-        calls = Calls(price=options.budget.price, judge_price=options.budget.judge_price)
-        if options.grading.judge:
-            options = replace(options, grading=counted(options.grading, calls.judge))
-        async with open_players(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
-            stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
+        budget = resources.budget
+        stopping = Stopping(settings.concurrency)
+        calls = Calls(price=budget.price, judge_price=budget.judge_price)
+        grading = Grading(settings.scorings[0], resources.judge)
+        if grading.judge:
+            grading = counted(grading, calls.judge)
+        playing = open_players(settings, model, resources.workplace, with_judge=grading.judge is not None)
+        async with playing as players, told_of_calls(watcher, calls, players.tally):
+            stopped = await _play(folder, cells, settings, grading, budget, players, stopping, watcher, calls)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
-            await fill_scores(folder, tasks, options.grading, options.scored_beside, watcher)
-        scorings = [options.grading.scoring, *options.scored_beside]
-        told = (*options.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
-        aggregate(folder, tasks, request.seed, scorings, told)
+            await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
+        told = (*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
+        aggregate(folder, tasks, settings.seed, list(settings.scorings), told)
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
-        note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, options))
+        note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, settings, budget))
         return folder
     except BaseException as error:
         if begun:  # otherwise the folder is not this run's to write to
@@ -363,8 +357,10 @@ class _CellFiles:
 async def _play(
     folder: RunFolder,
     cells: list[Cell],
+    settings: Settings,
+    grading: Grading,
+    budget: Budget,
     players: Players,
-    options: RunOptions,
     stopping: Stopping,
     watcher: Watcher,
     calls: Calls,
@@ -382,17 +378,17 @@ async def _play(
         episodes.write(pack_episode(episode, job.index, folder.pictures.save))
         await episodes.settle()
         try:
-            scores.write(played.row or await grade(cell.task, episode, job.index, options.grading))
+            scores.write(played.row or await grade(cell.task, episode, job.index, grading))
         except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at
         return job.at, episode
 
     def enough() -> bool:
-        return options.budget.used_up or bool(stopping.why)
+        return budget.used_up or bool(stopping.why)
 
     rows = [file.at for file in files.values()]
-    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, options.retry_failed, enough))
+    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, settings.retry_failed, enough))
     ordered = longest_first(jobs, lambda job: job.length, min(_LOOK_AHEAD, players.at_once - 1))
     patience = asyncio.timeout(None)
     try:
@@ -401,7 +397,7 @@ async def _play(
             aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
         ):
             async for at, episode in played:
-                options.budget.charge(usage_of(episode))
+                budget.charge(usage_of(episode))
                 stopping.ended(episode, worked_before=at.before > 0)
                 if stopping.why:
                     stopped_at = stopped_at or at

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 import msgspec.structs
@@ -40,7 +40,7 @@ from sketchmark.models.wrappers import CallCount, CountedModel, together
 from sketchmark.results import grade, one_line
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell, cells_of
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from sketchmark.terminal import notice
 
 Record = TypeVar("Record")
@@ -56,13 +56,12 @@ class Parcel(Struct):
 class Recipe(Struct):
     """All that a worker needs to make the model and the cells for itself."""
 
-    request: dict[str, Any]
-    model_args: dict[str, Any] = {}
+    settings: Settings
+    """Its model_args are all that the model is made with."""
     at_once: int = 1
     """Episodes that it plays at once."""
-    time_limit: float | None = None
-    scoring: str | None = None
-    """By what rules it scores; None: whoever asked does, because that takes a judge."""
+    scores: bool = True
+    """Whether it scores, too. It has no judge."""
     cache: str | None = None
     """Folder of the call cache; empty: the machine's own; None: there is none."""
     sketchmark: str = __version__
@@ -134,23 +133,6 @@ def unpack_recipe(parcel: bytes) -> tuple[Recipe, dict[str, bytes]]:
             f"the run is of Sketchmark {version}, and a worker has {__version__}", "install the same version on both"
         )
     return msgspec.json.decode(found.record, type=Recipe), found.files
-
-
-def plain_request(request: Request) -> dict[str, Any]:
-    """Without the data's place and the shard: what is read, and which samples are played, is seen to where the run
-    is."""
-    fields = {
-        **vars(request),
-        "data": None,
-        "shard": None,
-        "include": [str(path.resolve()) for path in request.include],
-    }
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
-
-
-def request_of(plain: dict[str, Any]) -> Request:
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
-    return Request(**{**fields, "include": tuple(map(Path, plain["include"]))})
 
 
 def pack_job(cell: Cell, index: int, sample: Sample, donor: Sample | None) -> bytes:
@@ -231,15 +213,15 @@ class Worker:
         self._folder = tempfile.TemporaryDirectory(prefix="sketchmark-") if included else None
         if self._folder is not None:
             _unpack(Path(self._folder.name), included)
-            recipe.request["include"] = [str(Path(self._folder.name) / path) for path in recipe.request["include"]]
-        request = request_of(recipe.request)
-        catalog = Catalog(request.include, request.trust_code, notice)
+        above = Path(self._folder.name) if self._folder else Path()
+        settings = recipe.settings
+        catalog = Catalog(tuple(above / path for path in settings.include), settings.trust_code, notice)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
         self._tally = CallCount()
-        model = with_cache(catalog.model(request.model, recipe.model_args), cache)
+        model = with_cache(catalog.model(settings.model, settings.model_args), cache)
         self._model: Model = CountedModel(model, self._tally)
         self._model.expect(recipe.at_once)
-        self._cells = {cell.name: _Numbered(cell) for cell in cells_of(request, catalog)}
+        self._cells = {cell.name: _Numbered(cell) for cell in cells_of(settings, catalog)}
         # One thread: making two samples at once would not be faster, and the calls under way go on beside it.
         self._making = ThreadPoolExecutor(1, thread_name_prefix="samples")
 
@@ -251,11 +233,11 @@ class Worker:
         except Exception:  # whoever sent it makes it, and sees for itself what is wrong
             return wrapped(OutcomeLine(not_made=True), {})
         try:
-            episode = await play(self._model, of.cell, sample, donor, self._recipe.time_limit)
+            episode = await play(self._model, of.cell, sample, donor, self._recipe.settings.time_limit)
             row = None
-            if self._recipe.scoring is not None:
+            if self._recipe.scores:
                 with suppress(RunConflict):  # it takes the data, which is not here: whoever sent it scores
-                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.scoring))
+                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.settings.scorings[0]))
             return pack_outcome(job, pictures, episode, row)
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})

@@ -17,8 +17,7 @@ from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.runner import stopped_by_cost
-from sketchmark.suites.run_file import Suite, SuiteModel, TaskSet, of_models, read_suite
+from sketchmark.settings.run_file import Suite, SuiteModel, TaskSet, of_models, read_suite
 
 
 @dataclass
@@ -35,12 +34,12 @@ class ModelOutcome:
 
     @property
     def spent(self) -> float:
-        return sum(run.options.budget.spent for run in self.runs)
+        return sum(run.budget.spent for run in self.runs)
 
     @property
     def judge_spent(self) -> float:
         """Of what was spent, the judge's part."""
-        return sum(run.options.budget.judge_spent for run in self.runs)
+        return sum(run.budget.judge_spent for run in self.runs)
 
     @property
     def folder(self) -> RunFolder | None:
@@ -78,28 +77,24 @@ def play_suite(
     """Each model as it ends. `begin` is told of each that is about to play."""
     for outcome in outcomes:
         for number, run in enumerate(outcome.runs):
-            budget = run.options.budget
+            budget = run.budget
             if suite.max_cost is not None:
                 budget.limit = suite.max_cost - sum(other.spent for other in outcomes)
             try:
-                if budget.used_up and (run.options.fresh or _cut_short(run)):
+                if budget.used_up and (run.settings.fresh or run.is_stopped_by_cost()):
                     outcome.left_out = True
                     break
                 if number == 0:
                     begin(outcome)
                 outcome.begun = True
                 play_run(run)
-                outcome.left_out |= _cut_short(run)
+                outcome.left_out |= run.is_stopped_by_cost()
             except RunStopped as error:  # its other starts would meet the same
                 outcome.errors.append(error)
                 break
             except SketchmarkError as error:
                 outcome.errors.append(error)
         yield outcome
-
-
-def _cut_short(run: PreparedRun) -> bool:
-    return stopped_by_cost(RunFolder(run.path), run.cells, run.options)
 
 
 def run_suite(

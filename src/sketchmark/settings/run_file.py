@@ -1,12 +1,9 @@
-"""What a run file may say. The keys are the options of `sketchmark run`, and mean the same.
+"""Run files: several models and the tasks that each of them runs, in YAML.
 
-What belongs to one start and not to the suite (`--fresh`, `--cache`, `--trust-code`, where results go…) is said on
-the command line: a file that somebody sent must not delete, write elsewhere or run code.
-
-Several models that are to play the same tasks, each in a run folder of its own under one parent.
-
-A run file, checked before anything of it is played. It may come from somebody else: what it can read lies in its
-own folder, what it can write in the folder of the command line, and it runs no code and holds no key.
+The keys are the settings of a run and mean the same. Settings of one invocation (`--fresh`, `--cache`,
+`--trust-code`, where results go…) are given on the command line: a file from somebody else must not delete, write
+elsewhere or run code. So a run file reads only in its own folder, writes only in the folder that the command line
+names, runs no code and holds no key. It is checked before anything of it is run.
 """
 
 from __future__ import annotations
@@ -16,80 +13,70 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 from sketchmark.errors import BadInput
-from sketchmark.files.yaml import Count, checked, dotted, line_of, load
+from sketchmark.files.yaml import checked, dotted, line_of, load
 from sketchmark.secrets import keys_in
-from sketchmark.settings import Prices, Shard, default_folder
+from sketchmark.settings import Prices, Shard, default_folder, fields, split_names
+
+OF_THE_COMMAND = frozenset(field.name for field in fields("C") if not set("FTM") & set(field.about.where))
+"""Settings that are not keys: they are for the person who starts the run."""
 
 Names = str | list[str]
 """One name, several with commas, or a list."""
 
-OF_THE_COMMAND = frozenset(
-    (
-        *("draw", "output_path", "retry_failed", "fresh", "cache", "no_cache", "trust_code", "strict_leaks"),
-        *("engine", "ray_address", "replicas", "num_gpus", "shard", "quiet"),
-    )
-)
-"""Options of `sketchmark run` that are no keys: they are for the person who starts it."""
+_TYPES: dict[str, Any] = {
+    "text": str,
+    "whole": int,
+    "number": float,
+    "limit": int | float,
+    "names": Names,
+    "words": Names,
+    "arguments": dict[str, Any],
+    "path": str,
+    "paths": Names,
+    "prices": str | dict[str, dict[str, float]],
+    "model": str,
+    "batch size": int | str,
+}
+"""The kind of a setting → its type in a run file."""
 
-Arguments = dict[str, Any]
 FolderName = Annotated[
     str, Meta(extra={"pattern": r"[A-Za-z0-9_\-][A-Za-z0-9_.\-]{0,99}", "written as": "letters, digits, _ . and -"})
 ]
 
 
-class Asked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be said for all tasks, or for some of them."""
-
-    mode: Names | None = None
-    canvas: Names | None = None
-    steps: str | None = None
-    prompts: str | None = None
-    limit: int | float | None = None
-    task_args: Arguments = {}
-    gen_kwargs: Arguments = {}
-    data: str | None = None
-    scoring: Names | None = None
-    on_draw_failure: str | None = None
-    time_limit: float | None = None
+def _block(name: str, where: str, own: list[tuple[str, Any] | tuple[str, Any, Any]]) -> Any:
+    """Make the type of a mapping in a run file: its own keys, and the settings that have a place there."""
+    settings: list[tuple[str, Any, Any]] = []
+    taken = {"model", "tasks", *(key[0] for key in own)}
+    for field in fields(where):
+        kind = _TYPES[field.kind]
+        if field.bounds != Meta():
+            kind = Annotated[kind, field.bounds]
+        if field.name not in taken:
+            settings.append((field.name, kind, {}) if field.kind == "arguments" else (field.name, kind | None, None))
+    return defstruct(name, [*own, *settings], frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
-class TaskEntry(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Tasks with settings of their own, over those of the file."""
-
-    task: Names
-
-
-class ModelEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model with settings of its own, over those of its tasks and of the file."""
-
-    model: str
-    name: FolderName | None = None
-    """Of its run folder."""
-    model_args: Arguments = {}
-    gen_kwargs: Arguments = {}
-    mode: Names | None = None
-    canvas: Names | None = None
-    concurrency: Count | None = None
-    batch_size: int | str | None = None
-    max_requests_per_minute: Count | None = None
-    time_limit: float | None = None
+def _entries(kind: Any) -> Any:
+    listed: Any = list  # for mypy, which takes `list[kind]` for a type that it should know
+    return Annotated[listed[str | kind], Meta(min_length=1)]
 
 
-class RunFile(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Models and the tasks that each of them plays."""
+TaskEntry = _block("TaskEntry", "T", [("task", Names)])
+"""Tasks with their own settings, which override those of the file."""
 
-    models: Annotated[list[str | ModelEntry], Meta(min_length=1)]
-    tasks: str | Annotated[list[str | TaskEntry], Meta(min_length=1)]
-    seed: int = 0
-    judge: str | None = None
-    judge_args: Arguments = {}
-    concurrency: Count | None = None
-    include: Names = []
-    prices: str | dict[str, dict[str, float]] | None = None
-    max_cost: Annotated[float, Meta(ge=0)] | None = None
+ModelEntry = _block("ModelEntry", "M", [("model", str), ("name", FolderName | None, None)])
+"""A model with its own settings, which override those of its tasks and of the file. `name` is that of its folder."""
+
+RunFile = _block(
+    "RunFile",
+    "F",
+    [("models", _entries(ModelEntry)), ("tasks", str | _entries(TaskEntry))],
+)
+"""Models, and the tasks that each of them runs."""
 
 
 @dataclass(frozen=True)
@@ -225,31 +212,21 @@ def _refuse_options(where: str, lines: _Lines, keys: Keys, block: Mapping[Any, A
 class _File:
     """A run file that is of the right shape, made into starts."""
 
-    def __init__(self, path: Path, file: RunFile, where: str, lines: _Lines, trust_code: bool) -> None:
+    def __init__(self, path: Path, file: Any, where: str, lines: _Lines, trust_code: bool) -> None:
         self._folder, self._file, self._where, self._lines = path.parent, file, where, lines
         self._path = path
         self._trust = trust_code
 
     def suite(self, output_path: Path | None, over: Mapping[str, Any]) -> Suite:
-        file = self._file
-        whole = {
-            **self._asked(file, ()),
-            "seed": file.seed,
-            "judge": file.judge,
-            "judge_args": self._harmless(file.judge_args, ("judge_args",)),
-            "concurrency": file.concurrency,
-            "include": [*map(self._included, _listed(file.include)), *over.get("include", ())],
-            "prices": self._below(file.prices, ("prices",)) if isinstance(file.prices, str) else file.prices,
-            "trust_code": self._trust,
-        }
-        max_cost = over.get("max_cost", file.max_cost)
+        whole = {**self._settings(self._file, ()), "trust_code": self._trust}
+        max_cost = over.get("max_cost", whole.pop("max_cost", None))
+        whole["include"] = [*whole.get("include", ()), *over.get("include", ())]
         over = {name: value for name, value in over.items() if name not in ("max_cost", "include")}
         tasks = self._tasks()
-        models = [one if isinstance(one, ModelEntry) else ModelEntry(model=one) for one in file.models]
         entries = []
-        for place, model in enumerate(models):
-            own = _given(model, ("model", "name"))
-            own["model_args"] = self._harmless(model.model_args, ("models", place, "model_args"))
+        for place, one in enumerate(self._file.models):
+            model = ModelEntry(model=one) if isinstance(one, str) else one
+            own = self._settings(model, ("models", place))
             starts = tuple(
                 TaskSet(names, _laid_over(_laid_over(_laid_over(whole, asked), own), over)) for names, asked in tasks
             )
@@ -257,10 +234,10 @@ class _File:
             entries.append(SuiteModel(name, model.model, starts))
         refuse_shared_folders(entries, f"give one of them a `name:` of its own in {self._where}")
         parent = output_path or Path("runs") / folder_name(self._path.stem)
-        return Suite(parent, tuple(entries), over.get("prices", whole["prices"]), max_cost, self._path)
+        return Suite(parent, tuple(entries), over.get("prices", whole.get("prices")), max_cost, self._path)
 
     def _tasks(self) -> list[tuple[str, dict[str, Any]]]:
-        """Names, with what is asked of them alone. Those without settings of their own are one start."""
+        """List tasks with their own settings. Those without any come first, together."""
         listed = [self._file.tasks] if isinstance(self._file.tasks, str) else self._file.tasks
         plain: list[str] = []
         found: list[tuple[str, dict[str, Any]]] = []
@@ -269,24 +246,41 @@ class _File:
             if isinstance(one, str):
                 plain += self._named(one, keys)
             else:
-                found.append((",".join(self._named(one.task, (*keys, "task"))), self._asked(one, keys)))
+                found.append((",".join(self._named(one.task, (*keys, "task"))), self._settings(one, keys)))
         return [*([(",".join(plain), {})] if plain else []), *found]
 
     def _named(self, names: str | list[str], keys: Keys) -> list[str]:
-        """Where a task is named by a file, that is found from where the run file lies, as all others are."""
+        """Find a task that is named by a file from the run file's folder, as all other files."""
+        listed = names.split(",") if isinstance(names, str) else names
         return [
             str(self._below(name, keys, "put it beside the run file")) if "/" in name or Path(name).suffix else name
-            for name in map(str.strip, _listed(names))
+            for name in map(str.strip, listed)
         ]
 
-    def _asked(self, block: Asked, keys: Keys) -> dict[str, Any]:
-        asked = _given(block, ("models", "tasks", "task", *_OF_THE_FILE))
-        if block.data is not None:
-            asked["data"] = self._below(block.data, (*keys, "data"))
-        for name, value in block.task_args.items():
-            if isinstance(value, str) and (value[:1] in ("/", "~") or ".." in Path(value).parts):
-                self._refuse((*keys, "task_args", name), "leads out of its folder", _GIVE.format("task-args"))
-        return asked
+    def _settings(self, block: Struct, keys: Keys) -> dict[str, Any]:
+        """Return the settings of a mapping, as `sketchmark.run` takes them, if they are harmless."""
+        found: dict[str, Any] = {}
+        for field in fields("P"):
+            value = getattr(block, field.name, None)
+            if value is None or value == {} or field.name in ("model", "tasks"):
+                continue
+            found[field.name] = self._harmless(field.name, value, (*keys, field.name))
+        return found
+
+    def _harmless(self, name: str, value: Any, keys: Keys) -> Any:
+        if name == "include":
+            return [self._included(one) for one in split_names(value)]
+        if name in ("data", "prices") and isinstance(value, str):
+            return self._below(value, keys)
+        if name in ("model_args", "judge_args") and not self._trust:
+            for argument in _RUN_CODE:
+                if value.get(argument):
+                    self._refuse((*keys, argument), "has code run", _TRUST)
+        if name == "task_args":
+            for argument, path in value.items():
+                if isinstance(path, str) and (path[:1] in ("/", "~") or ".." in Path(path).parts):
+                    self._refuse((*keys, argument), "leads out of its folder", _GIVE.format("task-args"))
+        return value
 
     def _included(self, name: str) -> Path:
         if name.endswith(".py") and not self._trust:
@@ -301,29 +295,11 @@ class _File:
             self._refuse(keys, "leads out of its folder", hint or _GIVE.format(keys[-1]))
         return path
 
-    def _harmless(self, arguments: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
-        for name in _RUN_CODE:
-            if arguments.get(name) and not self._trust:
-                self._refuse((*keys, name), "has code run", _TRUST)
-        return dict(arguments)
-
     def _refuse(self, keys: Keys, why: str, hint: str) -> NoReturn:
         raise BadInput(f"{self._where}{self._lines.told(keys)}: {dotted(keys)} {why}", hint)
-
-
-_OF_THE_FILE = ("seed", "judge", "judge_args", "concurrency", "include", "prices", "max_cost")
-
-
-def _given(block: Asked | ModelEntry, without: Iterable[str]) -> dict[str, Any]:
-    values = {name: getattr(block, name) for name in block.__struct_fields__ if name not in without}
-    return {name: value for name, value in values.items() if value not in (None, {})}
 
 
 def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """The nearer word goes; of arguments, argument by argument."""
     merged = {name: {**under.get(name, {}), **over[name]} for name in _MERGED if isinstance(over.get(name), Mapping)}
     return {name: value for name, value in {**under, **over, **merged}.items() if value is not None}
-
-
-def _listed(names: str | list[str]) -> list[str]:
-    return names.split(",") if isinstance(names, str) else names
