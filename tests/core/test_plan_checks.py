@@ -66,7 +66,7 @@ def test_how_the_steps_are_counted_reaches_the_cell_and_its_prompts() -> None:
     ("wanted", "named"),
     [
         ({"steps": "some"}, "no steps named 'some' .there are: truth, model"),
-        ({"canvases": ("own", "sand")}, "no canvas named 'sand'"),
+        ({"canvas": "own,sand"}, "no canvas named 'sand'"),
         ({"on_draw_failure": "cry"}, "no on_draw_failure named 'cry' .there are: fail, continue"),
     ],
 )
