@@ -1,4 +1,4 @@
-"""Fills what is generated from the settings record: the keywords of `sketchmark.run`, the table of docs/settings.md.
+"""Writes what is generated from the settings record: the keywords of `sketchmark.run` and the tables of two pages.
 
 python docs/make_settings.py
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sketchmark.settings import Field, fields
+from sketchmark.settings import FIELDS, Field, fields
+from sketchmark.settings.run_file import ModelEntry, RunFile, TaskEntry
 
 DOCS = Path(__file__).parent
 API = DOCS.parent / "src/sketchmark/api.py"
 PAGE = DOCS / "settings.md"
+RUN_FILES = DOCS / "several-models.md"
 
 _TYPES = {
     "names": "Names",
@@ -72,11 +74,22 @@ def page(text: str) -> str:
     return _between(text, "<!-- settings -->", "<!-- end -->", [*head, *rows])
 
 
+def run_files(text: str) -> str:
+    """Return the page with the keys of run files made from the record."""
+    rows = ["| mapping | keys |", "|---|---|"]
+    for name, block in (("the file", RunFile), ("a task", TaskEntry), ("a model", ModelEntry)):
+        keys = [key for key in block.__struct_fields__ if key not in FIELDS or not FIELDS[key].about.hidden]
+        rows.append(f"| {name} | {' '.join(f'`{key}`' for key in keys)} |")
+    return _between(text, "<!-- settings -->", "<!-- end -->", rows)
+
+
 def _between(text: str, start: str, end: str, lines: list[str]) -> str:
     made = "\n".join([start, *lines, end])
     return re.sub(f"{re.escape(start)}\n.*?{re.escape(end)}", lambda found: made, text, count=1, flags=re.DOTALL)
 
 
+MADE = {API: api, PAGE: page, RUN_FILES: run_files}
+
 if __name__ == "__main__":
-    API.write_text(api(API.read_text("utf-8")), "utf-8")
-    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
+    for path, make in MADE.items():
+        path.write_text(make(path.read_text("utf-8")), "utf-8")

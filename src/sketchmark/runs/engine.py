@@ -81,11 +81,12 @@ def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
     """`auto` as what it stands for here: processes where scripted players have much to compute, else local."""
     if name != "auto":
         return name
+    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
+    if answers < _PAYS or not model.startswith("player/") or not all(cell.generated for cell in cells):
+        return "local"
     from sketchmark.engines.processes import cores
 
-    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
-    computes = model.startswith("player/") and all(cell.generated for cell in cells)
-    return "processes" if computes and cores() > 1 and answers >= _PAYS else "local"
+    return "processes" if cores() > 1 else "local"
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
