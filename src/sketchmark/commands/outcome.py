@@ -114,7 +114,9 @@ def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> in
     broke = sum(not failure.blames_model for failure in failures)
     if broke:
         tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
-    unscored = tell_unscored(asked, "run again to try once more")
+    parts = (one for cell in asked.values() for one in (cell, *cell.scorings.values()))
+    lacking = any(one.failures or one.problem for one in parts)
+    unscored = tell_unscored(asked, "run again to try once more") if lacking else 0
     return 1 if broke or unscored else 0
 
 

@@ -128,7 +128,7 @@ class Registry:
         alias = meant_by(name)
         provider, settings = alias.provider, {**alias.arguments, **(arguments or {})}
         settings.pop("save_intermediate", None)  # asked for elsewhere; here every picture and text is always kept
-        by_code = taken_from(settings, name)
+        by_code = taken_from(settings, name) if "draw_with" in settings else None
         if not self.knows(provider):
             told = hint(provider) if hint else suggestion(provider, sorted(self.names()))
             raise UnknownName(f"no model named {name!r}", told)

@@ -200,6 +200,8 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
 
 def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
     """Judge them together, and with the p values of differences `beside` them."""
+    if not made:
+        return
     for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
         gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
 
