@@ -17,7 +17,7 @@ from sketchmark.settings import Arguments, Folder, Limit, Name, Names, Prices
 
 
 def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:
-    """Play a prepared run and write its report, also that of a run that stops (RunStopped)."""
+    """Execute a prepared run and write its report, also if the run stops (RunStopped)."""
     try:
         folder = prepared.play(grow)
     except RunStopped:
@@ -70,7 +70,7 @@ def run(
     quiet: bool | None = None,
     # end of settings
 ) -> Run:
-    """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
+    """Run `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
 
         run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
         run.results, run.episodes(), run.to_pandas()

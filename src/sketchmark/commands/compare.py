@@ -1,9 +1,4 @@
-"""What `sketchmark audit` plays and prints, and its exit code.
-
-`sketchmark audit`: where a drawing gain comes from, and where it is lost.
-
-`sketchmark compare`: what drawing changed, and how one run differs from another.
-"""
+"""`sketchmark audit` (where a drawing gain comes from) and `sketchmark compare` (modes, canvases and runs)."""
 
 from __future__ import annotations
 
@@ -73,7 +68,7 @@ def audit_and_print(
 
 
 def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:
-    """Of each task, those that an audit plays."""
+    """Return the modes of each task that an audit runs."""
     found = {}
     for name in dict.fromkeys(pick.task for pick in catalog.pick(tasks)):
         has = catalog.task(name).modes
@@ -101,7 +96,7 @@ def print_audit(
 
 
 _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
-"""Options of `sketchmark run` that an audit decides for itself."""
+"""Options of `sketchmark run` that an audit sets."""
 
 
 @click.command("audit")
@@ -148,7 +143,7 @@ def audit_command(run: Path | None, **options: Any) -> int:
 
 
 def _shared() -> list[click.Option]:
-    """The options of `sketchmark run`, so that whatever a run can do, an audit can."""
+    """Return the options of `sketchmark run`, so that an audit can do all that a run can."""
     options = (param for param in _run.run_command.params if isinstance(param, click.Option))
     shared = [copy.copy(param) for param in options if param.name not in _CHOSEN]
     for param in shared:

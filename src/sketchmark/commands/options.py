@@ -1,8 +1,6 @@
-"""The option that names tasks and models of one's own: spelled alike in all commands, lmms-eval's way included.
+"""Options of commands: those of `sketchmark run` from the settings record, and those that several commands share.
 
-Options of `sketchmark run` that need more than a click type.
-
-The option that says where a command writes: spelled alike in all of them.
+Shared options are spelled alike in all commands. lmms-eval's spelling of --include is accepted, too.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 INCLUDE_NAMES = ("--include", "--include-path", "include")
-"""The last is the parameter's."""
+"""Spellings; the last is the parameter's name."""
 
 
 def include_option(help: str) -> Callable[[F], F]:
@@ -29,7 +27,7 @@ def include_option(help: str) -> Callable[[F], F]:
 
 
 def limit(context: click.Context, option: click.Parameter, value: str | None) -> int | float | None:
-    """`20` is a count; a number between 0 and 1 is a share."""
+    """Read a limit: `20` is a count, a number between 0 and 1 a fraction."""
     if value is None:
         return None
     try:
@@ -43,7 +41,7 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 class Joined(click.Option):
-    """A list with commas. Given twice it is one longer list: the first would be lost without a word."""
+    """A list with commas. Given twice it is one longer list: otherwise the first would be lost silently."""
 
     def __init__(self, *given: Any, **settings: Any) -> None:
         if (default := settings.pop("default", None)) is not None:
@@ -56,7 +54,7 @@ class Joined(click.Option):
 
 
 def is_given(context: click.Context, name: str) -> bool:
-    """On the command line, and not by default."""
+    """Check that an option is on the command line."""
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
@@ -66,7 +64,7 @@ def log_level(context: click.Context, option: click.Parameter, value: str | None
 
 
 def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], None]:
-    """For options of other tools that have no meaning here: what to type instead."""
+    """Refuse an option of another tool and say what to type instead."""
 
     def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
         if value is not None:
@@ -76,11 +74,11 @@ def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], 
 
 
 NAMES = ("--output-path", "--output", "--out", "-o", "output_path")
-"""The last is the parameter's."""
+"""Spellings; the last is the parameter's name."""
 
 
 class OutputPath(click.Path):
-    """Where to write. Nothing (a variable of the shell that is not set) would be the folder that one stands in."""
+    """Path to write to. It must not be empty: an unset shell variable would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value):
@@ -89,7 +87,7 @@ class OutputPath(click.Path):
 
 
 def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -> Callable[[F], F]:
-    """A folder, or a file where `folder` is not so; `also` are further spellings."""
+    """Make the option for an output folder, or for a file if `folder` is false. `also` are further spellings."""
     kind = OutputPath(path_type=Path) if folder else OutputPath(path_type=Path, dir_okay=False)
     return click.option(*also, *NAMES, type=kind, help=help, **settings)
 

@@ -1,9 +1,4 @@
-"""The table of `--dry-run`: what a run would ask for at most.
-
-What `sketchmark run` prints, and its exit code.
-
-What `sketchmark run` prints of several models, and its exit code.
-"""
+"""Output and exit code of `sketchmark run`, for one model and for several, and the table of `--dry-run`."""
 
 from __future__ import annotations
 
@@ -32,7 +27,7 @@ _COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "to
 
 
 def print_estimate(run: PreparedRun) -> None:
-    """One row for each cell and, where a judge scores it, one for what that is asked."""
+    """Print a row for each cell, and one for the judge's calls if there is a judge."""
     budget, judge = run.budget, run.resources.judge
     names = ("task.mode", *["asked"] * bool(judge))
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
@@ -103,7 +98,7 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
 
 
 def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
-    """`at_cost_limit`: the limit is reached, and something is left to do."""
+    """Print failures and return the exit code. `at_cost_limit`: the limit was reached and episodes are missing."""
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
@@ -121,8 +116,8 @@ def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> in
 
 
 def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) -> list[Failure]:
-    """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
-    itself failed is a result, and told as one."""
+    """Print the first failure of each kind, with its reason, and return all. A model failure is a result and is
+    marked as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
     for sample, failure in failed(folder, cell.name).items():
         kinds.setdefault(failure.kind, []).append((sample, failure))
@@ -174,7 +169,7 @@ def _tell_errors(outcome: ModelOutcome, since: int = 0, *, others: bool = True) 
 
 
 def _refuse_if_all_fail_alike(outcomes: Sequence[ModelOutcome]) -> None:
-    """A task that is misspelt is one mistake, however many models were to play it."""
+    """Print an error once if it is the same for all models, such as a misspelt task."""
     errors = {str(error): error for outcome in outcomes for error in outcome.errors}
     if len(errors) == 1 and not any(outcome.runs for outcome in outcomes):
         raise next(iter(errors.values()))
@@ -191,7 +186,7 @@ def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
 
 
 def _code(outcome: ModelOutcome) -> int:
-    """Of one model, as if it had been run alone."""
+    """Return the exit code of one model, as in a single run."""
     if outcome.errors:
         return 2
     if outcome.left_out:
@@ -201,7 +196,7 @@ def _code(outcome: ModelOutcome) -> int:
 
 
 def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> int:
-    """Again, behind all that was printed since."""
+    """Repeat errors at the end of the output and return the exit code."""
     for outcome in outcomes:
         for error in outcome.errors:
             tell(f"sketchmark: {outcome.entry.name} was not played to its end: {error}", err=True)
@@ -214,7 +209,7 @@ def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> 
 
 
 def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
-    """What will be asked, of whom, at which address, and how much at most: before anything is paid for."""
+    """Print models, addresses, cells and upper bounds of calls, before anything is paid for."""
     for outcome in outcomes:
         tell(f"{outcome.entry.model} → {outcome.path}", bold=True)
         for run in outcome.runs:
@@ -263,7 +258,7 @@ def _figures(usage: Counter[str]) -> list[str]:
 
 
 def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
-    """Of the models of this suite, whatever else lies in its folder."""
+    """Print the leaderboard of this suite's models only."""
     from sketchmark.comparison.formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
     from sketchmark.models.wrappers import price_of

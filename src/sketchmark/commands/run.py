@@ -1,7 +1,4 @@
-"""What `sketchmark run` does for one model, for several, and for a run file.
-
-`sketchmark run`: play tasks with a model, and say what came out.
-"""
+"""`sketchmark run`: run tasks with one model, with several, or from a run file."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ _ARGUMENTS = ("task_args", "gen_kwargs", "judge_args")
 
 
 def asked_for(run_file: Path | None, options: dict[str, Any], given: AbstractSet[str]) -> int:
-    """`given` are the options that stand on the command line."""
+    """Run what was asked for. `given` are the options on the command line."""
     if run_file is not None:
         return _of_file(run_file, options, given)
     for name in ("model", "tasks"):

@@ -34,14 +34,14 @@ from sketchmark.terminal.console import in_notebook
 
 
 class More(NamedTuple):
-    """How many samples there shall be in all, and of which tasks."""
+    """Number of samples to reach, and the tasks to extend."""
 
     limit: int
     tasks: frozenset[str]
 
 
 Grow = Callable[[RunFolder], More | None]
-"""None: that is enough."""
+"""Returns None when there are enough samples."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class PreparedRun:
     resources: Resources
     quiet: bool = True
     _owned: tuple[Model, ...] = ()
-    """Models made by name here; an instance is its maker's to close."""
+    """Models made here by name. The caller closes its own instances."""
 
     @property
     def budget(self) -> Budget:
@@ -66,7 +66,7 @@ class PreparedRun:
         return self.resources.warnings
 
     def servers_told(self) -> list[str]:
-        """How each server did, where several answer for the model."""
+        """Report each server's calls, if several servers answer for the model."""
         from sketchmark.models.replicas import Several
 
         asked = [model.inside if isinstance(model, DrawsByCode) else model for model in self._owned]
@@ -76,9 +76,9 @@ class PreparedRun:
         return stopped_by_cost(RunFolder(self.path), self.cells, self.settings, self.budget)
 
     def play(self, grow: Grow | None = None) -> RunFolder:
-        """Play what is missing, score it and sum it up; raises RunStopped after that, if no further episode would
-        have fared better. `grow` is asked after that whether there shall be more samples. The report is not of this:
-        `sketchmark.api.play` writes it."""
+        """Run the missing episodes, score them and write results.json. Then raise RunStopped, if further episodes
+        would fail the same way. `grow` then decides whether to add samples. `sketchmark.api.play` writes the
+        report."""
 
         async def play() -> RunFolder:
             now: PreparedRun | None = self
@@ -102,7 +102,7 @@ class PreparedRun:
 
 
 def prepare(model: str | Model, tasks: Names, **given: Any) -> PreparedRun:
-    """A checked run, not begun: everything that can be refused is refused here, before the first call.
+    """Check a run. Everything that can be refused is refused here, before the first call.
 
     `given` are `Settings`, spelled as `sketchmark.run` takes them. `model` and `judge` are names, or instances of
     your own (see `run`).
@@ -199,7 +199,7 @@ def _with_drawing(settings: Settings) -> dict[str, Any]:
 
 
 def _engine(settings: Settings, *, by_name: bool) -> str:
-    """A worker makes the model for itself, by its name; an instance plays here."""
+    """Return the engine. A worker makes its model by name; an instance runs in this process."""
     engine = settings.engine
     if engine not in ENGINES:
         raise UnknownName(f"no engine named {engine!r}", f"there are: {', '.join(ENGINES)}")
@@ -221,7 +221,7 @@ def _budget(settings: Settings, judge: str) -> Budget:
 
 
 def _metered(judge: Model, budget: Budget) -> Model:
-    """What a judge costs counts like what the model costs, wherever it is asked."""
+    """Charge the judge's calls to the same budget as the model's."""
     return Metered(judge, budget.charge_judge, lambda: budget.used_up) if budget.judge_price else judge
 
 

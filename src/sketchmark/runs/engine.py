@@ -1,7 +1,7 @@
-"""The files behind --include, for workers that do not see this machine's disk.
+"""Players of a run's episodes: this process, worker processes or a Ray cluster.
 
-Who plays a run's episodes: this process, processes beside it, or a Ray cluster. All play the same, and only the
-run itself writes its folder.
+All give the same episodes. Only the run itself writes its folder. Workers on other machines are sent the files of
+--include.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from sketchmark.secrets import find_key
 from sketchmark.settings import FIELDS, Settings
 
 _MOST_BYTES = 32_000_000
-"""Code and task files are small; whatever is larger is data, and data are read here and sent as samples."""
+"""Code and task files are small. Larger files are data, which are read here and sent as samples."""
 
 
 def shipped(include: Sequence[Path], trust_code: bool) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """The names by which a worker includes them, and what is to be laid under such names."""
+    """Return the names by which a worker includes them, and the files under such names."""
     files: dict[str, bytes] = {}
     size = 0
     roots = [path.resolve() for path in include]
@@ -52,7 +52,7 @@ def shipped(include: Sequence[Path], trust_code: bool) -> tuple[tuple[str, ...],
 
 
 def _files(path: Path, trust_code: bool) -> Iterator[Path]:
-    """A folder goes whole, a Python file alone, and a task file with what lies beside it and it may name."""
+    """Yield the files to send: a whole folder, one Python file, or a task file with the files next to it."""
     if path.is_dir():
         found = (file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path))
         yield from found
@@ -74,11 +74,11 @@ def _name(number: int, root: Path, file: Path) -> str:
 ENGINES = FIELDS["engine"].about.choices
 
 _PAYS = 200
-"""So many answers of a scripted player take longer than two workers to start."""
+"""Answers of a scripted player that take longer than starting two workers."""
 
 
 def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
-    """`auto` as what it stands for here: processes where scripted players have much to compute, else local."""
+    """Return what `auto` means here: processes if scripted players have much to compute, else local."""
     if name != "auto":
         return name
     answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
@@ -90,21 +90,21 @@ def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
-    """The variables that a model behind an API reads its key from."""
+    """Return the environment variables that an API model reads its key from."""
     found = getattr(model, "keys", ())
     return tuple(name for name in found if isinstance(name, str)) if isinstance(found, tuple) else ()
 
 
 @dataclass(frozen=True)
 class Played:
-    """An episode, and its scores where they were made with it."""
+    """An episode, and its scores if a worker made them."""
 
     episode: Episode
     row: ScoreRow | None = None
 
 
 class LocalPlayers:
-    """Plays on the event loop of the run."""
+    """Players on the event loop of the run."""
 
     def __init__(self, model: Model, concurrency: int, time_limit: float | None) -> None:
         self._tally = CallCount()
@@ -113,7 +113,7 @@ class LocalPlayers:
         model.expect(concurrency)
 
     def ready(self, job: Job) -> Job:
-        """Called beside the event loop: samples are made there, and their pictures' digests."""
+        """Make the sample and the digests of its images, in another thread than the event loop's."""
         _ = job.draft.sample.fingerprint(), job.donor and job.donor.sample
         return job
 
@@ -122,19 +122,19 @@ class LocalPlayers:
         return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
 
     async def tally(self) -> CallCount:
-        """What the calls come to so far."""
+        """Return the calls so far."""
         return self._tally
 
 
 class RemotePlayers:
-    """Plays by way of a crew of workers."""
+    """Players in a crew of workers."""
 
     def __init__(self, crew: Crew, at_once: int) -> None:
         self._crew = crew
         self.at_once = at_once
 
     def ready(self, job: Job) -> Job:
-        """A sample that is made by its number is made where it is played; one that was read goes there."""
+        """Pack a job. A worker makes samples by their number; samples that were read are sent."""
         cell, donor = job.at.cell, job.donor
         if not job.draft.is_made and cell.generated and not cell.settings.data:
             return replace(job, packed=travel.pack_numbered_job(cell, job.index))
@@ -171,21 +171,21 @@ Players = LocalPlayers | RemotePlayers
 
 @dataclass(frozen=True)
 class Workplace:
-    """All that workers need and settings do not say."""
+    """All that workers need beyond the settings."""
 
     cache: str | None = None
-    """Folder of the call cache; empty: the worker's machine's own; None: there is none."""
+    """Folder of the call cache. Empty: the default of the worker's machine. None: no cache."""
     key_variables: tuple[str, ...] = ()
-    """Where the model reads its key from, for workers on other machines."""
+    """Environment variables of the model's key, for workers on other machines."""
     notices: list[str] = field(default_factory=list)
-    """Filled when the workers are gone."""
+    """Filled when the workers have ended."""
 
 
 @asynccontextmanager
 async def open_players(
     settings: Settings, model: Model, workplace: Workplace, *, with_judge: bool
 ) -> AsyncIterator[Players]:
-    """Whoever plays, for the length of a run. Workers score, too, unless that takes a judge."""
+    """Open the players of a run. Workers score, too, unless that takes a judge."""
     concurrency = settings.concurrency
     if settings.engine in ("auto", "local"):
         yield LocalPlayers(model, concurrency, settings.time_limit)
@@ -206,7 +206,7 @@ async def open_players(
 
 
 Hiring = tuple[Callable[[], Awaitable[Worker]], int, int]
-"""How one worker is had, how many there shall be, and how many episodes each plays at once."""
+"""Function that starts a worker, number of workers, and episodes at once of each."""
 
 
 @contextmanager

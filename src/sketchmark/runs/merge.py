@@ -1,9 +1,7 @@
-"""Whether several folders are parts of one run, and what that run is. Whatever shaped an answer must agree.
+"""Merge the shards of a run into one folder, as if it had run at once.
 
-Put the parts of a run together: one folder that is as if it had been played at once.
-
-Episodes and their scores are taken over line by line, numbers are made anew of all of them, and nothing stands under
-the new name before everything does.
+The folders must be parts of one run: everything that shaped an answer must agree. Episodes and their scores are
+copied line by line, and results are computed from all of them. The folder appears under its name when it is whole.
 """
 
 from __future__ import annotations
@@ -34,13 +32,13 @@ from sketchmark.tasks import Task
 from sketchmark.terminal import counted
 
 ADDRESSES = ("base_url", "azure_endpoint")
-"""Where a model answers. Each machine of a cluster has a server of its own, so these may differ, and that is said."""
+"""Address of a model. Each machine of a cluster may have a separate server, so addresses may differ."""
 
 _PLAYED_ALIKE = "only runs of the same model, tasks and settings can be merged"
 
 
 def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
-    """The run that these are parts of, and what is worth knowing about it, in words."""
+    """Return the run that these are parts of, and notices about it."""
     abouts = [run.about() for run in runs]
     first = abouts[0]
     cells: dict[str, CellRecord] = {}
@@ -132,7 +130,7 @@ class NotWhole(BadInput):
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[RunFolder]:
-    """A folder beside `out`, under a name that no list of runs shows; at the end of the block it takes the name. A
+    """Make a folder next to `out`, under a name that no list of runs shows. At the end of the block it is renamed. A
     block that fails, or a kill, leaves nothing under `out`."""
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise RunConflict(f"{out} is there already", "name a folder that is not, or remove it")
@@ -165,7 +163,7 @@ def _remove(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Scorings:
-    """By what rules a cell was scored: the run's own, and those beside it."""
+    """Return the scorings of a cell: the run's own, then the others."""
 
     own: str
     beside: tuple[str, ...]
@@ -180,7 +178,7 @@ async def merge(
     runs: Sequence[RunFolder], folder: RunFolder, task_of: TaskOf, tell: Tell, *, partial: bool = False
 ) -> int:
     """Fill `folder` with what the runs hold, all of it: where samples are missing it is refused, unless `partial`.
-    Numbers are made by the code of `run` and `score`. Returns how many episodes are to be played again: they failed.
+    Numbers are made by the code of `run` and `score`. Returns the number of failed episodes, which need a rerun.
     """
     about, notes = one_run(runs)
     tasks = {name: task_of(cell.task, cell.source, about.data(name)) for name, cell in about.cells.items()}
@@ -263,7 +261,7 @@ def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Sco
 
 
 class LineRef(NamedTuple):
-    """Where a line is. Lines are looked up again when they are copied: all of them would not fit into memory."""
+    """Position of a line. Lines are read again when they are copied: all of them would not fit into memory."""
 
     run: int
     begin: int
@@ -301,7 +299,7 @@ def _sealed(line: bytes) -> bytes:
 
 
 def _take_picture(run: RunFolder, folder: RunFolder, name: str) -> None:
-    """A second name of the same file where the disk can do that: nobody ever changes a picture, and there are
+    """A second name of the same file where the disk can do that: images never change, and there are
     millions. What it holds is checked by its digest whenever it is read."""
     source, target = run.pictures.path(name), folder.pictures.path(name)
     if target.exists():

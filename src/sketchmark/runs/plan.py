@@ -1,4 +1,4 @@
-"""The cells of a run, by their names."""
+"""Cells of a run, found by the names of tasks, modes and canvases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Cell:
-    """One task in one mode with one canvas: a row of the table and a file of episodes."""
+    """One task in one mode on one canvas: a row of the table and a file of episodes."""
 
     name: str
     task: Task
@@ -50,20 +50,20 @@ class Cell:
     steps: str
     settings: Settings
     weight: float = 0
-    """How long its first episode takes beside others': heavier cells are played first."""
+    """Length of its first episode, relative to other cells. Heavier cells run first."""
     generated: bool = False
-    """Its samples are made by their ids, and not before they are needed."""
+    """Its samples are made by their ids when they are needed."""
     counted: int | None = None
-    """Where a share of data that are read was asked for: how many samples that is."""
+    """Number of samples in the fraction asked for, if the data are read."""
 
     @property
     def limit(self) -> int | None:
-        """How many of its samples are asked for; None: all."""
+        """Number of samples asked for; None: all."""
         return self.counted or _count(self.settings.limit, self.task.declared.default_limit)
 
     @cached_property
     def shard(self) -> Shard:
-        """Which of its samples are played: all, unless a part was asked for."""
+        """The samples to run: all, unless a part was asked for."""
         return self.settings.part or WHOLE
 
     @property
@@ -78,7 +78,7 @@ class Cell:
         return (draft.sample for draft in self.drafts())
 
     def drafts(self) -> Iterator[Draft]:
-        """The cell's items, with ids that are unique: two items of one name would be one episode."""
+        """Yield the cell's samples. Ids must be unique: two samples with one id would be one episode."""
         seen: set[str] = set()
         for draft in self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
@@ -89,8 +89,8 @@ class Cell:
             yield draft
 
     def pairs(self) -> Iterator[tuple[Draft, Draft | None]]:
-        """Each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it): who lends
-        whom a drawing on the `other` canvas depends on the data alone, and needs no second look at it."""
+        """Yield each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it). So the
+        donor of a drawing on the `other` canvas depends only on the data, which is read once."""
         if self.canvas != "other":
             yield from ((draft, None) for draft in self.drafts())
             return
@@ -107,10 +107,10 @@ class Cell:
             yield waiting, previous
 
     def length(self, sample: Sample) -> float | None:
-        """How long an episode takes beside others, in answers: a step is one, and one that is drawn is three."""
+        """Return the relative length of an episode in answers: a step counts one, a drawn step three."""
         try:
             steps = self.mode.protocol.draws(self.mode.fill(sample, self.steps))
-        except Exception:  # a plug-in's: it will show in the episode
+        except Exception:  # a plug-in's: the episode will show it
             return None
         return 1 + steps * (1 if self.mode.in_words else 3)
 
@@ -133,7 +133,7 @@ class Cell:
 
 
 def counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
-    """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
+    """Turn a fraction of data that are read into a count, which is recorded, resumed and merged."""
     if cell.limit is not None or cell.settings.limit is None:
         return cell
     if cell.task.name not in sizes:
@@ -142,7 +142,7 @@ def counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
 
 
 def _count(limit: int | float | None, of: int | None) -> int | None:
-    """A limit as a count; None: none was asked for, or the share is of a number that nobody knows yet."""
+    """Return a limit as a count. None: there is no limit, or the number of samples is not known yet."""
     if limit is None or (isinstance(limit, int) and limit > 0):
         return limit
     if not 0 < limit < 1:
@@ -152,7 +152,7 @@ def _count(limit: int | float | None, of: int | None) -> int | None:
 
 
 def cells_of(settings: Settings, catalog: Catalog) -> list[Cell]:
-    """The cells by their names, without a look at their data."""
+    """Find the cells by their names, without reading data."""
     _known("steps", settings.steps, STEPS)
     canvases = CANVASES if settings.canvases == (ALL,) else settings.canvases
     for canvas in canvases:
@@ -176,12 +176,12 @@ def cells_of(settings: Settings, catalog: Catalog) -> list[Cell]:
 
 
 def _same(one: Task, other: Task) -> bool:
-    """Files of one name in two folders have the same description, and other samples."""
+    """Compare two tasks. Files with one name in two folders have the same description but other samples."""
     return one.config == other.config and (one.folder or Path()).resolve() == (other.folder or Path()).resolve()
 
 
 def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:
-    """Command-line generation settings go over the task's own."""
+    """Let the user's generation settings override the task's."""
     if not generation:
         return mode
     known = {key: value for key, value in generation.items() if key in ("max_new_tokens", "temperature", "seed")}

@@ -1,12 +1,7 @@
-"""How a run is played and scored, beside what is asked of the model.
+"""Runner: prepare the folder, run the missing episodes, write and score them, write the results.
 
-Whether the cost limit kept a start from anything: one that reaches it with its last episode is done.
-
-The folder of a run before it is played: what it holds already must be of the same model, played the same way.
-
-When a run ends early because no further episode would fare better.
-
-Run a plan: play what is missing, write it down, score it, sum it up.
+A folder holds one model's episodes, all with the same settings. A run ends early at its cost limit, or if further
+episodes would fail the same way.
 """
 
 from __future__ import annotations
@@ -47,20 +42,20 @@ from sketchmark.secrets import to_write_down
 from sketchmark.settings import Settings
 
 Price = Callable[[Mapping[str, int]], float]
-"""Usage -> what it cost, in the currency of the price table."""
+"""Usage → its cost, in the currency of the price table."""
 
 
 @dataclass
 class Budget:
-    """Stops a start of a run cleanly once it has cost `limit`; what is played stays, and the next start, which may
-    cost as much again, resumes it."""
+    """Cost limit of one invocation. Finished episodes stay, and the next invocation, which may cost as much again,
+    resumes the run."""
 
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
     judge_price: Price | None = None
     judge_spent: float = 0.0
-    """Of what was spent, the judge's part."""
+    """The judge's part of the cost."""
 
     def charge(self, usage: Mapping[str, int]) -> None:
         if self.price is not None:
@@ -85,11 +80,12 @@ class Resources:
     budget: Budget = field(default_factory=Budget)
     workplace: Workplace = field(default_factory=Workplace)
     warnings: tuple[str, ...] = ()
-    """What the checks before the first call found; it goes into the summary."""
+    """Findings of the checks before the first call, for the summary."""
 
 
 def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings, budget: Budget) -> bool:
-    """The limit is reached, and episodes or verdicts are missing: the next start has something to do."""
+    """Check that the limit is reached while episodes or verdicts are missing. A run that reaches it with its last
+    episode is finished."""
     if not budget.used_up:
         return False
     jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], settings.retry_failed, lambda: False)
@@ -97,7 +93,7 @@ def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings
 
 
 def _lacks_verdicts(folder: RunFolder, cells: Sequence[Cell]) -> bool:
-    """A judge is not asked beyond the limit."""
+    """Look for verdicts that the judge did not give, because the limit was reached."""
     tasks = folder.results().tasks
     found = [tasks[cell.name] for cell in cells if cell.name in tasks]
     return any("judge_failed" in one.failures for cell in found for one in (cell, *cell.scorings.values()))
@@ -112,7 +108,7 @@ _ELSEWHERE = "use another --output_path, or --fresh to start over"
 
 def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, retires: dict[str, str]) -> RunFolder:
     folder = RunFolder(path)
-    if settings.fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
+    if settings.fresh and folder.run_file.exists():  # only in a run folder: ~/pictures is not ours
         for name in _HELD:
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):
@@ -129,7 +125,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
     known = _of_this_model(folder, before.cells, descriptions)
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
-        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+        if changed and not _answered(folder, name):  # a corrected address: there are no replies to mix
             _forget(folder, name)
         elif changed:
             raise RunConflict(
@@ -154,7 +150,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
     )
     try:
         msgspec.convert(plain(now), RunRecord)
-    except msgspec.ValidationError as error:  # a folder that could not be read again would be played for nothing
+    except msgspec.ValidationError as error:  # a run whose folder cannot be read back is lost
         raise BadInput(f"this run could not be written down: {error}") from error
     write_json(folder.run_file, now)
     return folder
@@ -176,8 +172,8 @@ def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
 def _of_this_model(
     folder: RunFolder, known: Mapping[str, CellRecord], asked: Mapping[str, CellRecord]
 ) -> dict[str, CellRecord]:
-    """One folder is one model's: a gain between the cells of two would be taken for that of drawing. A name that was
-    mended before anything was answered is forgotten with its failures."""
+    """Refuse another model's cells in the folder: a gain between two models would look like a gain of drawing. A name
+    that was corrected before the first reply is dropped with its failures."""
     names = {cell.model.get("name") for cell in asked.values()}
     others = [name for name, cell in known.items() if name not in asked and cell.model.get("name") not in names]
     for name in others:
@@ -195,25 +191,25 @@ def _forget(folder: RunFolder, cell: str) -> None:
 
 
 def _answered(folder: RunFolder, cell: str) -> bool:
-    """Whether any call of the cell brought a reply."""
+    """Check for a reply to any call of the cell."""
     return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
 
 
 ALIKE_IN_A_ROW = 20
-"""So many episodes in a row that fail alike, none of them the model's own doing, end the run; with more episodes at
-once, as many as those. The rest would only cost time and money: a server that is down, memory that is too small, a
-plug-in with a bug."""
+"""So many episodes in a row with the same failure, none of them a model failure, end the run; with more episodes at
+once, as many as those. The rest would only cost time and money: the server is down, memory is too small, a plug-in
+has a bug."""
 
 REFUSED_FROM_THE_FIRST = 3
-"""So many requests that the server refuses (`bad_request`), and none that it took, are no accident: the same again
-would be refused again. With more episodes at once, as many as those: a refusal comes sooner than an answer."""
+"""So many refused requests (`bad_request`) without one accepted end the run: the next would be refused, too. With
+more episodes at once, as many as those, since a refusal arrives sooner than a reply."""
 
 PATIENCE = 60.0
-"""Seconds that the episodes under way have to end once a run stops. What is cut off is played by the next start."""
+"""Seconds for running episodes to end once a run stops. Unfinished ones are run by the next invocation."""
 
 
 class Stopping:
-    """Looks at how episodes end, and says when it is enough."""
+    """Decision to stop early, from how episodes end."""
 
     def __init__(self, concurrency: int) -> None:
         self.why = ""
@@ -226,10 +222,10 @@ class Stopping:
         self._last = Failure("", "")
 
     def ended(self, episode: Episode, *, worked_before: bool = False) -> None:
-        """`worked_before`: an earlier start brought answers to the same questions' neighbours."""
+        """Count an ended episode. `worked_before`: an earlier invocation got replies in the same cell."""
         failure = episode.failure
         self._answered = self._answered or worked_before
-        if failure is None or failure.blames_model:  # whoever is asked does answer
+        if failure is None or failure.blames_model:  # the endpoint responds
             self._kind, self._alike, self._answered = "", 0, True
             return
         self._alike = self._alike + 1 if failure.kind == self._kind else 1
@@ -243,7 +239,7 @@ class Stopping:
         self._last = failure
 
     def over(self) -> None:
-        """All episodes ended: there may have been fewer than run at once."""
+        """Decide after the last episode: there may have been fewer than run at once."""
         if not self.why and self._only_refused and self._alike >= REFUSED_FROM_THE_FIRST:
             self.why = f"all {self._alike} episodes failed alike, the last: {_told(self._last)}"
 
@@ -256,7 +252,7 @@ class Stopping:
         self.why = self.why or f"the judge: {error}"
 
     def told(self, cell: str, finished: int, total: int | None) -> str:
-        """What happened and what to do, in one line."""
+        """Say in one line what happened and what to do."""
         of = f" of {total}" if total is not None else ""
         return (
             f"{cell}: stopped after {finished}{of}: {self.why}; mend it and run the same command: it plays the rest"
@@ -269,14 +265,14 @@ def _told(failure: Failure) -> str:
 
 
 _LOOK_AHEAD = 32
-"""Samples that are made before their turn, to play the longest of them first."""
+"""Samples that are made ahead, to run the longest of them first."""
 
 
 async def run_plan(
     settings: Settings, cells: list[Cell], model: Model, path: Path, resources: Resources, watcher: Watcher
 ) -> RunFolder:
-    """Bring the folder to the state that the settings describe, and sum it up. A run that stops early is summed up,
-    too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
+    """Run the missing episodes and write the results. A run that stops early gets results, too, before RunStopped is
+    raised, unless the judge failed: without one there are no scores."""
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
@@ -304,7 +300,7 @@ async def run_plan(
         note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, settings, budget))
         return folder
     except BaseException as error:
-        if begun:  # otherwise the folder is not this run's to write to
+        if begun:  # otherwise the folder may be another run's
             note_ending(path, error)
         raise
     finally:
@@ -312,7 +308,7 @@ async def run_plan(
 
 
 class _CellFiles:
-    """The files of one cell, open from its first episode to its last, and whoever looks on."""
+    """The files of one cell, open from its first episode to its last, and its progress display."""
 
     def __init__(self, at: CellProgress, folder: RunFolder, watcher: Watcher) -> None:
         self.at = at
@@ -365,7 +361,7 @@ async def _play(
     watcher: Watcher,
     calls: Calls,
 ) -> str:
-    """Play what is missing, all cells in one row; returns why it stopped before the end, if it did."""
+    """Run the missing episodes of all cells in one row. Return why it stopped early, or nothing."""
     files = {cell.name: _CellFiles(CellProgress(cell), folder, watcher) for cell in cells}
     stopped_at: CellProgress | None = None
 
@@ -379,7 +375,7 @@ async def _play(
         await episodes.settle()
         try:
             scores.write(played.row or await grade(cell.task, episode, job.index, grading))
-        except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
+        except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at
         return job.at, episode
@@ -416,7 +412,7 @@ async def _play(
         for file in files.values():
             file.close()
     for file in files.values():
-        if not file.is_begun and not enough():  # there was nothing to play
+        if not file.is_begun and not enough():  # all of it was there before
             file.begin()
         if file.is_begun:
             file.end()

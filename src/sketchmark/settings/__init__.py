@@ -71,7 +71,7 @@ class Setting:
     """Values that the command line accepts."""
     shows_default: bool = True
     hidden: bool = False
-    """Whether help and docs leave it out."""
+    """Left out of help and docs."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """Run files: several models and the tasks that each of them runs, in YAML.
 
 The keys are the settings of a run and mean the same. Settings of one invocation (`--fresh`, `--cache`,
-`--trust-code`, where results go…) are given on the command line: a file from somebody else must not delete, write
+`--trust-code`, where results go…) are given on the command line: an untrusted file must not delete, write
 elsewhere or run code. So a run file reads only in its own folder, writes only in the folder that the command line
 names, runs no code and holds no key. It is checked before anything of it is run.
 """
@@ -81,7 +81,7 @@ RunFile = _block(
 
 @dataclass(frozen=True)
 class TaskSet:
-    """One start of a run: tasks that share their settings."""
+    """Tasks of a model that share their settings."""
 
     tasks: str
     options: Mapping[str, Any]
@@ -90,10 +90,10 @@ class TaskSet:
 
 @dataclass(frozen=True)
 class SuiteModel:
-    """A model of the suite and all that it plays, start by start, into one run folder."""
+    """A model of a run file and its sets of tasks, which share one run folder."""
 
     name: str
-    """Of the folder."""
+    """Name of the folder."""
 
     model: str
     starts: tuple[TaskSet, ...]
@@ -105,22 +105,22 @@ class Suite:
     entries: tuple[SuiteModel, ...]
     prices: Prices = None
     max_cost: float | None = None
-    """Of all models together, in one start."""
+    """Cost limit of all models together, per invocation."""
 
     file: Path | None = None
-    """The run file, if there is one."""
+    """The run file, or None for models named on the command line."""
 
     def path(self, entry: SuiteModel) -> Path:
         return self.parent / entry.name
 
     @property
     def prices_file(self) -> Path | str | None:
-        """Where the prices stand."""
+        """The file that holds the prices."""
         return self.file if isinstance(self.prices, Mapping) else self.prices
 
 
 def of_models(models: Sequence[str], tasks: str, output_path: Path | None, **options: Any) -> Suite:
-    """`--model a,b`: the same start for each, into the folders that each would have by itself."""
+    """Make a suite of `--model a,b`: the same tasks for each, in the folder that each has in a single run."""
     prices, max_cost = options.get("prices"), options.pop("max_cost", None)
     shard = options.get("shard", "")
     found = [SuiteModel(folder_name(model, shard), model, (TaskSet(tasks, options),)) for model in models]
@@ -129,13 +129,13 @@ def of_models(models: Sequence[str], tasks: str, output_path: Path | None, **opt
 
 
 def folder_name(model: str, shard: str = "") -> str:
-    """As a run of this model alone would call it; never one that leads elsewhere."""
+    """Return the folder name that a single run of this model has. It never leads out of the parent folder."""
     name = default_folder(model, Shard.parse(shard) if shard else None).name
     return name.lstrip(".") or "model"
 
 
 def refuse_shared_folders(entries: Iterable[SuiteModel], hint: str) -> None:
-    """Two models in one folder would be one run. Some file systems do not tell large letters from small ones."""
+    """Refuse two models in one folder, which would be one run. Some file systems ignore upper and lower case."""
     seen: dict[str, SuiteModel] = {}
     for entry in entries:
         other = seen.setdefault(entry.name.lower(), entry)
@@ -144,7 +144,7 @@ def refuse_shared_folders(entries: Iterable[SuiteModel], hint: str) -> None:
 
 
 _RUN_CODE = ("code", "trust_remote_code")
-"""Arguments of models that have code run which lies beside their weights."""
+"""Arguments of models that run the code that comes with their weights."""
 
 _GIVE = "give --{} on the command line"
 _TRUST = f"{_GIVE.format('trust-code')}, if you trust it"
@@ -155,7 +155,7 @@ Keys = tuple[object, ...]
 
 
 def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool = False, **over: Any) -> Suite:
-    """The suite of a run file. `over` are options that go over what it says, as `sketchmark.run` takes them."""
+    """Read a run file. `over` are settings that override it, as `sketchmark.run` takes them."""
     if path.suffix not in (".yaml", ".yml"):
         raise BadInput(f"{path} is no run file", "a run file is YAML; tasks are named with --tasks")
     config = load(path, "run file")
@@ -191,7 +191,7 @@ def _keys(dotted: str) -> Keys:
 
 
 def _blocks(config: Mapping[Any, Any]) -> Iterator[tuple[Keys, Mapping[Any, Any]]]:
-    """The mappings that hold options: the file, and its entries."""
+    """Find the mappings that hold settings: the file and its entries."""
     yield (), config
     for key in ("models", "tasks"):
         listed = config.get(key)
@@ -210,7 +210,7 @@ def _refuse_options(where: str, lines: _Lines, keys: Keys, block: Mapping[Any, A
 
 
 class _File:
-    """A run file that is of the right shape, made into starts."""
+    """A run file of the right shape, to be made into a `Suite`."""
 
     def __init__(self, path: Path, file: Any, where: str, lines: _Lines, trust_code: bool) -> None:
         self._folder, self._file, self._where, self._lines = path.parent, file, where, lines
@@ -288,7 +288,7 @@ class _File:
         return self._below(name, ("include",))
 
     def _below(self, name: str, keys: Keys, hint: str = "") -> Path:
-        """A file or folder that a run file names, from where it lies: of this machine it reaches its own folder."""
+        """Find a file that a run file names, from the run file's folder. It must be in that folder."""
         path = self._folder / name
         inside = "\0" not in name and path.resolve().is_relative_to(self._folder.resolve())
         if not inside or any(part.startswith(".") for part in Path(name).parts):
@@ -300,6 +300,6 @@ class _File:
 
 
 def _laid_over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The nearer word goes; of arguments, argument by argument."""
+    """Let the nearer setting win. Arguments are merged one by one."""
     merged = {name: {**under.get(name, {}), **over[name]} for name in _MERGED if isinstance(over.get(name), Mapping)}
     return {name: value for name, value in {**under, **over, **merged}.items() if value is not None}
