@@ -205,7 +205,7 @@ def test_a_model_that_does_not_draw_is_refused_before_anything_is_played(
 
 @pytest.mark.parametrize("arguments", [[], ["--model", "player/solver"], ["--tasks", "maze"]])
 def test_half_a_question_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(BadInput, match="needs --model and --tasks to play, or a RUN to look at"):
+    with pytest.raises(BadInput, match="needs --model and --tasks to run, or a RUN to look at"):
         audit(*arguments)
 
 

@@ -68,10 +68,10 @@ def test_none_is_an_option_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("player/solver,player/random", "one call plays one model"),
-        (["player/solver", "player/random"], "one call plays one model"),
-        (Slow, "is no model"),
-        (None, "is no model"),
+        ("player/solver,player/random", "one call runs one model"),
+        (["player/solver", "player/random"], "one call runs one model"),
+        (Slow, "is not a model"),
+        (None, "is not a model"),
     ],
 )
 def test_what_is_not_one_model_is_refused_with_what_to_do(model: Any, told: str, tmp_path: Path) -> None:

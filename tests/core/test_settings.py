@@ -72,7 +72,7 @@ def test_a_command_holds_every_setting_of_run_json() -> None:
         ({"max_cost": -1}, "max_cost is -1 (it must be at least 0)"),
         ({"time_limit": 0}, "time_limit is 0 (it must be above 0)"),
         ({"seed": 1.5}, "seed is 1.5 (it must be a whole number)"),
-        ({"replicas": "two"}, "replicas is 'two', which is no number"),
+        ({"replicas": "two"}, "replicas is 'two', which is not a number"),
         ({"steps": 3}, "these settings cannot be used: Expected `str`, got `int` - at `$.steps`"),
         ({"repeats": 2}, "repeats is 2 (several episodes of each sample are not supported yet)"),
     ],

@@ -192,7 +192,7 @@ def test_a_model_that_is_no_player_and_data_that_are_read_stay_in_this_process()
 def test_an_instance_plays_in_this_process(tmp_path: Path) -> None:
     mine = load_model("player/solver")
     assert prepare(mine, "maze", limit=5000).settings.engine == "local"
-    with pytest.raises(BadInput, match="engine processes makes the model anew in every worker"):
+    with pytest.raises(BadInput, match="engine processes makes the model again in every worker"):
         prepare(mine, "maze", engine="processes")
 
 

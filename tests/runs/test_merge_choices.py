@@ -89,7 +89,7 @@ async def test_where_no_run_came_to_its_end_the_rest_is_not_taken_for_nothing(pa
     with pytest.raises(NotWhole) as found:
         await parts.merged(one, other)
     assert found.value.gaps == [
-        "shades.direct: no run came to the end of the samples, so nobody knows how many are missing"
+        "shades.direct: no run reached the end of the samples, so the number of missing ones is unknown"
     ]
 
 
@@ -177,7 +177,7 @@ async def test_other_prompts_are_refused(parts: Parts) -> None:
     modes = json.loads(json.dumps(config["modes"]))
     modes["direct"]["prompts"]["ask"] = "What colour?"
     two = await parts.play("b", Shard(1, 2), config={**config, "modes": modes})
-    with pytest.raises(RunConflict, match=r"shades.direct was played differently in .*: play.prompts.ask"):
+    with pytest.raises(RunConflict, match=r"shades.direct was run differently in .*: play.prompts.ask"):
         await parts.merged(one, two)
 
 

@@ -255,5 +255,5 @@ def test_arguments_of_the_task_reach_its_data(tmp_path: Path) -> None:
 
 def test_a_sample_whose_id_is_no_text_is_refused_before_it_is_played() -> None:
     task = make_task([make_sample(7)])  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="id is no text: 7"):
+    with pytest.raises(BadInput, match="id is not a text: 7"):
         list(make_cell(task).samples())

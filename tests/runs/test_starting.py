@@ -83,7 +83,7 @@ async def test_a_folder_that_is_no_run_and_holds_what_a_run_would_remove_is_not_
     file = tmp_path / theirs
     file.parent.mkdir()
     file.write_text("precious")
-    with pytest.raises(RunConflict, match=f"is no run folder, and holds {file.parent.name}"):
+    with pytest.raises(RunConflict, match=f"is not a run folder, and holds {file.parent.name}"):
         await run(tmp_path, _cells(1), Speaker(), fresh=fresh)
     assert file.read_text() == "precious" and not (tmp_path / "run.json").exists()
 

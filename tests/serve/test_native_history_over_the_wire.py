@@ -98,7 +98,7 @@ def test_a_run_is_not_carried_on_with_another_history(url: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("canvas", ["blank", "other", "oracle", "own,blank"])
 def test_the_controls_are_refused_before_anything_is_asked(url: str, tmp_path: Path, canvas: str) -> None:
-    with pytest.raises(CannotPlay, match="history=native is a condition of its own: play the controls without it"):
+    with pytest.raises(CannotPlay, match="history=native is a separate condition: run the controls without it"):
         play(url, tmp_path / "run", mode="visual_cot", canvas=canvas)
     assert not (tmp_path / "run").exists()
 

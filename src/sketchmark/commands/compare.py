@@ -39,7 +39,7 @@ def audit_and_print(
     **options: Any,
 ) -> int:
     if not model or not tasks:
-        raise BadInput("an audit needs --model and --tasks to play, or a RUN to look at", "sketchmark audit --help")
+        raise BadInput("an audit needs --model and --tasks to run, or a RUN to look at", "sketchmark audit --help")
     modes = _modes(tasks, Catalog(options["include"], options["trust_code"], notice))
     most = limit or (_MOST if until else _LIMIT)
     prepared = prepare(
@@ -107,17 +107,17 @@ _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
     type=click.Choice(["settled"]),
     help="Add samples in blocks until the drawing gain is settled, at most --limit or --max-cost.",
 )
-@click.option("--block", type=click.IntRange(2), default=20, show_default=True, help="Samples of a block (--until).")
+@click.option("--block", type=click.IntRange(2), default=20, show_default=True, help="Samples per block (--until).")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="A difference that is nearer to zero than this for certain is none worth naming.",
+    help="A difference whose interval is within ± this is negligible.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 def audit_command(run: Path | None, **options: Any) -> int:
-    """Play direct, text_cot and visual_cot on every canvas that the task allows, and say where the gain comes from.
+    """Run direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes from.
 
     \b
     Each with its interval, and how many samples would settle what is not settled:
@@ -129,7 +129,7 @@ def audit_command(run: Path | None, **options: Any) -> int:
     It is an ordinary run: the same command resumes it, and report and viewer show it.
       sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
       sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
-    Of a run folder that has the cells, playing nothing:
+    Audit a run folder that has the cells, without calls:
       sketchmark audit runs/player-sketcher
     Exit codes are those of `sketchmark run`.
     """
@@ -137,7 +137,7 @@ def audit_command(run: Path | None, **options: Any) -> int:
     if run is None:
         return audit_and_print(**options)
     if options["model"] or options["tasks"]:
-        raise click.UsageError("give a RUN to look at, or --model and --tasks to play; not both")
+        raise click.UsageError("give a RUN to look at, or --model and --tasks to run; not both")
     print_audit(run, margin=options["margin"], as_json=options["as_json"])
     return 0
 
@@ -158,7 +158,7 @@ audit_command.params += _shared()
 @click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=click.Path(path_type=Path))
 @click.option("--metric", default="", help="Compare this score instead of each task's headline.")
 @click.option("--power", type=float, metavar="GAIN", help="How many samples would show a gain of this size (0.05).")
-@click.option("--published", is_flag=True, help="Beside each score, what others published for the same task.")
+@click.option("--published", is_flag=True, help="Show published scores.")
 @click.option("--anyway", is_flag=True, help="Compare although prompts, scoring or data differ.")
 @click.option(
     "--format",

@@ -36,7 +36,7 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
         number = 0
     if (number >= 1 and isinstance(number, int)) or 0 < number < 1:
         return number
-    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are played"
+    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are run"
     raise click.BadParameter(told, context, option)
 
 

@@ -31,7 +31,7 @@ def print_estimate(run: PreparedRun) -> None:
     budget, judge = run.budget, run.resources.judge
     names = ("task.mode", *["asked"] * bool(judge))
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
-    table = Table("A dry run: nothing was asked. At most:", columns, texts=len(names))
+    table = Table("Dry run, no calls made. Upper bounds:", columns, texts=len(names))
     total: Counter[str] = Counter()
     cost = 0.0
     for name, found in estimate(run.cells, run.settings.scorings if judge else ()).items():
@@ -108,7 +108,7 @@ def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> in
         return 3
     broke = sum(not failure.blames_model for failure in failures)
     if broke:
-        tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
+        tell(f"sketchmark: {broke} episodes failed; run again to retry them", err=True)
     parts = (one for cell in asked.values() for one in (cell, *cell.scorings.values()))
     lacking = any(one.failures or one.problem for one in parts)
     unscored = tell_unscored(asked, "run again to try once more") if lacking else 0
@@ -145,7 +145,7 @@ def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
         _print_plan(suite, outcomes)
         return 2 if any(outcome.errors for outcome in outcomes) else 0
     if not quiet:
-        tell(f"{len(outcomes)} models, each into a folder of its own in {suite.parent}:", err=True)
+        tell(f"{len(outcomes)} models, each in a separate folder in {suite.parent}:", err=True)
 
     def begin(outcome: ModelOutcome) -> None:
         if not quiet:
@@ -199,7 +199,7 @@ def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> 
     """Repeat errors at the end of the output and return the exit code."""
     for outcome in outcomes:
         for error in outcome.errors:
-            tell(f"sketchmark: {outcome.entry.name} was not played to its end: {error}", err=True)
+            tell(f"sketchmark: {outcome.entry.name} did not finish: {error}", err=True)
     if any(outcome.left_out for outcome in outcomes):
         spent = sum(outcome.spent for outcome in outcomes)
         waiting = ", ".join(outcome.entry.name for outcome in outcomes if outcome.left_out)
@@ -218,7 +218,7 @@ def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     tell()
     priced = suite.prices is not None
     table = Table(
-        "A dry run: nothing was asked. At most:",
+        "Dry run, no calls made. Upper bounds:",
         ("model", *(name.replace("_", " ") for name in _COLUMNS), *(["cost"] if priced else [])),
         texts=1,
     )
@@ -266,7 +266,7 @@ def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     without = [outcome for outcome in outcomes if not outcome.folder and (outcome.path / "run.json").exists()]
     if without:
         names = ", ".join(outcome.entry.name for outcome in without)
-        tell(f"not in the leaderboard, since not played as asked now: {names}")
+        tell(f"not in the leaderboard, since run with other settings: {names}")
     prices = suite.prices
     played = [outcome.path for outcome in outcomes if outcome.folder]
     if not played:

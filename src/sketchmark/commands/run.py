@@ -57,7 +57,7 @@ def _of_file(path: Path, options: Mapping[str, Any], given: AbstractSet[str]) ->
 
 
 _DRY_RUN = click.Option(
-    ["--dry-run"], is_flag=True, help="Count the calls and pictures of this run and its judge, and stop."
+    ["--dry-run"], is_flag=True, help="Count the calls and images of this run and its judge, and stop."
 )
 _LOGGING = [
     click.Option(["--log-samples"], is_flag=True, help="Accepted for lmms-eval users; samples are always logged."),
@@ -81,19 +81,19 @@ _LOGGING = [
 @click.argument("run_file", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def run_command(context: click.Context, /, run_file: Path | None, **options: Any) -> int:
-    """Play TASKS with a MODEL, write the run folder, print the table; or play the models of a RUN_FILE.
+    """Run TASKS with a MODEL, write the run folder, print the table; or run the models of a RUN_FILE.
 
     \b
     The same command again resumes where it stopped; nothing finished is done twice, and an episode that failed
-    for reasons other than the model's is played again.
+    for reasons other than the model's is rerun.
       sketchmark run --model player/sketcher --tasks maze,sliding --mode direct,visual_cot --limit 50
       sketchmark run --model openai/gpt-6-luna --tasks mmsi --mode direct,visual_cot
       sketchmark run --model player/random,player/solver --tasks maze --limit 20
       sketchmark run suite.yaml --dry-run
       sketchmark run --model hf/NAME --tasks mmsi --engine ray --ray-address auto --num-gpus 1 --concurrency 64
     --concurrency, --max-requests-per-minute and --max-cost hold for all replicas together.
-    Exit code: 0 when every episode was scored (what the model itself failed, such as a drawing that never came, is
-    scored as wrong), 1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
+    Exit code: 0 when every episode was scored (a model failure, such as a missing drawing, is scored as wrong),
+    1 when some failed for other reasons, 2 for input that cannot be used or a run that stopped
     because no further call would work (a wrong address, a refused key, an empty account, many failures alike in a
     row), 3 when the cost limit stopped it, 130 after Ctrl-C, 143 after SIGTERM.
     """

@@ -170,11 +170,13 @@ def _settings(model: str | Model, judge: str | Model, given: Mapping[str, Any]) 
 def _refuse_what_is_no_model(model: object) -> None:
     if isinstance(model, (list, tuple)) or (isinstance(model, str) and "," in model):
         raise BadInput(
-            f"one call plays one model, and {model!r} names several",
-            "call it for each in a loop, or play a run file: sketchmark.suites.run_suite(FILE)",
+            f"one call runs one model, and {model!r} names several",
+            "call it for each in a loop, or use a run file: sketchmark.suites.run_suite(FILE)",
         )
     if not isinstance(model, (str, Model)):
-        raise BadInput(f"{model!r} is no model", "give a name (player/solver), or an instance of a sketchmark.Model")
+        raise BadInput(
+            f"{model!r} is not a model", "give a name (player/solver), or an instance of a sketchmark.Model"
+        )
 
 
 def _folder(path: Path) -> Path:
@@ -204,7 +206,7 @@ def _engine(settings: Settings, *, by_name: bool) -> str:
     if engine not in ENGINES:
         raise UnknownName(f"no engine named {engine!r}", f"there are: {', '.join(ENGINES)}")
     if not by_name and engine in ("processes", "ray"):
-        raise BadInput(f"engine {engine} makes the model anew in every worker", "give the model by its name")
+        raise BadInput(f"engine {engine} makes the model again in every worker", "give the model by its name")
     if engine != "ray" and (settings.ray_address or settings.num_gpus):
         raise BadInput("--ray-address and --num-gpus are for a Ray cluster", "add --engine ray")
     if engine == "ray" and importlib.util.find_spec("ray") is None:

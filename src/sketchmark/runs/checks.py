@@ -70,7 +70,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
         raise CannotPlay(
             f"{model_name} is sent its own turns back (history=native), which remember the drawing that canvas "
             f"{cell.canvas!r} takes away",
-            "history=native is a condition of its own: play the controls without it",
+            "history=native is a separate condition: run the controls without it",
         )
     draft = next(cell.drafts(), None)
     if draft is None:
@@ -152,7 +152,7 @@ _LOOKED_AT = 1000
 def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with_judge: bool) -> list[str]:
     found = warn_of_leaks(cells, strict=settings.strict_leaks)
     if own := unknown(settings.gen_kwargs):
-        found.append(f"--gen_kwargs {', '.join(own)}: only a model of your own is told, no other knows it")
+        found.append(f"--gen_kwargs {', '.join(own)}: only your own models get it, no other knows it")
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
@@ -201,5 +201,5 @@ def played_otherwise(cells: Mapping[str, CellRecord]) -> list[str]:
         )
         if changed := differences(one, other):
             told = "; ".join(changed[:3])
-            found.append(f"{name} was played with other arguments of the model than {before}: {told}")
+            found.append(f"{name} was run with other model arguments than {before}: {told}")
     return found

@@ -202,7 +202,7 @@ async def open_players(
                 if crew.lost:
                     workers = "1 worker was" if crew.lost == 1 else f"{crew.lost} workers were"
                     episodes = "1 episode" if crew.again == 1 else f"{crew.again} episodes"
-                    workplace.notices.append(f"{workers} lost; {episodes} had to be played again elsewhere")
+                    workplace.notices.append(f"{workers} lost; {episodes} had to be rerun elsewhere")
 
 
 Hiring = tuple[Callable[[], Awaitable[Worker]], int, int]

@@ -142,7 +142,7 @@ def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> I
         if draft.is_made or not compared:
             compared = True
             if done[draft.id] != draft.sample.fingerprint():
-                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was played before")
+                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was run before")
         yield None
     if unmet:
         _refuse_lost(at, unmet)
@@ -163,7 +163,7 @@ def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
     where = "there" if index + 1 != at.most else f"among the first {at.most}"
     where = f"in shard {cell.shard}" if cell.settings.shard else where
     more = f" (nor are {rest} more)" if rest else ""
-    raise _changed(f"sample {first} of {cell.name} was played before and is not {where} any more{more}")
+    raise _changed(f"sample {first} of {cell.name} was run before and is not {where} any more{more}")
 
 
 def _changed(what: str) -> RunConflict:

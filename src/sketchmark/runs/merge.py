@@ -58,7 +58,7 @@ def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
             if total is not None and totals.setdefault(name, total) != total:
                 raise RunConflict(
                     f"{name} has {totals[name]} samples in {other.path} and {total} in {run.path}: the data differ",
-                    "play both on the same data",
+                    "run both on the same data",
                 )
     merged = RunRecord(
         format=FORMAT,
@@ -95,7 +95,7 @@ def _refuse(one: RunFolder, other: RunFolder, what: str, before: Any, now: Any) 
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise RunConflict(
-            f"{what} was played differently in {one.path} and {other.path}: {'; '.join(changed[:3])}{more}",
+            f"{what} was run differently in {one.path} and {other.path}: {'; '.join(changed[:3])}{more}",
             _PLAYED_ALIKE,
         )
 
@@ -106,12 +106,12 @@ def _said_of_addresses(abouts: Sequence[RunRecord]) -> list[str]:
     )
     if len(found) < 2:
         return []
-    return [f"played at different addresses, taken for the same model because all else agrees: {', '.join(found)}"]
+    return [f"run at different addresses, taken for the same model because all else agrees: {', '.join(found)}"]
 
 
 def _said_of_versions(abouts: Sequence[RunRecord]) -> list[str]:
     found = dict.fromkeys(about.sketchmark for about in abouts)
-    return [f"played by different versions of Sketchmark: {', '.join(found)}"] if len(found) > 1 else []
+    return [f"run by different versions of Sketchmark: {', '.join(found)}"] if len(found) > 1 else []
 
 
 Tell = Callable[[str], None]
@@ -123,7 +123,7 @@ class NotWhole(BadInput):
     def __init__(self, gaps: Sequence[str]) -> None:
         super().__init__(
             f"{len(gaps)} gap{'s' * (len(gaps) > 1)}, and nothing was written",
-            "play what is missing and merge again, or --partial to merge what is there",
+            "run the missing samples and merge again, or use --partial",
         )
         self.gaps = gaps
 

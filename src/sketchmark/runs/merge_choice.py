@@ -119,7 +119,7 @@ def _refuse_other_data(runs: Sequence[RunFolder], cell: str, known: Try | None, 
     what = f"sample {one.sample}" if known.sample == one.sample else f"sample number {one.index}"
     raise RunConflict(
         f"{what} of {cell} is not the same in {runs[known.run].path} and {runs[one.run].path}: the data differ",
-        "play both on the same data, with the same --seed and --task_args",
+        "run both on the same data, with the same --seed and --task_args",
     )
 
 
@@ -165,7 +165,7 @@ def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: 
     there = {one.index for one in choice.tries}
     told = []
     if total is None and not (limit and there.issuperset(range(limit))):
-        told.append(f"{choice.cell}: no run came to the end of the samples, so nobody knows how many are missing")
+        told.append(f"{choice.cell}: no run reached the end of the samples, so the number of missing ones is unknown")
     total = total if total is not None else max(there, default=-1) + 1
     missing = [number for number in range(total) if number not in there]
     if missing:

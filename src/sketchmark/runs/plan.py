@@ -82,7 +82,7 @@ class Cell:
         seen: set[str] = set()
         for draft in self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
-                raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
+                raise BadInput(f"task {self.task.name!r} has a sample whose id is not a text: {draft.id!r}")
             if draft.id in seen:
                 raise BadInput(f"task {self.task.name!r} has two samples with the id {draft.id!r}")
             seen.add(draft.id)

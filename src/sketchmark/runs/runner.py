@@ -121,7 +121,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
     elif not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
         for name in _HELD:
             if (path / name).exists():
-                raise RunConflict(f"{path} is no run folder, and holds {name}: --fresh would remove it", _NEW)
+                raise RunConflict(f"{path} is not a run folder, and holds {name}: --fresh would remove it", _NEW)
     known = _of_this_model(folder, before.cells, descriptions)
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
@@ -129,7 +129,7 @@ def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, ret
             _forget(folder, name)
         elif changed:
             raise RunConflict(
-                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
+                f"{path} holds {name} with other settings; changed: {'; '.join(changed[:3])}"
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
                 _ELSEWHERE,
             )
@@ -254,9 +254,8 @@ class Stopping:
     def told(self, cell: str, finished: int, total: int | None) -> str:
         """Say in one line what happened and what to do."""
         of = f" of {total}" if total is not None else ""
-        return (
-            f"{cell}: stopped after {finished}{of}: {self.why}; mend it and run the same command: it plays the rest"
-        )
+        kept = "finished episodes are kept; fix this and run the same command to resume"
+        return f"{cell}: stopped after {finished}{of}: {self.why}; {kept}"
 
 
 def _told(failure: Failure) -> str:

@@ -90,7 +90,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Names,
         Setting(
             "CPTJW",
-            "Tasks, groups, patterns ('mmmu*') or files of questions, with commas; `list` lists them.",
+            "Tasks, groups, patterns ('mmmu*') or question files, with commas; `list` lists them.",
             flag="-t",
         ),
     ] = ""
@@ -99,26 +99,28 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Words,
         Setting(
             "CPFTMJW",
-            "What the model sees of its drawing: own, blank, other, oracle, corrupt, caption, source; several; all.",
+            "What the model sees for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all.",
         ),
     ] = "own"
     draw: Annotated[
         _Text | None,
         Setting(
             "CP",
-            "Let the model draw by writing SVG, which is rendered: for one that returns no pictures.",
+            "Let the model draw by writing SVG, which is rendered: for models that return no images.",
             choices=("svg",),
         ),
     ] = None
     steps: Annotated[
-        _Text, Setting("CPFTJW", "Who ends a stepwise episode: truth (as published) or model.")
+        _Text, Setting("CPFTJW", "Step count set by: truth (as published) or model.")
     ] = "truth"  # fmt: skip
     limit: Annotated[
         _Limit | None,
-        Setting("CPFTJW", "Only the first N samples of each task, or a share of them (0.1), also in the numbers."),
+        Setting("CPFTJW", "Run and score only the first N samples per task, or a fraction (0.1)."),
     ] = None
     repeats: Annotated[_Count, Setting("CPFTJW", "Episodes of each sample.", hidden=True)] = 1
-    shard: Annotated[_Shard, Setting("CPJ", "A part of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")] = ""
+    shard: Annotated[
+        _Shard, Setting("CPJ", "One shard of the run: 0/3, 1/3, 2/3; `sketchmark merge` joins them.")
+    ] = ""
     seed: Annotated[_Whole, Setting("CPFJW", "Seed of generated puzzles.")] = 0
     output_path: Annotated[
         _Output,
@@ -132,9 +134,9 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Arguments, Setting("CPFTMJW", "key=value,… over the tasks' generation settings.")
     ] = {}  # fmt: skip
     prompts: Annotated[_Text, Setting("CPFTJW", "A prompt set of the task (see `sketchmark show TASK`).")] = ""
-    data: Annotated[_Path, Setting("CPFTJ", "Where the task's data is on disk.")] = ""
+    data: Annotated[_Path, Setting("CPFTJ", "Folder or file of the task's data.")] = ""
     scoring: Annotated[
-        _Names, Setting("CPFTJW", "How answers are read; several with commas: the first counts.")
+        _Names, Setting("CPFTJW", "Scoring of answers, comma-separated; the first gives the run's scores.")
     ] = "strict"  # fmt: skip
     judge: Annotated[_Model, Setting("CPFJ", "A model that judges open answers.")] = ""
     judge_args: Annotated[_Arguments, Setting("CPFJ", "key=value,… for the judge.")] = {}
@@ -144,12 +146,12 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_requests_per_minute: Annotated[_Count | None, Setting("CPM", "Keep below the provider's limit.")] = None
     on_draw_failure: Annotated[
         _Text,
-        Setting("CPFTJW", "What to do when a drawing call returns no picture.", choices=("fail", "continue")),
+        Setting("CPFTJW", "What to do when a drawing call returns no image.", choices=("fail", "continue")),
     ] = "fail"
-    retry_failed: Annotated[_Flag, Setting("CP", "Play again also what the model itself failed.")] = False
-    fresh: Annotated[_Flag, Setting("CP", "Throw away what the run folder holds and start over.")] = False
+    retry_failed: Annotated[_Flag, Setting("CP", "Also rerun model failures.")] = False
+    fresh: Annotated[_Flag, Setting("CP", "Delete the contents of the run folder and start over.")] = False
     cache: Annotated[_Path, Setting("CP", "Folder of the call cache [default: ~/.cache/sketchmark].")] = ""
-    no_cache: Annotated[_Flag, Setting("CP", "Ask the model even what it has answered before.")] = False
+    no_cache: Annotated[_Flag, Setting("CP", "Bypass the call cache.")] = False
     include: Annotated[
         _Paths, Setting("CPFJW", "Tasks or models of your own: a YAML or Python file, or a folder.")
     ] = ()  # fmt: skip
@@ -159,25 +161,25 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     strict_leaks: Annotated[_Flag, Setting("CP", "Stop when a generation prompt contains an answer option.")] = False
     prices: Annotated[_Prices, Setting("CPF", "YAML price table of model and judge.")] = ""
     max_cost: Annotated[
-        _AtLeast0 | None, Setting("CPF", "What this start may cost, with --prices; then it stops.")
+        _AtLeast0 | None, Setting("CPF", "Cost limit of this invocation; needs --prices.")
     ] = None  # fmt: skip
     engine: Annotated[
         _Text,
         Setting(
             "CP",
-            "Who plays: this process, several beside it, or a Ray cluster. auto: processes where scripted players "
-            "have much to do, else local.",
+            "Where episodes run: this process, worker processes, or a Ray cluster. auto: processes if scripted "
+            "players have much to do, else local.",
             choices=("auto", "local", "processes", "ray"),
         ),
     ] = "auto"
     ray_address: Annotated[
         _Text | None,
-        Setting("CP", "Of the Ray cluster [default: $RAY_ADDRESS, one on this machine, or a new one]."),
+        Setting("CP", "Address of the Ray cluster [default: $RAY_ADDRESS, one on this machine, or a new one]."),
     ] = None
     replicas: Annotated[
         _Count | None,
         Setting(
-            "CP", "Workers, each with a model of its own [default: one per core, CPU or --num-gpus of the cluster]."
+            "CP", "Workers, each with a separate model [default: one per core, CPU or --num-gpus of the cluster]."
         ),
     ] = None
     num_gpus: Annotated[_AtLeast0, Setting("CP", "GPUs of each replica (--engine ray).", shows_default=False)] = 0
@@ -261,7 +263,7 @@ class Field:
     def _number(self, value: object) -> int | float:
         number, least, above = plain_number(value), self.bounds.ge, self.bounds.gt
         if not isinstance(number, (int, float)) or isinstance(number, bool):
-            raise BadInput(f"{self.name} is {number!r}, which is no number")
+            raise BadInput(f"{self.name} is {number!r}, which is not a number")
         if self.kind == "whole" and not isinstance(number, int):
             raise BadInput(f"{self.name} is {number}", "it must be a whole number")
         if least is not None and number < least:
@@ -342,7 +344,7 @@ class Shard:
     def parse(cls, text: str) -> Shard:
         found = _SPELLING.fullmatch(text.strip())
         if not found:
-            raise BadInput(f"--shard {text[:40]!r} is no shard", "write 0/3, 1/3 and 2/3 for the parts of three")
+            raise BadInput(f"--shard {text[:40]!r} is not a shard", "write 0/3, 1/3 and 2/3 for the parts of three")
         index, of = int(found[1]), int(found[2])
         if index >= of:
             last = f"0/{of} to {of - 1}/{of}" if of > 1 else "0/1"

@@ -124,7 +124,9 @@ def of_models(models: Sequence[str], tasks: str, output_path: Path | None, **opt
     prices, max_cost = options.get("prices"), options.pop("max_cost", None)
     shard = options.get("shard", "")
     found = [SuiteModel(folder_name(model, shard), model, (TaskSet(tasks, options),)) for model in models]
-    refuse_shared_folders(found, "name every model once; a run file tells two of one name apart by `name:`")
+    refuse_shared_folders(
+        found, "name every model once; a run file gives two of one name different folders by `name:`"
+    )
     return Suite(output_path or default_folder("model").parent, tuple(found), prices, max_cost)
 
 
@@ -157,12 +159,12 @@ Keys = tuple[object, ...]
 def read_suite(path: Path, output_path: Path | None = None, *, trust_code: bool = False, **over: Any) -> Suite:
     """Read a run file. `over` are settings that override it, as `sketchmark.run` takes them."""
     if path.suffix not in (".yaml", ".yml"):
-        raise BadInput(f"{path} is no run file", "a run file is YAML; tasks are named with --tasks")
+        raise BadInput(f"{path} is not a run file", "a run file is YAML; tasks are named with --tasks")
     config = load(path, "run file")
     where = f"run file {path}"
     lines = _Lines(path)
     if "models" not in config and {"source", "modes", "dataset_path", "scorers"} & config.keys():
-        raise BadInput(f"{path} is a task file", f"play it with --include {path} --tasks {path.stem}")
+        raise BadInput(f"{path} is a task file", f"run it with --include {path} --tasks {path.stem}")
     for key in keys_in({str(name): value for name, value in config.items()}):
         raise BadInput(
             f"{where}{lines.told(_keys(key))}: {dotted(_keys(key))} is a key or looks like one",
@@ -232,7 +234,7 @@ class _File:
             )
             name = folder_name(model.name or model.model, over.get("shard", ""))
             entries.append(SuiteModel(name, model.model, starts))
-        refuse_shared_folders(entries, f"give one of them a `name:` of its own in {self._where}")
+        refuse_shared_folders(entries, f"give one of them another `name:` in {self._where}")
         parent = output_path or Path("runs") / folder_name(self._path.stem)
         return Suite(parent, tuple(entries), over.get("prices", whole.get("prices")), max_cost, self._path)
 
@@ -253,7 +255,7 @@ class _File:
         """Find a task that is named by a file from the run file's folder, as all other files."""
         listed = names.split(",") if isinstance(names, str) else names
         return [
-            str(self._below(name, keys, "put it beside the run file")) if "/" in name or Path(name).suffix else name
+            str(self._below(name, keys, "put it next to the run file")) if "/" in name or Path(name).suffix else name
             for name in map(str.strip, listed)
         ]
 
