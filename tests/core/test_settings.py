@@ -52,7 +52,8 @@ def test_run_json_keeps_the_settings_that_have_a_place_there(tmp_path: Path) -> 
     sketchmark.run("player/solver", "maze", limit=1, output_path=tmp_path, no_cache=True, quiet=True)
     (asked,) = json.loads((tmp_path / "run.json").read_text())["asked"].values()
     assert asked == {"model": "player/solver", "tasks": "maze", "limit": 1}
-    everything = Settings(**{name: object() for name in FIELDS})
+    values: dict[str, Any] = {name: object() for name in FIELDS}
+    everything = Settings(**values)
     kept = {name for name in FIELDS if getattr(everything.only("J"), name) != getattr(Settings(), name)}
     assert kept == {field.name for field in fields("J")}
 

@@ -99,7 +99,7 @@ class Settings(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _Words,
         Setting(
             "CPFTMJW",
-            "What the model sees of its drawing: own, blank, other, oracle, corrupt, caption, source; several or all.",
+            "Shown for its drawing: own, blank, other, oracle, corrupt, caption, source; several, or all.",
         ),
     ] = "own"
     draw: Annotated[
