@@ -3,6 +3,7 @@
     python bench/walk.py
 
 docs/design.md draws the walk from what this prints. Importing a module does not count, only calling into it.
+The exit code is 1 if there are more than 60.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import sketchmark
 from sketchmark.cli import main
 
 ROOT = Path(sketchmark.__file__).parent
+MOST = 60
+"""Modules that a newcomer has to read to follow one sample."""
 
 
 def walk(arguments: list[str]) -> list[str]:
@@ -55,3 +58,5 @@ if __name__ == "__main__":
         found = walk([*command, "--output-path", f"{folder}/run", "--cache", f"{folder}/cache", "--quiet"])
     for number, name in enumerate(found, start=1):
         print(f"{number:>3}  {name}")
+    if len(found) > MOST:
+        sys.exit(f"{len(found)} modules take part in one sample: at most {MOST} should")

@@ -18,6 +18,7 @@ import msgspec
 from sketchmark.folder import format as run_format
 from sketchmark.folder import results_format
 from sketchmark.models import cache as reply_record
+from sketchmark.settings import Field, Settings, fields
 
 PAGE = Path(__file__).with_name("run-folder.md")
 _TABLE = re.compile(r"(<!-- fields of (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -35,11 +36,17 @@ def kinds() -> dict[str, type[msgspec.Struct]]:
 
 def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
     """Return the text under each field in the source, also of inherited fields."""
+    if kind is Settings:
+        return {field.name: _said(field) for field in fields("J")}
     told: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         if one.__module__.startswith("sketchmark."):
             told |= _told(one)
     return {name: told.get(name, "") for name in kind.__struct_encode_fields__}
+
+
+def _said(field: Field) -> str:
+    return f"`{field.option}`: {field.about.help}" if "C" in field.about.where else field.about.help
 
 
 def _told(kind: type) -> dict[str, str]:

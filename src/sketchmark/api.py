@@ -1,6 +1,6 @@
-"""The one way to start a run: `sketchmark.run(...)` in Python, and behind every command that plays.
+"""Start of a run: `sketchmark.run(...)` in Python, and behind every command that runs a model.
 
-`sketchmark.runs` checks and plays it; the report is added here.
+`sketchmark.runs` checks and executes the run; the report is added here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sketchmark.settings import Arguments, Folder, Limit, Name, Names, Prices
 
 
 def play(prepared: PreparedRun, grow: Grow | None = None) -> RunFolder:
-    """Play a prepared run and write its report, also that of a run that stops (RunStopped)."""
+    """Execute a prepared run and write its report, also if the run stops (RunStopped)."""
     try:
         folder = prepared.play(grow)
     except RunStopped:
@@ -31,11 +31,14 @@ def run(
     model: str | Model,
     tasks: Names,
     *,
+    # settings
     mode: Names = "direct",
     canvas: Names = "own",
     draw: str | None = None,
     steps: str = "truth",
     limit: Limit | None = None,
+    repeats: int = 1,
+    shard: str = "",
     seed: int = 0,
     output_path: Folder = None,
     model_args: Arguments = "",
@@ -64,10 +67,10 @@ def run(
     ray_address: str | None = None,
     replicas: int | None = None,
     num_gpus: float = 0,
-    shard: str = "",
     quiet: bool | None = None,
+    # end of settings
 ) -> Run:
-    """Play `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
+    """Run `tasks` with `model` and return the run, which shows itself in a notebook and with `print`.
 
         run = sketchmark.run("player/solver", "maze", mode="direct,visual_cot", limit=20)
         run.results, run.episodes(), run.to_pandas()

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, is_questions, task_name
+from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, task_name
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.files.yaml import checked
@@ -193,7 +193,7 @@ class Catalog:
 
     def _picks(self, name: str, inside: tuple[str, ...] = ()) -> list[Pick]:
         """`inside` are the groups that were opened on the way to this name."""
-        if is_questions(name):
+        if Path(name).suffix.lower() in SUFFIXES:
             return [Pick(name)]
         if name in inside or len(inside) > _MOST_GROUPS:
             raise BadInput(f"group {inside[0]!r} contains itself: {' → '.join([*inside, name][:8])}")
@@ -231,7 +231,7 @@ class Catalog:
         raise UnknownName(f"no task or group fits {pattern!r}", near_misses(pattern, known))
 
     def task(self, name: str, choices: TaskOptions | None = None, arguments: Mapping[str, Any] | None = None) -> Task:
-        if is_questions(name):
+        if Path(name).suffix.lower() in SUFFIXES:
             return _with_arguments(_questions(Path(name), choices), arguments)
         path = self._file(name) or self._aliased(name)
         if path is None:

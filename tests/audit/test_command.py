@@ -185,7 +185,7 @@ def test_a_model_that_does_not_draw_is_refused_before_the_run(
 
 @pytest.mark.parametrize("arguments", [[], ["--model", "player/solver"], ["--tasks", "maze"]])
 def test_an_audit_without_model_or_tasks_is_refused(arguments: list[str]) -> None:
-    with pytest.raises(BadInput, match="needs --model and --tasks to play, or a RUN to look at"):
+    with pytest.raises(BadInput, match="needs --model and --tasks to run, or a RUN to look at"):
         audit(*arguments)
 
 

@@ -11,7 +11,7 @@ from sketchmark.episode.protocol import FilledPrompts, Protocol
 from sketchmark.episode.sample import Context, Sample
 from sketchmark.media import Picture
 from sketchmark.runs.plan import Cell
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from sketchmark.tasks import Task, TaskOptions
 from tests.core.helpers import Recorder, colour
 
@@ -82,7 +82,7 @@ def cell(
     """A cell of a toy task whose mode plays `protocol` on samples that show their picture and their name."""
     prompts = {**PROMPTS[protocol], "inputs": ["<it>", "{name}"]}
     toy = task({"mode": {"protocol": protocol, "prompts": prompts, **(block or {})}}, source=source)
-    request = Request("toy", "toy", on_draw_failure=on_draw_failure, limit=limit)
+    request = Settings(model="toy", tasks="toy", on_draw_failure=on_draw_failure, limit=limit)
     return Cell("toy.mode", toy, toy.mode("mode"), canvas, steps, request)
 
 

@@ -12,7 +12,7 @@ from sketchmark.media import Picture
 from sketchmark.runs.checks import check
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell, cells_of
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from tests.core.helpers import Recorder, colour
 from tests.core.playing import acts, cell, numbered
 
@@ -127,7 +127,9 @@ async def test_the_blank_canvas_reaches_the_model_and_is_written_down() -> None:
 
 
 def _maze_cell(canvas_name: str) -> Cell:
-    request = Request("m", "maze", ("visual_cot",), (canvas_name,), limit=1, task_args={"rows": 4, "cols": 4})
+    request = Settings(
+        model="m", tasks="maze", mode="visual_cot", canvas=canvas_name, limit=1, task_args={"rows": 4, "cols": 4}
+    )
     (here,) = cells_of(request, Catalog())
     return here
 

@@ -77,7 +77,7 @@ def test_a_key_that_is_refused_ends_the_run_in_one_line_and_the_same_command_pla
         assert refused.returncode == 2 and refused.stdout == ""
         (line,) = refused.stderr.splitlines()
         assert line.startswith(f"sketchmark: maze.direct: stopped after 3 of {limit}: ") and "auth" in line
-        assert line.endswith("mend it and run the same command: it plays the rest")
+        assert line.endswith("finished episodes are kept; fix this and run the same command to resume")
         cell = RunFolder(tmp_path / "run").results().tasks["maze.direct"]
         assert cell.n == 3 and 1 <= cell.failures["auth"] < limit - 3, "it did not go on through all samples"
         assert play("right", limit).returncode == 0
@@ -102,7 +102,7 @@ def test_an_address_where_nobody_listens_is_told_at_the_first_try_and_ends_the_r
     assert last == (
         f"sketchmark: maze.direct: stopped after 0 of 5: openai/m: {nobody}, tried 3 times "
         "(start the server, or check host and port of its address); "
-        "mend it and run the same command: it plays the rest"
+        "finished episodes are kept; fix this and run the same command to resume"
     )
     assert "maze.direct" in done.stdout, "all that there is, is summed up"
 

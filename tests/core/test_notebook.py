@@ -252,11 +252,6 @@ def test_python_refuses_what_the_command_line_refuses(name: str, value: Any, tmp
         prepare("player/solver", "maze", output_path=tmp_path / "run", **{**spelled, name: value})
 
 
-def test_python_takes_every_option_of_the_command_line() -> None:
-    options = {option.name for option in run_command.params} - ONLY_THERE
-    assert options == set(prepare.__annotations__) - {"return"}
-
-
 def test_a_script_sees_no_progress_unless_requested(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     asked: dict[str, Any] = {"limit": 1, "output_path": tmp_path / "run", "engine": "local"}
     sketchmark.run("player/solver", "maze", **asked)

@@ -97,9 +97,7 @@ def test_a_generation_setting_that_can_be_none_is_refused(given: dict[str, Any],
 
 def test_a_setting_that_only_a_model_of_ones_own_can_know_is_said_to_be_one() -> None:
     prepared = prepare("player/solver", "maze", limit=1, gen_kwargs={"my_own_knob": 1, "temperature": 1})
-    assert prepared.options.warnings == (
-        "--gen_kwargs my_own_knob: only a model of your own is told, no other knows it",
-    )
+    assert prepared.warnings == ("--gen_kwargs my_own_knob: only your own models get it, no other knows it",)
 
 
 def test_a_list_that_is_given_twice_is_one_longer_list(tmp_path: Path) -> None:
@@ -142,7 +140,7 @@ def test_a_limit_between_0_and_1_is_a_share_of_each_tasks_samples(tmp_path: Path
 def test_a_worker_counts_a_share_as_the_run_does() -> None:
     """Who lends whom a drawing depends on how many there are."""
     run = prepare("player/sketcher", "maze", mode="visual_cot", canvas="other", limit=0.015)
-    assert [cell.limit for cell in cells_of(run.request, Catalog())] == [cell.limit for cell in run.cells] == [3]
+    assert [cell.limit for cell in cells_of(run.settings, Catalog())] == [cell.limit for cell in run.cells] == [3]
 
 
 def test_a_share_is_written_down_as_the_count_that_it_was_and_resumes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sketchmark.errors import BadInput, CannotPlay, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
 from sketchmark.runs.checks import check, plan
 from sketchmark.runs.plan import Cell
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from tests.core.helpers import Recorder
 from tests.core.playing import PROMPTS, Talker, cell, task
 
@@ -23,16 +23,16 @@ STAGING = Abilities(say=True, draw=False, combined_prompt=True)
 
 
 def _planned(tasks: str = "maze", **wanted: Any) -> list[Cell]:
-    return plan(Request("m", tasks, limit=2, **wanted), Catalog(), Recorder())
+    return plan(Settings.of({"model": "m", "tasks": tasks, "limit": 2, **wanted}), Catalog(), Recorder())
 
 
 def test_what_asks_for_no_drawing_has_one_cell_whatever_the_canvases() -> None:
-    cells = _planned(modes=("direct", "text_cot"), canvases=("own", "blank"))
+    cells = _planned(mode=("direct", "text_cot"), canvas=("own", "blank"))
     assert [(it.name, it.canvas) for it in cells] == [("maze.direct", "own"), ("maze.text_cot", "own")]
 
 
 def test_each_canvas_is_a_cell_and_all_but_the_own_say_so_in_their_name() -> None:
-    cells = _planned(modes=("visual_cot",), canvases=("blank", "own"))
+    cells = _planned(mode=("visual_cot",), canvas=("blank", "own"))
     assert [(it.name, it.canvas) for it in cells] == [
         ("maze.visual_cot.blank", "blank"),
         ("maze.visual_cot", "own"),
@@ -40,12 +40,12 @@ def test_each_canvas_is_a_cell_and_all_but_the_own_say_so_in_their_name() -> Non
 
 
 def test_a_single_canvas_needs_no_name() -> None:
-    [only] = _planned(modes=("visual_cot",), canvases=("blank",))
+    [only] = _planned(mode=("visual_cot",), canvas=("blank",))
     assert (only.name, only.canvas) == ("maze.visual_cot", "blank")
 
 
 def test_a_mode_in_the_tasks_name_goes_before_the_modes_asked_for_and_direct_is_for_those_who_name_none() -> None:
-    assert [it.name for it in _planned("maze_text_cot,sliding", modes=("visual_cot",))] == [
+    assert [it.name for it in _planned("maze_text_cot,sliding", mode=("visual_cot",))] == [
         "maze.text_cot",
         "sliding.visual_cot",
     ]
@@ -57,7 +57,7 @@ def test_a_cell_that_is_asked_for_twice_is_played_once() -> None:
 
 
 def test_how_the_steps_are_counted_reaches_the_cell_and_its_prompts() -> None:
-    [truth], [model] = (_planned(modes=("visual_cot",), steps=steps) for steps in ("truth", "model"))
+    [truth], [model] = (_planned(mode=("visual_cot",), steps=steps) for steps in ("truth", "model"))
     assert (truth.steps, model.steps) == ("truth", "model")
     assert "DONE" in model.mode.prompts["plan"] and "DONE" not in truth.mode.prompts["plan"]
 
@@ -66,7 +66,7 @@ def test_how_the_steps_are_counted_reaches_the_cell_and_its_prompts() -> None:
     ("wanted", "named"),
     [
         ({"steps": "some"}, "no steps named 'some' .there are: truth, model"),
-        ({"canvases": ("own", "sand")}, "no canvas named 'sand'"),
+        ({"canvas": "own,sand"}, "no canvas named 'sand'"),
         ({"on_draw_failure": "cry"}, "no on_draw_failure named 'cry' .there are: fail, continue"),
     ],
 )
@@ -77,8 +77,8 @@ def test_an_unknown_choice_is_named_with_those_there_are(wanted: dict[str, Any],
 
 def test_generation_settings_of_the_command_line_go_over_the_tasks_and_a_drawing_gets_no_token_limit() -> None:
     given = {"max_new_tokens": 77, "temperature": 0.9, "seed": 3, "width": 32}
-    [plain] = _planned(modes=("visual_cot",))
-    [it] = _planned(modes=("visual_cot",), generation=given)
+    [plain] = _planned(mode=("visual_cot",))
+    [it] = _planned(mode=("visual_cot",), gen_kwargs=given)
     extra = {**plain.mode.saying.extra, "width": 32}
     assert it.mode.saying == Options(77, 0.9, 3, extra)
     assert it.mode.drawing == Options(None, 0.9, 3, {**plain.mode.drawing.extra, "width": 32})
@@ -210,7 +210,7 @@ def test_all_that_shapes_an_episode_is_described_and_two_cells_that_differ_in_it
     described = [str(it.describe(Recorder())) for it in (base, *others)]
     described += [
         str(base.describe(Talker())),
-        str(replace(base, request=Request("m", "t", seed=1)).describe(Recorder())),
+        str(replace(base, settings=Settings(model="m", tasks="t", seed=1)).describe(Recorder())),
     ]
     assert len(set(described)) == len(described)
     assert base.describe(Recorder()) == CellRecord(

@@ -11,7 +11,7 @@ import sketchmark
 from sketchmark.catalog import Catalog
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ async def test_a_player_never_sees_the_target(player: str) -> None:
     """Swap what is true of the sample, and every word and drawing stays the same."""
     catalog = Catalog()
     model = catalog.model(f"player/{player}")
-    request = Request(model=f"player/{player}", tasks="maze,sliding,jigsaw", modes=("direct", "visual_cot"), limit=2)
+    request = Settings(model=f"player/{player}", tasks="maze,sliding,jigsaw", mode="direct,visual_cot", limit=2)
     for cell in plan(request, catalog, model):
         one, two = list(cell.samples())
         swapped = replace(one, target=two.target, groups=two.groups)

@@ -68,10 +68,10 @@ def test_none_is_an_option_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("player/solver,player/random", "one call plays one model"),
-        (["player/solver", "player/random"], "one call plays one model"),
-        (Slow, "is no model"),
-        (None, "is no model"),
+        ("player/solver,player/random", "one call runs one model"),
+        (["player/solver", "player/random"], "one call runs one model"),
+        (Slow, "is not a model"),
+        (None, "is not a model"),
     ],
 )
 def test_what_is_not_one_model_is_refused_with_what_to_do(model: Any, told: str, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_tilde_is_the_home_folder_wherever_a_path_is_given(tmp_path: Path, mon
     run = sketchmark.run("own", "~/mine.jsonl", **paths)
     assert run.path == home / "run" and (home / "cache").is_dir() and not list(here.iterdir())
     assert Run("~/run").path == RunFolder.open("~/run").path == home / "run"
-    assert prepare("player/solver", "maze", data="~/data", output_path="~/run").request.data == home / "data"
+    assert prepare("player/solver", "maze", data="~/data", output_path="~/run").settings.data_path == home / "data"
     play(mode="direct,text_cot", output_path="~/two")
     assert sketchmark.compare("~/two").rows
 
@@ -183,8 +183,3 @@ def test_an_interrupt_before_the_run_has_begun_ends_it_too(tmp_path: Path, monke
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
     assert len(episodes(tmp_path / "run", "maze.direct")) < 100
-
-
-def test_run_takes_the_options_of_prepare_with_the_same_defaults() -> None:
-    taken, checked = inspect.signature(sketchmark.run), inspect.signature(prepare)
-    assert taken.parameters == checked.parameters

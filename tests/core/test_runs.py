@@ -241,7 +241,7 @@ def test_starting_afresh_touches_nothing_in_a_folder_that_is_no_run(tmp_path: Pa
     mine = tmp_path / "home/pictures/wedding.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("precious")
-    with pytest.raises(RunConflict, match="is no run folder, and holds pictures"):
+    with pytest.raises(RunConflict, match="is not a run folder, and holds pictures"):
         _run("player/solver", tmp_path / "home", limit=2, fresh=True)
     assert mine.read_text() == "precious"
 

@@ -122,7 +122,7 @@ def test_the_cost_limit_holds_for_all_workers_together(tmp_path: Path) -> None:
         output_path=tmp_path / "run", no_cache=True,
     )  # fmt: skip
     episodes = list(prepared.play().episodes("maze.direct"))
-    assert prepared.options.budget.used_up and 0 < len(episodes) < 30
+    assert prepared.budget.used_up and 0 < len(episodes) < 30
 
 
 def _running(tmp_path: Path) -> subprocess.Popen[str]:
@@ -190,7 +190,7 @@ def test_processes_are_used_for_many_samples_that_players_make(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)), raising=False)
     prepared = prepare(model, tasks, limit=limit, include=INCLUDED, trust_code=True)
-    assert prepared.options.engine.name == engine
+    assert prepared.settings.engine == engine
 
 
 def test_options_that_do_nothing_are_refused() -> None:
@@ -237,13 +237,15 @@ def test_a_sample_that_a_worker_cannot_make_is_made_here_and_sent(
 def test_limits_of_the_whole_run_are_shared_out(tmp_path: Path) -> None:
     from sketchmark.runs.engine import _shared_out
     from sketchmark.runs.worker import Recipe
+    from sketchmark.settings import Settings
 
-    recipe = Recipe({}, {"max_requests_per_minute": 100, "max_concurrent": 3})
-    assert _shared_out(recipe, 8, 16) == 3
-    assert recipe.model_args == {"max_requests_per_minute": 100 / 3, "max_concurrent": 1} and recipe.at_once == 6
-    recipe = Recipe({}, {})
-    assert (_shared_out(recipe, 8, 16), recipe.at_once, recipe.model_args) == (8, 2, {})
-    assert _shared_out(Recipe({}, {}), 8, 4) == 4
+    limits = {"max_requests_per_minute": 100, "max_concurrent": 3}
+    recipe, size = _shared_out(Recipe(Settings(model_args=limits)), 8, 16)
+    assert recipe.settings.model_args == {"max_requests_per_minute": 100 / 3, "max_concurrent": 1}
+    assert (size, recipe.at_once) == (3, 6)
+    recipe, size = _shared_out(Recipe(Settings()), 8, 16)
+    assert (size, recipe.at_once, recipe.settings.model_args) == (8, 2, {})
+    assert _shared_out(Recipe(Settings()), 8, 4)[1] == 4
 
 
 # docs/scale.md

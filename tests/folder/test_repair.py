@@ -102,7 +102,7 @@ async def test_an_intact_run_is_not_changed(tmp_path: Path) -> None:
 
 async def test_a_damaged_score_is_set_aside_and_made_again_without_the_model(tmp_path: Path) -> None:
     cells, model = [make_cell(make_task(make_samples(3)))], Speaker()
-    folder = await run(tmp_path, cells, Speaker(), scored_beside=("strict",))
+    folder = await run(tmp_path, cells, Speaker(), scoring="strict,strict")
     results = folder.results_file.read_bytes()
     _change(folder.scores_file(CELL), 3, lambda line: line[:30] + b"\n")
     _change(folder.scores_file(CELL, "strict"), 1, lambda line: b"\n")
@@ -110,7 +110,7 @@ async def test_a_damaged_score_is_set_aside_and_made_again_without_the_model(tmp
     assert [line.partition(": ")[0] for line in told[:2]] == [f"scores/{CELL}.jsonl", f"scores/{CELL}~strict.jsonl"]
     assert f"to rescore: {CELL}.jsonl: s2" in told and f"to rescore: {CELL}~strict.jsonl: s0" in told
     assert not any("played" in line for line in told)
-    await run(tmp_path, cells, model, scored_beside=("strict",))
+    await run(tmp_path, cells, model, scoring="strict,strict")
     assert model.asked == [] and folder.results_file.read_bytes() == results
 
 

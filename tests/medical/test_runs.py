@@ -25,8 +25,8 @@ from sketchmark.results import aggregate as submission
 from sketchmark.results.aggregate import aggregate
 from sketchmark.results.rescore import rescore
 from sketchmark.runs.checks import plan
-from sketchmark.runs.runner import RunOptions
-from sketchmark.settings import Request
+from sketchmark.runs.runner import Resources
+from sketchmark.settings import Settings
 from tests.medical import fixtures
 
 
@@ -316,5 +316,6 @@ async def _played(model: Model, task: str, data: Path, out: Path, **request: Any
     from sketchmark.progress import Silent
     from sketchmark.runs.runner import run_plan
 
-    asked = Request(model=model.name, tasks=task, modes=("direct",), data=data, **request)
-    await run_plan(asked, plan(asked, Catalog(), model), model, out, RunOptions(concurrency=1), Silent())
+    given = {"model": model.name, "tasks": task, "data": data, "concurrency": 1}
+    asked = Settings.of({**given, **request})
+    await run_plan(asked, plan(asked, Catalog(), model), model, out, Resources(), Silent())

@@ -22,7 +22,7 @@ from sketchmark.models.wrappers import Wrapped
 from sketchmark.runs.checks import plan
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import cells_of
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from tests.models.fake_server import (
     PICTURE_FIELDS,
     FarEnd,
@@ -170,7 +170,7 @@ async def played(far: FarEnd, way: str, canvas: str) -> tuple[list[Seen], list[P
     name, arguments = (WAYS | NATIVE)[way](far)
     model = Marked(Catalog().model(name, arguments), trapper)
     steps = {"min_steps": STEPS, "max_steps": STEPS}
-    request = Request(name, "maze", ("visual_cot",), (canvas,), limit=2, task_args=steps)
+    request = Settings(model=name, tasks="maze", mode="visual_cot", canvas=canvas, limit=2, task_args=steps)
     [cell] = plan(request, Catalog(), model) if canvas == "own" or way in WAYS else cells_of(request, Catalog())
     sample, donor = cell.samples()
     try:
@@ -241,7 +241,7 @@ async def test_native_history_is_refused_on_every_other_canvas_and_even_there_fo
     name, arguments = NATIVE[way](far)
     model = Catalog().model(name, arguments)
     with pytest.raises(CannotPlay, match="a condition of its own: play the controls without it"):
-        plan(Request(name, "maze", ("visual_cot",), (canvas,), limit=2), Catalog(), model)
+        plan(Settings(model=name, tasks="maze", mode="visual_cot", canvas=canvas, limit=2), Catalog(), model)
     await model.close()
     requests, drawn = await played(far, way, canvas)
     for seen in requests:

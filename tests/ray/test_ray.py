@@ -199,7 +199,7 @@ def test_a_node_killed_in_the_middle_and_a_driver_killed_and_resumed(tmp_path: P
         out, told = process.communicate(timeout=120)
         assert process.returncode == 0, told
         (line,) = [line for line in out.splitlines() if line.startswith("workers:")]
-        assert "lost; " in line and "had to be played again elsewhere" in line
+        assert "lost; " in line and "had to be rerun elsewhere" in line
         assert_same(tmp_path / "node", whole)
         assert all(len(ids(tmp_path / "node", cell)) == 20 for cell in CELLS), "nothing is written twice"
 

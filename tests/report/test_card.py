@@ -15,7 +15,7 @@ from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.folder import RunFolder
 from sketchmark.report.card import card, digest
-from sketchmark.settings import Asked, command
+from sketchmark.settings import Settings, command
 from tests.core.test_cli import sketchmark as cli
 from tests.questions.files import jsonl
 
@@ -138,7 +138,7 @@ def test_failures_are_counted_and_an_old_folder_has_no_command(tmp_path: Path) -
     ],
 )
 def test_a_command_is_written_if_it_repeats_the_run(given: dict[str, Any], expected: list[str] | None) -> None:
-    words = command(Asked(model="player/solver", tasks="maze", **given), "run")
+    words = command(Settings(model="player/solver", tasks="maze", **given), "run")
     start = ["sketchmark", "run", "--model", "player/solver", "--tasks", "maze", "--mode", "direct"]
     assert words == (None if expected is None else [*start, *expected, "--output-path", "run"])
 

@@ -155,7 +155,7 @@ async def _played(path: Path, count: int = 6) -> tuple[RunFolder, Path]:
     config = make_config(make_samples(count), scorer=by_scoring, scorings={"strict": None, "other": None})
     model = Speaker(lambda id: Reply("yes", finish="length" if id == "s1" else "stop"))
     cells = planned(path, config, model)
-    folder = await run(path / "run", cells, model, grading=Grading(), scored_beside=("other",))
+    folder = await run(path / "run", cells, model, scoring="strict,other")
     return folder, path / "shades.yaml"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import structs
 from PIL import Image
 
 from sketchmark.catalog import Catalog
@@ -25,8 +26,8 @@ from sketchmark.media import Picture
 from sketchmark.progress import Calls, Watcher
 from sketchmark.runs.checks import plan
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import RunOptions, run_plan
-from sketchmark.settings import Request
+from sketchmark.runs.runner import Resources, run_plan
+from sketchmark.settings import Settings
 from sketchmark.tasks import Task
 
 SHELF: dict[str, list[Sample]] = {}
@@ -95,16 +96,16 @@ def make_task(samples: Sequence[Sample], name: str = "shades", scorer: Scorer = 
 
 
 def make_cell(task: Task, mode: str = "direct", canvas: str = "own", **asked: Any) -> Cell:
-    request = Request("speaker", task.name, **asked)
-    return Cell(f"{task.name}.{mode}", task, task.mode(mode), canvas, request.steps, request)
+    settings = Settings.of({"model": "speaker", "tasks": task.name, **asked})
+    return Cell(f"{task.name}.{mode}", task, task.mode(mode), canvas, settings.steps, settings)
 
 
 def planned(folder: Path, config: Mapping[str, Any], model: Model, **asked: Any) -> list[Cell]:
     """Plan the cells of a request for the task `shades` in a task file, like a user's own task."""
     path = folder / "shades.yaml"
     path.write_text(yaml.safe_dump(dict(config), sort_keys=False))
-    request = Request(**{"model": "speaker", "tasks": "shades", **asked})
-    return plan(request, Catalog((path,), trust_code=True), model)
+    settings = Settings.of({"model": "speaker", "tasks": "shades", **asked})
+    return plan(settings, Catalog((path,), trust_code=True), model)
 
 
 class Speaker(Model):
@@ -166,8 +167,9 @@ async def run(
     path: Path, cells: Sequence[Cell], model: Model, watcher: Watcher | None = None, **how: Any
 ) -> RunFolder:
     """Run cells, one episode at a time by default, so that calls are in the order of the samples."""
-    manner = RunOptions(**{"concurrency": 1, **how})
-    return await run_plan(cells[0].request, list(cells), model, path, manner, watcher or Looker())
+    resources = Resources(**{name: how.pop(name) for name in ("budget", "judge", "warnings") if name in how})
+    settings = structs.replace(cells[0].settings, **{"concurrency": 1, **how})
+    return await run_plan(settings, list(cells), model, path, resources, watcher or Looker())
 
 
 def lines_in(path: Path) -> int:

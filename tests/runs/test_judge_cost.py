@@ -13,10 +13,9 @@ from sketchmark.cli import root
 from sketchmark.episode.model import Model, Options, Reply, Usage
 from sketchmark.episode.sample import Context
 from sketchmark.errors import BadInput
-from sketchmark.folder import RunFolder
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate
-from sketchmark.runs.runner import Budget, stopped_by_cost
+from sketchmark.runs.runner import Budget
 from tests.benchmarks.uni_mmmu import published_rest
 
 PRICES = "artist: {input: 0}\njudge: {input: 1000000, output: 2000000}\n"
@@ -60,14 +59,14 @@ def test_the_judges_calls_are_charged_by_its_own_price(files: dict[str, Any]) ->
     run = _prepared(judge, files)
     run.play()
     assert judge.asked == 4
-    assert (run.options.budget.spent, run.options.budget.judge_spent) == (20.0, 20.0)
+    assert (run.budget.spent, run.budget.judge_spent) == (20.0, 20.0)
 
 
 def test_a_run_stops_when_the_judge_has_used_up_the_limit_and_can_be_resumed(files: dict[str, Any]) -> None:
     judge = Judge()
     run = _prepared(judge, files, max_cost=5)
     folder = run.play()
-    assert judge.asked == 1 and run.options.budget.used_up
+    assert judge.asked == 1 and run.budget.used_up
     cell = folder.results().tasks["uni_mmmu_science.visual_cot"]
     assert cell.episodes == 1 and cell.failures == {"judge_failed": 1}
     assert "the cost limit is reached" in cell.reasons["judge_failed"]
@@ -82,12 +81,11 @@ def test_the_limit_holds_also_for_scores_filled_in_later(files: dict[str, Any]) 
     judge = Judge()
     run = _prepared(judge, files, max_cost=10)
     run.play()
-    assert judge.asked == 2 and run.options.budget.spent == 10.0
-    folder = RunFolder(run.path)
-    assert stopped_by_cost(folder, run.cells, run.options), "all is played, and verdicts are missing"
+    assert judge.asked == 2 and run.budget.spent == 10.0
+    assert run.is_stopped_by_cost(), "all is played, and verdicts are missing"
     rest = _prepared(judge, files, max_cost=10)
     rest.play()
-    assert rest.options.budget.used_up and not stopped_by_cost(folder, rest.cells, rest.options)
+    assert rest.budget.used_up and not rest.is_stopped_by_cost()
 
 
 def test_cached_verdicts_cost_nothing_and_are_used_beyond_the_limit(files: dict[str, Any], tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ def test_a_judge_without_a_price_is_refused_and_without_prices_nothing_is_metere
     with pytest.raises(BadInput, match="has no entry 'judge'"):
         _prepared(judge, files)
     del files["prices"]
-    assert _prepared(judge, files).options.grading.judge is judge
+    assert _prepared(judge, files).resources.judge is judge
 
 
 def test_a_dry_run_counts_calls_to_the_judge(files: dict[str, Any]) -> None:
@@ -121,7 +119,7 @@ def test_a_dry_run_counts_calls_to_the_judge(files: dict[str, Any]) -> None:
     assert found.judge["tokens_in"] > 4 * 2048 + 4 * 765, "answers at their longest, and pictures"
     assert estimate(run.cells, ["strict", "official"])["uni_mmmu_science.visual_cot"].judge["calls"] == 8
     assert estimate(run.cells)["uni_mmmu_science.visual_cot"].judge == {}
-    assert run.options.budget.spent == 0.0
+    assert run.budget.spent == 0.0
 
 
 def test_a_dry_run_counts_judges_that_ask_only_about_answers_in_their_form(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from sketchmark.episode import Grading
 from sketchmark.episode.model import Model, Reply
 from sketchmark.errors import BadInput, CallFailed, RunConflict
 from sketchmark.files import write_json
@@ -90,7 +89,7 @@ async def test_where_no_run_came_to_its_end_the_rest_is_not_taken_for_nothing(pa
     with pytest.raises(NotWhole) as found:
         await parts.merged(one, other)
     assert found.value.gaps == [
-        "shades.direct: no run came to the end of the samples, so nobody knows how many are missing"
+        "shades.direct: no run reached the end of the samples, so the number of missing ones is unknown"
     ]
 
 
@@ -141,7 +140,7 @@ async def test_what_failed_everywhere_is_counted_and_played_again_by_the_next_st
 
 
 async def test_the_models_own_failure_gives_way_to_a_later_answer_and_to_no_earlier_one(parts: Parts) -> None:
-    asked: dict[str, Any] = {"modes": ("visual_cot",)}
+    asked: dict[str, Any] = {"mode": "visual_cot"}
     failing = Speaker(drawing=_no_picture)
     first = await parts.play("first", model=failing, **asked)
     later = await parts.play("later", Shard(0, 3), **asked)
@@ -159,7 +158,7 @@ async def test_the_models_own_failure_gives_way_to_a_later_answer_and_to_no_earl
         ({"seed": 1}, "seed: 0 -> 1"),
         ({"limit": 5}, "limit: null -> 5"),
         ({"steps": "model"}, "steps: "),
-        ({"generation": {"temperature": 0.7}}, "play.saying.temperature"),
+        ({"gen_kwargs": {"temperature": 0.7}}, "play.saying.temperature"),
         ({"model_args": {"size": "large"}}, "model_args.size"),
     ],
 )
@@ -178,7 +177,7 @@ async def test_other_prompts_are_refused(parts: Parts) -> None:
     modes = json.loads(json.dumps(config["modes"]))
     modes["direct"]["prompts"]["ask"] = "What colour?"
     two = await parts.play("b", Shard(1, 2), config={**config, "modes": modes})
-    with pytest.raises(RunConflict, match=r"shades.direct was played differently in .*: play.prompts.ask"):
+    with pytest.raises(RunConflict, match=r"shades.direct was run differently in .*: play.prompts.ask"):
         await parts.merged(one, two)
 
 
@@ -237,7 +236,7 @@ async def test_scores_are_taken_over_and_a_judge_is_not_asked_again(parts: Parts
     judge = Speaker(name="judge")
     runs = []
     for number in range(2):
-        how = {"grading": Grading("strict", judge)}
+        how = {"judge": judge}
         runs.append(await parts.play(f"judged{number}", Shard(number, 2), how=how))
     silent = {"scored": False, "values": {}, "flags": ["judge_failed"], "notes": {"judge_failed": "no verdict"}}
     for folder in runs:
@@ -270,7 +269,7 @@ async def test_the_score_of_an_older_try_is_not_taken_for_the_newer_ones(parts: 
 
 async def test_shards_scored_by_different_rules_are_refused(parts: Parts) -> None:
     one = await parts.play("a", Shard(0, 2))
-    two = await parts.play("b", Shard(1, 2), how={"grading": Grading("official")})
+    two = await parts.play("b", Shard(1, 2), how={"scoring": "official"})
     with pytest.raises(
         RunConflict, match=r"is scored by strict in .* and by official in .* \(sketchmark score .*b --"
     ):
@@ -279,8 +278,7 @@ async def test_shards_scored_by_different_rules_are_refused(parts: Parts) -> Non
 
 async def test_a_scoring_beside_the_runs_own_is_merged_too(parts: Parts) -> None:
     runs = [
-        await parts.play(f"part{number}", Shard(number, 2), how={"scored_beside": ("official",)})
-        for number in range(2)
+        await parts.play(f"part{number}", Shard(number, 2), how={"scoring": "strict,official"}) for number in range(2)
     ]
     merged = await parts.merged(*runs)
     assert merged.results().tasks["shades.direct"].scorings["official"].n == 6

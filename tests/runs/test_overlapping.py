@@ -69,7 +69,7 @@ async def test_heavier_cells_come_first_and_equal_ones_in_the_requested_order(tm
 
 async def test_the_weight_of_a_cell_is_that_of_its_first_sample(tmp_path: Path) -> None:
     config = make_config([make_sample("s0", steps=3)])
-    cells = planned(tmp_path, config, Speaker(), modes=("direct", "text_cot", "visual_cot", "steps"))
+    cells = planned(tmp_path, config, Speaker(), mode=("direct", "text_cot", "visual_cot", "steps"))
     assert [cell.weight for cell in cells] == [1, 2, 4, 10]
     assert not any(cell.generated for cell in cells)
 

@@ -58,18 +58,18 @@ def test_direct_is_played_unless_another_mode_is_asked_for(tmp_path: Path) -> No
 
 
 def test_modes_come_in_the_order_they_were_asked_for_and_each_once(tmp_path: Path) -> None:
-    cells = _plan(tmp_path, modes=("visual_cot", "direct", "visual_cot"))
+    cells = _plan(tmp_path, mode=("visual_cot", "direct", "visual_cot"))
     assert _names(cells) == [("shades.visual_cot", "visual_cot", "own"), ("shades.direct", "direct", "own")]
     assert len(_plan(tmp_path, tasks="shades,shades")) == 1
 
 
 def test_a_mode_in_the_tasks_name_comes_before_the_modes_asked_for(tmp_path: Path) -> None:
-    cells = _plan(tmp_path, tasks="shades_visual_cot", modes=("direct",))
+    cells = _plan(tmp_path, tasks="shades_visual_cot", mode=("direct",))
     assert _names(cells) == [("shades.visual_cot", "visual_cot", "own")]
 
 
 def test_canvases_are_played_where_something_is_drawn_and_nowhere_else(tmp_path: Path) -> None:
-    cells = _plan(tmp_path, modes=("direct", "text_cot", "visual_cot"), canvases=("own", "blank", "other"))
+    cells = _plan(tmp_path, mode=("direct", "text_cot", "visual_cot"), canvas=("own", "blank", "other"))
     assert _names(cells) == [
         ("shades.direct", "direct", "own"),
         ("shades.text_cot", "text_cot", "own"),
@@ -80,13 +80,13 @@ def test_canvases_are_played_where_something_is_drawn_and_nowhere_else(tmp_path:
 
 
 def test_one_canvas_alone_needs_no_name_and_none_means_the_models_own(tmp_path: Path) -> None:
-    blank = _plan(tmp_path, modes=("visual_cot",), canvases=("blank",))
+    blank = _plan(tmp_path, mode=("visual_cot",), canvas=("blank",))
     assert _names(blank) == [("shades.visual_cot", "visual_cot", "blank")]
-    assert _names(_plan(tmp_path, modes=("visual_cot",), canvases=()))[0][2] == "own"
+    assert _names(_plan(tmp_path, mode=("visual_cot",), canvas=()))[0][2] == "own"
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"steps": "mine"}, {"canvases": ("own", "mirror")}, {"on_draw_failure": "cry"}, {"modes": ("aloud",)}]
+    "wrong", [{"steps": "mine"}, {"canvas": "own,mirror"}, {"on_draw_failure": "cry"}, {"mode": "aloud"}]
 )
 def test_a_word_nobody_knows_is_named_with_those_there_are(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(
@@ -96,7 +96,7 @@ def test_a_word_nobody_knows_is_named_with_those_there_are(tmp_path: Path, wrong
         _plan(tmp_path, **wrong)
 
 
-@pytest.mark.parametrize("fine", [{"steps": "model"}, {"canvases": ("oracle",)}, {"on_draw_failure": "continue"}])
+@pytest.mark.parametrize("fine", [{"steps": "model"}, {"canvas": "oracle"}, {"on_draw_failure": "continue"}])
 def test_the_other_words_are_known(tmp_path: Path, fine: dict[str, Any]) -> None:
     assert len(_plan(tmp_path, **fine)) == 1
 
@@ -105,16 +105,16 @@ def test_what_the_user_says_of_generation_goes_over_the_tasks_own(tmp_path: Path
     own = {"max_new_tokens": 100, "temperature": 0.1, "seed": 1, "top_p": 0.5, "width": 8}
     config = make_config(make_samples(1), generation=own)
     asked = {"max_new_tokens": 7, "temperature": 0.9, "top_p": 0.8, "style": "plain"}
-    (cell,) = planned(tmp_path, config, Painter(), modes=("visual_cot",), generation=asked)
+    (cell,) = planned(tmp_path, config, Painter(), mode=("visual_cot",), gen_kwargs=asked)
     extra = {"top_p": 0.8, "width": 8, "style": "plain"}
     assert cell.mode.saying == Options(7, 0.9, 1, extra)
     assert cell.mode.drawing == Options(None, 0.9, 1, extra), "a limit of words is none of a drawing"
-    (plain,) = planned(tmp_path, config, Painter(), modes=("visual_cot",))
+    (plain,) = planned(tmp_path, config, Painter(), mode=("visual_cot",))
     assert plain.mode.saying == Options(100, 0.1, 1, {"top_p": 0.5, "width": 8})
 
 
 def test_the_seed_of_generation_is_for_saying_and_drawing(tmp_path: Path) -> None:
-    (cell,) = _plan(tmp_path, modes=("visual_cot",), generation={"seed": 5})
+    (cell,) = _plan(tmp_path, mode=("visual_cot",), gen_kwargs={"seed": 5})
     assert (cell.mode.saying.seed, cell.mode.drawing.seed) == (5, 5)
     assert not cell.mode.saying.extra and not cell.mode.drawing.extra
 
@@ -127,28 +127,28 @@ def test_a_model_that_only_draws_plays_nothing(tmp_path: Path) -> None:
 
 
 def test_a_model_that_does_not_draw_plays_what_needs_no_drawing(tmp_path: Path) -> None:
-    assert len(_plan(tmp_path, OnlySays(), modes=("direct", "text_cot"))) == 2
+    assert len(_plan(tmp_path, OnlySays(), mode=("direct", "text_cot"))) == 2
     with pytest.raises(CannotPlay, match=r"needs a model that draws, and speaker does not .*direct or text_cot"):
-        _plan(tmp_path, OnlySays(), modes=("direct", "visual_cot"))
+        _plan(tmp_path, OnlySays(), mode=("direct", "visual_cot"))
 
 
 def test_a_model_that_draws_and_answers_in_one_plays_two_stages_on_its_own_canvas(tmp_path: Path) -> None:
-    assert len(_plan(tmp_path, InOnePrompt(), modes=("visual_cot", "text_cot"))) == 2
+    assert len(_plan(tmp_path, InOnePrompt(), mode=("visual_cot", "text_cot"))) == 2
     with pytest.raises(CannotPlay, match="looks at its drawings itself: canvas 'blank'"):
-        _plan(tmp_path, InOnePrompt(), modes=("visual_cot",), canvases=("blank",))
+        _plan(tmp_path, InOnePrompt(), mode=("visual_cot",), canvas=("blank",))
     with pytest.raises(CannotPlay, match="needs a model that draws"):
-        _plan(tmp_path, InOnePrompt(), modes=("steps",))
+        _plan(tmp_path, InOnePrompt(), mode=("steps",))
 
 
 def test_the_oracle_needs_true_pictures_and_the_other_canvas_a_second_sample(tmp_path: Path) -> None:
     with pytest.raises(CannotPlay, match=r"no true pictures for the oracle canvas \(use own, blank or other\)"):
-        _plan(tmp_path, modes=("visual_cot",), canvases=("oracle",))
+        _plan(tmp_path, mode=("visual_cot",), canvas=("oracle",))
     config = make_config(make_samples(2, frames=lambda: [colour("pink")]))
-    assert planned(tmp_path, config, Painter(), modes=("visual_cot",), canvases=("oracle",))
+    assert planned(tmp_path, config, Painter(), mode=("visual_cot",), canvas=("oracle",))
     with pytest.raises(CannotPlay, match=r"needs a second sample .*\(use a larger --limit\)"):
-        _plan(tmp_path, modes=("visual_cot",), canvases=("other",), limit=1)
-    assert _plan(tmp_path, modes=("visual_cot",), canvases=("other",), limit=2)
-    assert _plan(tmp_path, modes=("visual_cot",), canvases=("blank",), limit=1)
+        _plan(tmp_path, mode=("visual_cot",), canvas=("other",), limit=1)
+    assert _plan(tmp_path, mode=("visual_cot",), canvas=("other",), limit=2)
+    assert _plan(tmp_path, mode=("visual_cot",), canvas=("blank",), limit=1)
 
 
 def test_a_task_without_samples_is_refused(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_model_is_not_shown_more_pictures_than_it_takes(tmp_path: Path, mode: 
     def fits(most: int) -> list[Cell]:
         model = Painter("painter")
         model.max_pictures = most
-        return planned(tmp_path, make_config([sample]), model, modes=(mode,))
+        return planned(tmp_path, make_config([sample]), model, mode=(mode,))
 
     assert len(fits(shown)) == 1
     with pytest.raises(CannotPlay, match=rf"shows up to {shown} pictures in one call \(sample s0\).* {shown - 1} "):
@@ -174,12 +174,12 @@ def test_a_model_is_not_shown_more_pictures_than_it_takes(tmp_path: Path, mode: 
 def test_a_model_in_combined_prompt_is_counted_without_its_own_drawing(tmp_path: Path) -> None:
     model = InOnePrompt()
     model.max_pictures = 1
-    assert len(_plan(tmp_path, model, modes=("visual_cot",))) == 1
+    assert len(_plan(tmp_path, model, mode=("visual_cot",))) == 1
 
 
 def test_every_cell_is_checked(tmp_path: Path) -> None:
     with pytest.raises(CannotPlay):
-        _plan(tmp_path, OnlySays(), modes=("visual_cot", "direct"))
+        _plan(tmp_path, OnlySays(), mode=("visual_cot", "direct"))
 
 
 def test_two_samples_of_one_id_are_refused() -> None:
@@ -255,5 +255,5 @@ def test_arguments_of_the_task_reach_its_data(tmp_path: Path) -> None:
 
 def test_a_sample_whose_id_is_no_text_is_refused_before_it_is_played() -> None:
     task = make_task([make_sample(7)])  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="id is no text: 7"):
+    with pytest.raises(BadInput, match="id is not a text: 7"):
         list(make_cell(task).samples())

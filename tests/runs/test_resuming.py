@@ -113,7 +113,7 @@ async def test_a_missing_sample_with_an_episode_is_a_conflict_before_any_new_cal
     model, task = Speaker(), make_task(make_samples(6))
     await run(tmp_path, [make_cell(task, limit=3)], Speaker())
     SHELF["shades"] = [sample for sample in SHELF["shades"] if sample.id != lost]
-    told = rf"sample {lost} of shades\.direct was played before and is not .*: the data changed .*--fresh"
+    told = rf"sample {lost} of shades\.direct was run before and is not .*: the data changed .*--fresh"
     for limit in (again, None):
         with pytest.raises(RunConflict, match=told):
             await run(tmp_path, [make_cell(task, limit=limit)], model)
@@ -280,7 +280,7 @@ async def test_another_description_is_refused_and_the_changes_are_named(tmp_path
     before = (tmp_path / "run.json").read_bytes()
     modes = {"direct": {"protocol": "direct", "prompts": {"inputs": ["{question}"], "ask": "Why?"}}}
     changed = make_task(make_samples(2), modes=modes, headline="other", breakdown=["kind"])
-    with pytest.raises(RunConflict, match=r"holds shades\.direct played differently") as refused:
+    with pytest.raises(RunConflict, match=r"holds shades\.direct with other settings") as refused:
         await run(tmp_path, [make_cell(changed)], Speaker())
     said = str(refused.value)
     assert 'breakdown: [] -> ["kind"]; headline: "right" -> "other"; play.prompts.ask' in said
@@ -323,7 +323,7 @@ async def test_other_arguments_of_the_same_model_are_a_warning(tmp_path: Path) -
     assert folder.results().warnings == []
     folder = await run(tmp_path, _cells(2, "text_cot"), speaker(detail="high"))
     assert folder.results().warnings == [
-        'shades.text_cot was played with other arguments of the model than shades.direct: detail: "low" -> "high"'
+        'shades.text_cot was run with other model arguments than shades.direct: detail: "low" -> "high"'
     ]
 
 

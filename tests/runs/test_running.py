@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput, CannotPlay, RunConflict
 from sketchmark.folder import RunFolder
 from sketchmark.folder.lock import RunLock
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import RunOptions, run_plan
+from sketchmark.runs.runner import Resources, run_plan
 from tests.runs.making import Looker, Speaker, lines_in, make_cell, make_sample, make_samples, make_task, run
 
 NAME = "shades.direct"
@@ -124,7 +124,7 @@ async def test_an_error_that_ends_the_run_ends_every_call_and_closes_every_file(
 
 async def test_a_run_that_ends_well_closes_every_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = Open(tmp_path, monkeypatch)
-    await run(tmp_path, _cells(2, "direct", "visual_cot"), Speaker(), scored_beside=("lenient",))
+    await run(tmp_path, _cells(2, "direct", "visual_cot"), Speaker(), scoring="strict,lenient")
     assert files.files == {}
     assert {".lock", f"{NAME}.jsonl", "shades.visual_cot.jsonl", f".{NAME}~lenient.jsonl.unfinished"} <= files.seen
 
@@ -168,7 +168,7 @@ async def test_a_hundred_episodes_are_under_way_unless_told_otherwise(tmp_path: 
             return Reply("yes")
 
     (cell,) = _cells(104)
-    await run_plan(cell.request, [cell], Crowd(), tmp_path, RunOptions(), Looker())
+    await run_plan(cell.settings, [cell], Crowd(), tmp_path, Resources(), Looker())
     assert most == 100
 
 
@@ -207,8 +207,8 @@ async def test_two_samples_of_one_id_end_the_run(tmp_path: Path) -> None:
 
 
 async def test_the_run_is_scored_by_its_own_rules_and_by_those_beside_them(tmp_path: Path) -> None:
-    grading = Grading("lenient", Speaker(name="judge"))
-    how: dict[str, Any] = {"grading": grading, "scored_beside": ("strict", "loose"), "warnings": ("look out",)}
+    how: dict[str, Any] = {"scoring": "lenient,strict,loose", "warnings": ("look out",)}
+    how["judge"] = Speaker(name="judge")
     folder = await run(tmp_path, _cells(2), Speaker(), **how)
     results = folder.results()
     assert results.warnings == ["look out"]

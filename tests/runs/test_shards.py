@@ -45,7 +45,7 @@ def test_a_shard_that_there_cannot_be_is_refused_with_the_way_to_write_one(text:
 
 async def test_a_shard_plays_its_samples_in_every_cell_and_says_that_it_is_a_part(tmp_path: Path) -> None:
     model, looker = Speaker(), Looker()
-    asked = {"modes": ("direct", "visual_cot"), "limit": 8, "shard": Shard(1, 3)}
+    asked = {"mode": "direct,visual_cot", "limit": 8, "shard": Shard(1, 3)}
     cells = planned(tmp_path, make_config(SAMPLES), model, **asked)
     folder = await run(tmp_path / "run", cells, model, looker)
     for cell in ("shades.direct", "shades.visual_cot"):
@@ -97,7 +97,7 @@ async def test_who_lends_drawings_in_a_shard_is_who_lends_them_in_the_whole_run(
     seen = {}
     for shard in (None, Shard(0, 2)):
         model = Speaker(drawing=drawn.__getitem__)
-        asked = {"modes": ("visual_cot",), "canvases": ("other",), "limit": 7, "shard": shard}
+        asked = {"mode": "visual_cot", "canvas": "other", "limit": 7, "shard": shard}
         cells = planned(tmp_path, make_config(SAMPLES), model, **asked)
         folder = await run(tmp_path / f"run{shard and shard.index}", cells, model)
         seen[shard] = {

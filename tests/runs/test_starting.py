@@ -39,7 +39,7 @@ def _dirty(path: Path) -> list[Path]:
 
 async def test_starting_afresh_plays_everything_anew_and_touches_nothing_else(tmp_path: Path) -> None:
     cells, model = _cells(2, "visual_cot"), Speaker()
-    folder = await run(tmp_path, [*_cells(2), *cells], Speaker(), scored_beside=("lenient",))
+    folder = await run(tmp_path, [*_cells(2), *cells], Speaker(), scoring="strict,lenient")
     mine = _dirty(tmp_path)
     before = {path.name for path in tmp_path.rglob("*.png")}
     model.drawing = lambda id: Reply()
@@ -83,7 +83,7 @@ async def test_a_folder_that_is_no_run_and_holds_what_a_run_would_remove_is_not_
     file = tmp_path / theirs
     file.parent.mkdir()
     file.write_text("precious")
-    with pytest.raises(RunConflict, match=f"is no run folder, and holds {file.parent.name}"):
+    with pytest.raises(RunConflict, match=f"is not a run folder, and holds {file.parent.name}"):
         await run(tmp_path, _cells(1), Speaker(), fresh=fresh)
     assert file.read_text() == "precious" and not (tmp_path / "run.json").exists()
 

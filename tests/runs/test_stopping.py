@@ -52,7 +52,7 @@ async def test_a_refused_key_stops_the_run_at_once_and_the_line_says_what_to_do(
         await run(tmp_path, _cells(300, limit=300), model)
     assert str(stopped.value) == (
         "shades.direct: stopped after 3 of 300: auth: the key was refused (set A_KEY); "
-        "mend it and run the same command: it plays the rest"
+        "finished episodes are kept; fix this and run the same command to resume"
     )
     assert stopped.value.exit_code == 2 and len(model.calls) == 4
     cell = RunFolder(tmp_path).results().tasks[NAME]
@@ -162,7 +162,7 @@ async def test_what_the_model_fails_itself_never_stops_it(tmp_path: Path) -> Non
 async def test_a_message_of_many_lines_is_told_in_one(tmp_path: Path) -> None:
     with pytest.raises(RunStopped) as stopped:
         await run(tmp_path, _cells(2), _until(-1, lambda: CallFailed("quota", "empty\n  account", stops_run=True)))
-    assert "stopped after 0: quota: empty account; mend" in str(stopped.value)
+    assert "stopped after 0: quota: empty account; finished" in str(stopped.value)
 
 
 def _refuses() -> CallFailed:

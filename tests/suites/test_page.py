@@ -9,9 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
-
-from sketchmark.suites.run_file import ModelEntry, RunFile, TaskEntry
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/several-models.md").read_text("utf-8")
@@ -36,11 +33,3 @@ def test_the_run_file_prints_the_leaderboard_of_the_page(tmp_path: Path) -> None
     (printed,) = re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
     assert "all models" in say("run", EXAMPLE.name, "--dry-run")
     assert printed in say("run", EXAMPLE.name, "-o", "runs/three")
-
-
-@pytest.mark.parametrize(("row", "kind"), [("the file", RunFile), ("a task", TaskEntry), ("a model", ModelEntry)])
-def test_the_page_names_every_key(row: str, kind: type[Struct]) -> None:
-    (cells,) = [line for line in PAGE.splitlines() if line.startswith(f"| {row}")]
-    named = set(re.findall(r"`(\w+):?`", cells))
-    own = set(kind.__struct_fields__)
-    assert named == (own - set(TaskEntry.__struct_fields__) if kind is RunFile else own)

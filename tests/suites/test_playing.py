@@ -95,7 +95,7 @@ def test_a_refused_key_stops_its_model_and_no_other(
         )
         done = say("run", "suite.yaml")
     assert done.code == 2
-    assert "openai-gpt-4o was not played to its end: maze.direct: stopped after 0" in done.err.splitlines()[-1]
+    assert "openai-gpt-4o did not finish: maze.direct: stopped after 0" in done.err.splitlines()[-1]
     assert json.loads(Path("runs/suite/player-solver/results.json").read_text())["tasks"]["maze.direct"]["n"] == 2
     assert "player/solver" in done.out and "sk-planted" not in done.out + done.err
 
@@ -106,7 +106,7 @@ def test_a_key_that_is_not_set_is_said_before_the_others_play(say: Say, monkeypa
     assert done.code == 2
     lines = done.err.splitlines()
     assert "openai-gpt-4o: openai/gpt-4o needs a key" in lines[0] and "the others go on" in lines[0]
-    assert "openai-gpt-4o was not played to its end" in lines[-1]
+    assert "openai-gpt-4o did not finish" in lines[-1]
     assert Path("runs/player-solver/results.json").exists() and not Path("runs/openai-gpt-4o").exists()
 
 
@@ -187,11 +187,11 @@ def test_what_was_played_differently_stands_in_no_leaderboard(say: Say) -> None:
     assert done.code == 2
     board = [line.split()[0] for line in done.out.splitlines() if line.startswith("player/")]
     assert set(board) == {"player/solver", "player/sketcher"}
-    assert "not in the leaderboard, since not played as asked now: player-random" in done.out
+    assert "not in the leaderboard, since run with other settings: player-random" in done.out
     lines = done.err.splitlines()
-    at_once = next(place for place, line in enumerate(lines) if "played differently" in line)
+    at_once = next(place for place, line in enumerate(lines) if "with other settings; changed" in line)
     assert lines[at_once].endswith("the others go on") and "[2/3]" in lines[at_once + 1]
-    assert "player-random was not played to its end" in lines[-1]
+    assert "player-random did not finish" in lines[-1]
     outcomes = run_suite("suite.yaml", "runs/suite")
     assert [outcome.folder is not None for outcome in outcomes] == [False, True, True]
     assert not any(line.startswith("player/") for line in say("run", "suite.yaml", "--seed", "9").out.splitlines())

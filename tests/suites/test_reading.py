@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sketchmark import run
 from sketchmark.errors import BadInput
-from sketchmark.runs import prepare
-from sketchmark.suites.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
+from sketchmark.settings.run_file import OF_THE_COMMAND, ModelEntry, RunFile, Suite, TaskEntry, of_models, read_suite
 
 WHOLE = """
 models:
@@ -102,8 +102,8 @@ REFUSED = [
     ("models: [player/random]\ntasks: maze\ndata: /etc", "line 3: data leads out of its folder", "--data"),
     ("models: [player/random]\ntasks:\n  - {task: maze, data: .ssh}", "tasks[0].data leads out", "--data"),
     ("models: [player/random]\ntasks: jigsaw\ntask_args: {pictures: ~/private}", "task_args.pictures", "--task-args"),
-    ("models: [player/random]\ntasks: [maze, /home/me/mine.csv]", "tasks[1] leads out", "beside the run file"),
-    ("models: [player/random]\ntasks: 'maze,../mine.jsonl'", "leads out of its folder", "beside the run file"),
+    ("models: [player/random]\ntasks: [maze, /home/me/mine.csv]", "tasks[1] leads out", "next to the run file"),
+    ("models: [player/random]\ntasks: 'maze,../mine.jsonl'", "leads out of its folder", "next to the run file"),
     ("models: [player/random]\ntasks: maze\nprices: ../prices.yaml", "prices leads out", "--prices"),
     ("models: [player/random, player/random]\ntasks: maze", "would share the run folder player-random", "`name:`"),
     ("models:\n  - {model: player/random, name: ../up}\ntasks: maze", "models[0].name must be written as", ""),
@@ -163,4 +163,4 @@ def test_shards_of_a_suite_do_not_meet(tmp_path: Path) -> None:
 
 def test_every_option_of_a_run_is_a_key_of_the_file_or_refused_there() -> None:
     keys = {*RunFile.__struct_fields__, *TaskEntry.__struct_fields__, *ModelEntry.__struct_fields__}
-    assert inspect.signature(prepare).parameters.keys() - keys == OF_THE_COMMAND
+    assert inspect.signature(run).parameters.keys() - keys == OF_THE_COMMAND

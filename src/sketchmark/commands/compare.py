@@ -1,9 +1,4 @@
-"""What `sketchmark audit` plays and prints, and its exit code.
-
-`sketchmark audit`: where a drawing gain comes from, and where it is lost.
-
-`sketchmark compare`: what drawing changed, and how one run differs from another.
-"""
+"""`sketchmark audit` (where a drawing gain comes from) and `sketchmark compare` (modes, canvases and runs)."""
 
 from __future__ import annotations
 
@@ -25,7 +20,6 @@ from sketchmark.commands.options import output_option
 from sketchmark.commands.outcome import exit_code
 from sketchmark.errors import BadInput
 from sketchmark.runs import prepare
-from sketchmark.runs.runner import stopped_by_cost
 from sketchmark.terminal import notice, tell, tell_all
 
 _LIMIT, _MOST = 100, 500
@@ -45,7 +39,7 @@ def audit_and_print(
     **options: Any,
 ) -> int:
     if not model or not tasks:
-        raise BadInput("an audit needs --model and --tasks to play, or a RUN to look at", "sketchmark audit --help")
+        raise BadInput("an audit needs --model and --tasks to run, or a RUN to look at", "sketchmark audit --help")
     modes = _modes(tasks, Catalog(options["include"], options["trust_code"], notice))
     most = limit or (_MOST if until else _LIMIT)
     prepared = prepare(
@@ -56,29 +50,25 @@ def audit_and_print(
         quiet=quiet or as_json,
         **options,
     )
-    for line in prepared.options.warnings:
+    for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
         from sketchmark.commands.outcome import print_estimate
 
-        print_estimate(prepared.cells, prepared.options)
+        print_estimate(prepared)
         return 0
-    settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.options.budget.used_up)
+    settling = Settling(frozenset(modes), margin, block, most, lambda: prepared.budget.used_up)
     folder = play(prepared, settling.grow if until else None)
     print_audit(folder.path, margin=margin, as_json=as_json, quiet=quiet, outcomes=settling.outcomes)
     if not prepared.quiet:
         tell(f"run folder: {folder.path}")
         tell(f"report:     {folder.report_file}")
-    out_of_money = (
-        AT_COST_LIMIT in settling.outcomes.values()
-        if until
-        else stopped_by_cost(folder, prepared.cells, prepared.options)
-    )
+    out_of_money = AT_COST_LIMIT in settling.outcomes.values() if until else prepared.is_stopped_by_cost()
     return exit_code(folder, prepared, at_cost_limit=out_of_money)
 
 
 def _modes(tasks: str, catalog: Catalog) -> dict[str, list[str]]:
-    """Of each task, those that an audit plays."""
+    """Return the modes of each task that an audit runs."""
     found = {}
     for name in dict.fromkeys(pick.task for pick in catalog.pick(tasks)):
         has = catalog.task(name).modes
@@ -106,7 +96,7 @@ def print_audit(
 
 
 _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
-"""Options of `sketchmark run` that an audit decides for itself."""
+"""Options of `sketchmark run` that an audit sets."""
 
 
 @click.command("audit")
@@ -117,17 +107,17 @@ _CHOSEN = {"mode", "canvas", "limit", "shard", "log_samples"}
     type=click.Choice(["settled"]),
     help="Add samples in blocks until the drawing gain is settled, at most --limit or --max-cost.",
 )
-@click.option("--block", type=click.IntRange(2), default=20, show_default=True, help="Samples of a block (--until).")
+@click.option("--block", type=click.IntRange(2), default=20, show_default=True, help="Samples per block (--until).")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
     show_default=True,
-    help="A difference that is nearer to zero than this for certain is none worth naming.",
+    help="A difference whose interval is within ± this is negligible.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON.")
 def audit_command(run: Path | None, **options: Any) -> int:
-    """Play direct, text_cot and visual_cot on every canvas that the task allows, and say where the gain comes from.
+    """Run direct, text_cot and visual_cot on every canvas that the task allows, and show where the gain comes from.
 
     \b
     Each with its interval, and how many samples would settle what is not settled:
@@ -139,7 +129,7 @@ def audit_command(run: Path | None, **options: Any) -> int:
     It is an ordinary run: the same command resumes it, and report and viewer show it.
       sketchmark audit --model player/sketcher --tasks maze,sliding,jigsaw --limit 60
       sketchmark audit --model player/sketcher --tasks maze --until settled --margin 0.05
-    Of a run folder that has the cells, playing nothing:
+    Audit a run folder that has the cells, without calls:
       sketchmark audit runs/player-sketcher
     Exit codes are those of `sketchmark run`.
     """
@@ -147,13 +137,13 @@ def audit_command(run: Path | None, **options: Any) -> int:
     if run is None:
         return audit_and_print(**options)
     if options["model"] or options["tasks"]:
-        raise click.UsageError("give a RUN to look at, or --model and --tasks to play; not both")
+        raise click.UsageError("give a RUN to look at, or --model and --tasks to run; not both")
     print_audit(run, margin=options["margin"], as_json=options["as_json"])
     return 0
 
 
 def _shared() -> list[click.Option]:
-    """The options of `sketchmark run`, so that whatever a run can do, an audit can."""
+    """Return the options of `sketchmark run`, so that an audit can do all that a run can."""
     options = (param for param in _run.run_command.params if isinstance(param, click.Option))
     shared = [copy.copy(param) for param in options if param.name not in _CHOSEN]
     for param in shared:
@@ -168,7 +158,7 @@ audit_command.params += _shared()
 @click.argument("runs", nargs=-1, required=True, metavar="FOLDER | RUN [RUN ...]", type=click.Path(path_type=Path))
 @click.option("--metric", default="", help="Compare this score instead of each task's headline.")
 @click.option("--power", type=float, metavar="GAIN", help="How many samples would show a gain of this size (0.05).")
-@click.option("--published", is_flag=True, help="Beside each score, what others published for the same task.")
+@click.option("--published", is_flag=True, help="Show published scores.")
 @click.option("--anyway", is_flag=True, help="Compare although prompts, scoring or data differ.")
 @click.option(
     "--format",

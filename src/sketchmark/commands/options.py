@@ -1,31 +1,33 @@
-"""The option that names tasks and models of one's own: spelled alike in all commands, lmms-eval's way included.
+"""Options of commands: those of `sketchmark run` from the settings record, and those that several commands share.
 
-Options of `sketchmark run` that need more than a click type.
-
-The option that says where a command writes: spelled alike in all of them.
+Shared options are spelled alike in all commands. lmms-eval's spelling of --include is accepted, too.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from sketchmark.errors import BadInput
+from sketchmark.settings import Field, fields
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+INCLUDE_NAMES = ("--include", "--include-path", "include")
+"""Spellings; the last is the parameter's name."""
+
+
 def include_option(help: str) -> Callable[[F], F]:
-    names = ("--include", "--include-path", "include")  # the last is the parameter's
-    return click.option(*names, multiple=True, type=click.Path(path_type=Path), help=help)
+    return click.option(*INCLUDE_NAMES, multiple=True, type=click.Path(path_type=Path), help=help)
 
 
 def limit(context: click.Context, option: click.Parameter, value: str | None) -> int | float | None:
-    """`20` is a count; a number between 0 and 1 is a share."""
+    """Read a limit: `20` is a count, a number between 0 and 1 a fraction."""
     if value is None:
         return None
     try:
@@ -34,12 +36,12 @@ def limit(context: click.Context, option: click.Parameter, value: str | None) ->
         number = 0
     if (number >= 1 and isinstance(number, int)) or 0 < number < 1:
         return number
-    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are played"
+    told = f"{value!r} is neither a count (20) nor a share (0.1); without --limit all are run"
     raise click.BadParameter(told, context, option)
 
 
 class Joined(click.Option):
-    """A list with commas. Given twice it is one longer list: the first would be lost without a word."""
+    """A list with commas. Given twice it is one longer list: otherwise the first would be lost silently."""
 
     def __init__(self, *given: Any, **settings: Any) -> None:
         if (default := settings.pop("default", None)) is not None:
@@ -52,7 +54,7 @@ class Joined(click.Option):
 
 
 def is_given(context: click.Context, name: str) -> bool:
-    """On the command line, and not by default."""
+    """Check that an option is on the command line."""
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
@@ -62,7 +64,7 @@ def log_level(context: click.Context, option: click.Parameter, value: str | None
 
 
 def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], None]:
-    """For options of other tools that have no meaning here: what to type instead."""
+    """Refuse an option of another tool and say what to type instead."""
 
     def refuse(context: click.Context, option: click.Parameter, value: object) -> None:
         if value is not None:
@@ -72,11 +74,11 @@ def refused(instead: str) -> Callable[[click.Context, click.Parameter, object], 
 
 
 NAMES = ("--output-path", "--output", "--out", "-o", "output_path")
-"""The last is the parameter's."""
+"""Spellings; the last is the parameter's name."""
 
 
 class OutputPath(click.Path):
-    """Where to write. Nothing (a variable of the shell that is not set) would be the folder that one stands in."""
+    """Path to write to. It must not be empty: an unset shell variable would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value):
@@ -85,6 +87,51 @@ class OutputPath(click.Path):
 
 
 def output_option(help: str, *also: str, folder: bool = True, **settings: Any) -> Callable[[F], F]:
-    """A folder, or a file where `folder` is not so; `also` are further spellings."""
+    """Make the option for an output folder, or for a file if `folder` is false. `also` are further spellings."""
     kind = OutputPath(path_type=Path) if folder else OutputPath(path_type=Path, dir_okay=False)
     return click.option(*also, *NAMES, type=kind, help=help, **settings)
+
+
+def setting_options(before: Mapping[str, Sequence[click.Option]]) -> Iterator[click.Option]:
+    """Make an option of each setting. `before` are options of the command, listed before the setting they name."""
+    for field in fields("C"):
+        yield from before.get(field.name, ())
+        yield _setting_option(field)
+
+
+def _setting_option(field: Field) -> click.Option:
+    about = field.about
+    names = [field.option, *filter(None, [about.flag])]
+    common: dict[str, Any] = {"help": about.help, "hidden": about.hidden}
+    if field.kind == "flag":
+        return click.Option(names, is_flag=True, **common)
+    if field.kind == "paths":
+        return click.Option(INCLUDE_NAMES, multiple=True, type=click.Path(path_type=Path), **common)
+    if field.kind == "output":
+        return click.Option(NAMES, type=OutputPath(path_type=Path), **common)
+    if field.kind == "limit":
+        return click.Option(names, callback=limit, metavar="N|SHARE", **common)
+    if field.kind in ("path", "prices"):
+        return click.Option(names, type=click.Path(path_type=Path, exists=field.kind == "prices"), **common)
+    shown = {"default": field.default, "show_default": field.default not in ("", None) and about.shows_default}
+    if field.kind in ("names", "words"):
+        return Joined(names, **common, **(shown if field.default else {}))
+    if field.kind == "arguments":
+        return Joined(names, default="", **common)
+    if field.name == "model":
+        return Joined(names, **common)
+    return click.Option(names, type=_number_or_choice(field), **common, **shown)
+
+
+def _number_or_choice(field: Field) -> click.ParamType[Any] | type[str]:
+    if field.about.choices:
+        return click.Choice(field.about.choices)
+    if field.kind not in ("whole", "number"):
+        return str
+    bounds = field.bounds
+    least, above = bounds.ge, bounds.gt
+    if least is None and above is None:
+        return click.INT if field.kind == "whole" else click.FLOAT
+    kind: Any = click.IntRange if field.kind == "whole" else click.FloatRange
+    found: click.ParamType[Any] = kind(least) if above is None else kind(above, min_open=True)
+    return found

@@ -1,9 +1,4 @@
-"""The table of `--dry-run`: what a run would ask for at most.
-
-What `sketchmark run` prints, and its exit code.
-
-What `sketchmark run` prints of several models, and its exit code.
-"""
+"""Output and exit code of `sketchmark run`, for one model and for several, and the table of `--dry-run`."""
 
 from __future__ import annotations
 
@@ -21,26 +16,25 @@ from sketchmark.results.rescore import failed
 from sketchmark.runs import PreparedRun, prepare
 from sketchmark.runs.estimate import estimate
 from sketchmark.runs.plan import Cell
-from sketchmark.runs.runner import Price, RunOptions, stopped_by_cost
+from sketchmark.runs.runner import Price
 from sketchmark.secrets import to_write_down
+from sketchmark.settings.run_file import Suite
 from sketchmark.suites import ModelOutcome, play_suite, prepare_all
-from sketchmark.suites.run_file import Suite
 from sketchmark.terminal import show_progress, tell, tell_all
 from sketchmark.terminal.tables import Table, print_table
 
 _COLUMNS = ("episodes", "calls", "pictures_in", "pictures_out", "tokens_in", "tokens_out")
 
 
-def print_estimate(cells: list[Cell], options: RunOptions) -> None:
-    """One row for each cell and, where a judge scores it, one for what that is asked."""
-    budget, judge = options.budget, options.grading.judge
+def print_estimate(run: PreparedRun) -> None:
+    """Print a row for each cell, and one for the judge's calls if there is a judge."""
+    budget, judge = run.budget, run.resources.judge
     names = ("task.mode", *["asked"] * bool(judge))
     columns = (*names, *(name.replace("_", " ") for name in _COLUMNS), *["cost"] * bool(budget.price))
-    table = Table("A dry run: nothing was asked. At most:", columns, texts=len(names))
+    table = Table("Dry run, no calls made. Upper bounds:", columns, texts=len(names))
     total: Counter[str] = Counter()
     cost = 0.0
-    scorings = (options.grading.scoring, *options.scored_beside) if judge else ()
-    for name, found in estimate(cells, scorings).items():
+    for name, found in estimate(run.cells, run.settings.scorings if judge else ()).items():
         for asked, usage, price in (
             ("the model", found.usage, budget.price),
             (f"judge {judge.name}" if judge else "", found.judge, budget.judge_price),
@@ -65,10 +59,10 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
     if options.get("quiet"):
         show_progress(False)
     prepared = prepare(**options)
-    for line in prepared.options.warnings:
+    for line in prepared.warnings:
         tell(f"warning: {line}", err=True)
     if dry_run:
-        print_estimate(prepared.cells, prepared.options)
+        print_estimate(prepared)
         return 0
     try:
         folder = play(prepared)
@@ -76,7 +70,7 @@ def run_and_print(*, dry_run: bool, **options: Any) -> int:
         _print(RunFolder(prepared.path), prepared)
         raise
     _print(folder, prepared)
-    return exit_code(folder, prepared, at_cost_limit=stopped_by_cost(folder, prepared.cells, prepared.options))
+    return exit_code(folder, prepared, at_cost_limit=prepared.is_stopped_by_cost())
 
 
 def _print(folder: RunFolder, run: PreparedRun) -> None:
@@ -85,14 +79,14 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
     from sketchmark.commands.tables import print_all
     from sketchmark.results.scorings import with_replies
 
-    results, budget = with_replies(folder, folder.results()), run.options.budget
+    results, budget = with_replies(folder, folder.results()), run.budget
     print_all(results, f"the viewer shows them (sketchmark view {folder.path})")
     tell(f"run folder: {folder.path}")
     tell(f"report:     {folder.path / 'report.html'}")
     for cell in run.cells:
         for file in sorted(folder.path.glob(f"submission/{cell.name}/*")):
             tell(f"submission: {file}")
-    for line in run.options.engine.told:
+    for line in run.resources.workplace.notices:
         tell(f"workers:    {line}")
     for line in run.servers_told():
         tell(f"server:     {line}")
@@ -104,24 +98,26 @@ def _print(folder: RunFolder, run: PreparedRun) -> None:
 
 
 def exit_code(folder: RunFolder, run: PreparedRun, *, at_cost_limit: bool) -> int:
-    """`at_cost_limit`: the limit is reached, and something is left to do."""
+    """Print failures and return the exit code. `at_cost_limit`: the limit was reached and episodes are missing."""
     tasks = folder.results().tasks
     asked = {cell.name: tasks[cell.name] for cell in run.cells if cell.name in tasks}
     failures = [failure for cell in run.cells for failure in _name_failures(folder, cell, asked.get(cell.name))]
     if at_cost_limit:
-        spent = run.options.budget.spent
+        spent = run.budget.spent
         tell(f"sketchmark: stopped at the cost limit ({spent:.4f} spent now); run again to resume", err=True)
         return 3
     broke = sum(not failure.blames_model for failure in failures)
     if broke:
-        tell(f"sketchmark: {broke} episodes failed; run again to play them once more", err=True)
-    unscored = tell_unscored(asked, "run again to try once more")
+        tell(f"sketchmark: {broke} episodes failed; run again to retry them", err=True)
+    parts = (one for cell in asked.values() for one in (cell, *cell.scorings.values()))
+    lacking = any(one.failures or one.problem for one in parts)
+    unscored = tell_unscored(asked, "run again to try once more") if lacking else 0
     return 1 if broke or unscored else 0
 
 
 def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) -> list[Failure]:
-    """Those of the samples that were asked for; of each kind the first is named, with its reason. What the model
-    itself failed is a result, and told as one."""
+    """Print the first failure of each kind, with its reason, and return all. A model failure is a result and is
+    marked as one."""
     kinds: dict[str, list[tuple[str, Failure]]] = {}
     for sample, failure in failed(folder, cell.name).items():
         kinds.setdefault(failure.kind, []).append((sample, failure))
@@ -131,7 +127,7 @@ def _name_failures(folder: RunFolder, cell: Cell, summary: CellResult | None) ->
         told = f"{cell.name}: {what}, the first: {sample}: {first.message}"
         tell(f"sketchmark: {told[:400]}", err=True)
     if summary and 0 < summary.episodes == len(kinds.get("no_picture", [])):
-        asked = f"sketchmark doctor --model {cell.request.model}"
+        asked = f"sketchmark doctor --model {cell.settings.model}"
         tell(f"sketchmark: {cell.name}: not one drawing came; `{asked}` shows what the model can do", err=True)
     return [failure for found in kinds.values() for _, failure in found]
 
@@ -149,7 +145,7 @@ def run_suite_and_print(suite: Suite, *, dry_run: bool, quiet: bool) -> int:
         _print_plan(suite, outcomes)
         return 2 if any(outcome.errors for outcome in outcomes) else 0
     if not quiet:
-        tell(f"{len(outcomes)} models, each into a folder of its own in {suite.parent}:", err=True)
+        tell(f"{len(outcomes)} models, each in a separate folder in {suite.parent}:", err=True)
 
     def begin(outcome: ModelOutcome) -> None:
         if not quiet:
@@ -173,7 +169,7 @@ def _tell_errors(outcome: ModelOutcome, since: int = 0, *, others: bool = True) 
 
 
 def _refuse_if_all_fail_alike(outcomes: Sequence[ModelOutcome]) -> None:
-    """A task that is misspelt is one mistake, however many models were to play it."""
+    """Print an error once if it is the same for all models, such as a misspelt task."""
     errors = {str(error): error for outcome in outcomes for error in outcome.errors}
     if len(errors) == 1 and not any(outcome.runs for outcome in outcomes):
         raise next(iter(errors.values()))
@@ -182,7 +178,7 @@ def _refuse_if_all_fail_alike(outcomes: Sequence[ModelOutcome]) -> None:
 def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
     whose: dict[str, list[str]] = {}
     for outcome in outcomes:
-        for line in dict.fromkeys(line for run in outcome.runs for line in run.options.warnings):
+        for line in dict.fromkeys(line for run in outcome.runs for line in run.warnings):
             whose.setdefault(line, []).append(outcome.entry.name)
     for line, names in whose.items():
         some = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
@@ -190,7 +186,7 @@ def _tell_warnings(outcomes: Sequence[ModelOutcome]) -> None:
 
 
 def _code(outcome: ModelOutcome) -> int:
-    """Of one model, as if it had been run alone."""
+    """Return the exit code of one model, as in a single run."""
     if outcome.errors:
         return 2
     if outcome.left_out:
@@ -200,10 +196,10 @@ def _code(outcome: ModelOutcome) -> int:
 
 
 def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> int:
-    """Again, behind all that was printed since."""
+    """Repeat errors at the end of the output and return the exit code."""
     for outcome in outcomes:
         for error in outcome.errors:
-            tell(f"sketchmark: {outcome.entry.name} was not played to its end: {error}", err=True)
+            tell(f"sketchmark: {outcome.entry.name} did not finish: {error}", err=True)
     if any(outcome.left_out for outcome in outcomes):
         spent = sum(outcome.spent for outcome in outcomes)
         waiting = ", ".join(outcome.entry.name for outcome in outcomes if outcome.left_out)
@@ -213,16 +209,16 @@ def _told_at_the_end(outcomes: Sequence[ModelOutcome], codes: Sequence[int]) -> 
 
 
 def _print_plan(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
-    """What will be asked, of whom, at which address, and how much at most: before anything is paid for."""
+    """Print models, addresses, cells and upper bounds of calls, before anything is paid for."""
     for outcome in outcomes:
         tell(f"{outcome.entry.model} → {outcome.path}", bold=True)
         for run in outcome.runs:
-            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.request.model_args).items())
+            arguments = ", ".join(f"{name}={value}" for name, value in to_write_down(run.settings.model_args).items())
             tell(f"  {', '.join(map(_cell, run.cells))}{f'; {arguments}' if arguments else ''}")
     tell()
     priced = suite.prices is not None
     table = Table(
-        "A dry run: nothing was asked. At most:",
+        "Dry run, no calls made. Upper bounds:",
         ("model", *(name.replace("_", " ") for name in _COLUMNS), *(["cost"] if priced else [])),
         texts=1,
     )
@@ -248,9 +244,8 @@ def _estimated(outcome: ModelOutcome) -> tuple[Counter[str], float]:
     usage: Counter[str] = Counter()
     cost = 0.0
     for run in outcome.runs:
-        budget, options = run.options.budget, run.options
-        scorings = (options.grading.scoring, *options.scored_beside) if options.grading.judge else ()
-        for found in estimate(run.cells, scorings).values():
+        budget = run.budget
+        for found in estimate(run.cells, run.settings.scorings if run.resources.judge else ()).values():
             usage.update(found.usage)
             usage.update(found.judge)
             cost += budget.price(found.usage) if budget.price else 0.0
@@ -263,7 +258,7 @@ def _figures(usage: Counter[str]) -> list[str]:
 
 
 def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
-    """Of the models of this suite, whatever else lies in its folder."""
+    """Print the leaderboard of this suite's models only."""
     from sketchmark.comparison.formats import BOARD_FORMATS
     from sketchmark.comparison.leaderboard import leaderboard
     from sketchmark.models.wrappers import price_of
@@ -271,7 +266,7 @@ def _print_board(suite: Suite, outcomes: Sequence[ModelOutcome]) -> None:
     without = [outcome for outcome in outcomes if not outcome.folder and (outcome.path / "run.json").exists()]
     if without:
         names = ", ".join(outcome.entry.name for outcome in without)
-        tell(f"not in the leaderboard, since not played as asked now: {names}")
+        tell(f"not in the leaderboard, since run with other settings: {names}")
     prices = suite.prices
     played = [outcome.path for outcome in outcomes if outcome.folder]
     if not played:

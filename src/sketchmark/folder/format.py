@@ -15,7 +15,7 @@ from sketchmark.episode import Failure
 from sketchmark.errors import BadInput
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
-from sketchmark.settings import Asked
+from sketchmark.settings import Settings
 
 FORMAT = 3
 """The only format that is read and written."""
@@ -161,7 +161,7 @@ class RunRecord(Struct):
     shard: str = ""
     """`0/3`: the first of every three samples (`--shard`). Empty: the whole run."""
 
-    asked: dict[str, Asked] = {}
+    asked: dict[str, Settings] = {}
     """Cell → the command of its last invocation, for `sketchmark card`."""
 
     ended: Ended | None = None

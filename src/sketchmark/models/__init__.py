@@ -98,7 +98,7 @@ class Registry:
         alias = meant_by(name)
         settings = {**alias.arguments, **(arguments or {})}
         settings.pop("save_intermediate", None)  # of other tools; Sketchmark always keeps every image and text
-        by_code = taken_from(settings, name)
+        by_code = taken_from(settings, name) if "draw_with" in settings else None
         provider = self.provider(name)
         if provider is None:
             told = hint(alias.provider) if hint else suggestion(alias.provider, sorted(self.names()))

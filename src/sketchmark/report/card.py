@@ -23,7 +23,7 @@ from sketchmark.folder.results_format import CellResult, Metric
 from sketchmark.models.cache import ReplyRecord
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.results.aggregate import own_numbers, why_none
-from sketchmark.settings import Asked, command
+from sketchmark.settings import Settings, command
 
 _MOST = 5
 """Versions and reasons to name; the others are counted."""
@@ -193,7 +193,7 @@ def _usage(cells: Mapping[str, CellRecord], results: Mapping[str, CellResult]) -
 
 def _commands(about: RunRecord, cells: Sequence[str], path: str) -> Iterator[str]:
     """Yield one command per group of cells with the same settings. It resumes the folder, or repeats it elsewhere."""
-    starts: list[tuple[Asked | None, list[str]]] = []
+    starts: list[tuple[Settings | None, list[str]]] = []
     for name in cells:
         asked = about.asked.get(name)
         known = next((names for other, names in starts if other == asked), None)

@@ -205,6 +205,8 @@ def gain_of(cell: CellRecord, found: Difference) -> Gain:
 
 def correct(made: Sequence[Gain], beside: Sequence[float | None] = ()) -> None:
     """Correct the p values of gains together, and with the p values `beside` them."""
+    if not made:
+        return
     for gain, p in zip(made, holm([*(gain.p for gain in made), *beside]), strict=False):
         gain.p_holm, gain.verdict = p, verdict(gain.gain, p)
 

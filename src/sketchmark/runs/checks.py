@@ -1,8 +1,7 @@
-"""The cells of a run, checked before the first call.
+"""Checks before the first call: refusals and warnings.
 
-A drawing prompt that contains an answer option gives the answer away: find such samples before the first call.
-
-What will not be as the user may think: said before the first call, and again in the summary.
+Warnings name what may surprise the user, such as a drawing prompt that contains an answer option. They are printed
+before the first call and again in the summary.
 """
 
 from __future__ import annotations
@@ -26,31 +25,32 @@ from sketchmark.media.sound import Sound
 from sketchmark.models import hearing
 from sketchmark.models.arguments import refuse_misspelt, unknown
 from sketchmark.runs.plan import ALL, Cell, cells_of, counted_out
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 
 
-def plan(request: Request, catalog: Catalog, model: Model) -> list[Cell]:
-    """The cells of a run, each checked against what the model can do."""
-    return plan_and_left_out(request, catalog, model)[0]
+def plan(settings: Settings, catalog: Catalog, model: Model) -> list[Cell]:
+    """Return the cells of a run, each checked against the model's abilities."""
+    return plan_and_left_out(settings, catalog, model)[0]
 
 
-def plan_and_left_out(request: Request, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
-    """The cells, and of `--canvas all` those that cannot be played, with the reason."""
-    refuse_misspelt(request.generation)
+def plan_and_left_out(settings: Settings, catalog: Catalog, model: Model) -> tuple[list[Cell], list[str]]:
+    """Return the cells, and a line for each one that `--canvas all` leaves out."""
+    refuse_misspelt(settings.gen_kwargs)
+    if settings.repeats != 1:
+        raise BadInput(f"repeats is {settings.repeats}", "several episodes of each sample are not supported yet")
     cells, left_out, sizes = [], [], dict[str, int]()
-    for cell in cells_of(request, catalog):
+    for cell in cells_of(settings, catalog):
         try:
-            cells.append(check(counted_out(cell, sizes), request.model, model.abilities))
+            cells.append(check(counted_out(cell, sizes), settings.model, model.abilities))
         except CannotPlay as error:
-            if request.canvases != (ALL,) or cell.canvas == "own":
+            if settings.canvases != (ALL,) or cell.canvas == "own":
                 raise
             left_out.append(f"{cell.name} is left out: {error}")
     return cells, left_out
 
 
 def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
-    """Refuse, by name, what cannot be played, before anything is asked or paid for. Gives the cell with what its
-    first sample shows."""
+    """Refuse a cell that cannot run, before any call. Return the cell with what its first sample shows."""
     needs_say = f"mode {cell.mode.name!r} of task {cell.task.name!r}"
     if not can.say:
         raise CannotPlay(f"{needs_say} needs a model that speaks, and {model_name} only draws")
@@ -70,7 +70,7 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
         raise CannotPlay(
             f"{model_name} is sent its own turns back (history=native), which remember the drawing that canvas "
             f"{cell.canvas!r} takes away",
-            "history=native is a condition of its own: play the controls without it",
+            "history=native is a separate condition: run the controls without it",
         )
     draft = next(cell.drafts(), None)
     if draft is None:
@@ -105,11 +105,11 @@ def check(cell: Cell, model_name: str, can: Abilities) -> Cell:
 
 
 _LONGEST = 200
-"""Of an option, as many characters are looked for: a prompt that holds these holds the answer."""
+"""Characters of an option to look for: a prompt that holds these holds the answer."""
 
 
 def leaks(cell: Cell, most: int = 1000) -> list[str]:
-    """One line per sample whose generation prompt holds one of its options. Looks at the first `most` samples."""
+    """Return a line per sample whose generation prompt contains one of its options, of the first `most` samples."""
     if not cell.mode.prompts.get("generation_prompt") or not cell.mode.protocol.must_draw:
         return []
     found = []
@@ -125,13 +125,13 @@ def leaks(cell: Cell, most: int = 1000) -> list[str]:
 
 
 def _holds(prompt: str, option: str) -> bool:
-    """Whether the option stands in the prompt as whole words."""
+    """Find the option in the prompt as whole words."""
     end = r"(?!\w)" if len(option) <= _LONGEST else ""
     return re.search(rf"(?<!\w){re.escape(option[:_LONGEST])}{end}", prompt) is not None
 
 
 def warn_of_leaks(cells: Sequence[Cell], *, strict: bool = False) -> list[str]:
-    """One warning per cell, for the run's summary; an error instead if the run is to be strict about it."""
+    """Return one warning per cell for the summary. Raise an error instead if `strict`."""
     warnings = []
     for cell in cells:
         found = leaks(cell)
@@ -150,27 +150,25 @@ _LOOKED_AT = 1000
 """Samples of a cell."""
 
 
-def warnings_of(
-    cells: Sequence[Cell], request: Request, model: Model, *, with_judge: bool, strict_leaks: bool = False
-) -> list[str]:
-    found = warn_of_leaks(cells, strict=strict_leaks)
-    if own := unknown(request.generation):
-        found.append(f"--gen_kwargs {', '.join(own)}: only a model of your own is told, no other knows it")
+def warnings_of(cells: Sequence[Cell], settings: Settings, model: Model, *, with_judge: bool) -> list[str]:
+    found = warn_of_leaks(cells, strict=settings.strict_leaks)
+    if own := unknown(settings.gen_kwargs):
+        found.append(f"--gen_kwargs {', '.join(own)}: only your own models get it, no other knows it")
     if not with_judge:
         judged = [cell.name for cell in cells if cell.task.declared.needs_judge]
         found += [f"{name} is scored by a judge only: add --judge MODEL" for name in judged]
         found += [f"{name}: its `judged` questions get no score: add --judge MODEL" for name in _partly_judged(cells)]
     drawing_last = [cell.name for cell in cells if cell.mode.protocol.skips_drawing and not cell.mode.in_words]
     if not model.abilities.draw:
-        skipped = f"{request.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
+        skipped = f"{settings.model} does not draw, so its drawing step is skipped; --draw svg lets it draw by code"
         found += [f"{name}: {skipped}" for name in drawing_last]
-    elif set(request.canvases) - {"own"}:
+    elif set(settings.canvases) - {"own"}:
         found += [f"{name}: the drawing comes last, so --canvas changes nothing" for name in drawing_last]
     return found
 
 
 def _partly_judged(cells: Sequence[Cell]) -> list[str]:
-    """Files of questions may hold some; their first samples are looked at."""
+    """Find question files with judged questions among their first samples."""
     files = [cell for cell in cells if cell.task.declared.source.get("use") == SOURCE]
     return [
         cell.name
@@ -180,12 +178,12 @@ def _partly_judged(cells: Sequence[Cell]) -> list[str]:
 
 
 def retiring(retires: Mapping[str, str]) -> list[str]:
-    """Models that will soon be gone: nobody could repeat the run."""
+    """Warn of models that will soon be shut down: then the run cannot be repeated."""
     found = []
     for name, day in retires.items():
         try:
             soon = date.fromisoformat(day) - datetime.now(UTC).date() <= _SOON
-        except ValueError:  # a server's word, and no day
+        except ValueError:  # the server sent something else
             continue
         if soon:
             found.append(f"{name} is shut down on {day}, says its provider: plan to repeat this with another model")
@@ -193,8 +191,8 @@ def retiring(retires: Mapping[str, str]) -> list[str]:
 
 
 def played_otherwise(cells: Mapping[str, CellRecord]) -> list[str]:
-    """Cells that were added to a folder with other arguments: a gain between them may come from these. How a model is
-    to draw changes nothing for a mode without drawing."""
+    """Warn of cells that were added to a folder with other model arguments: a gain between them may come from these.
+    Arguments about drawing do not matter to a mode without drawing."""
     found, first = [], dict[str, str]()
     for name, cell in cells.items():
         before = first.setdefault(cell.task, name)
@@ -204,5 +202,5 @@ def played_otherwise(cells: Mapping[str, CellRecord]) -> list[str]:
         )
         if changed := differences(one, other):
             told = "; ".join(changed[:3])
-            found.append(f"{name} was played with other arguments of the model than {before}: {told}")
+            found.append(f"{name} was run with other model arguments than {before}: {told}")
     return found

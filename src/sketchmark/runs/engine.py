@@ -1,7 +1,7 @@
-"""The files behind --include, for workers that do not see this machine's disk.
+"""Players of a run's episodes: this process, worker processes or a Ray cluster.
 
-Who plays a run's episodes: this process, processes beside it, or a Ray cluster. All play the same, and only the
-run itself writes its folder.
+All give the same episodes. Only the run itself writes its folder. Workers on other machines are sent the files of
+--include.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from sketchmark.engines.crew import Crew, JobLost, Worker
 from sketchmark.episode import Episode, Failure
@@ -24,18 +25,18 @@ from sketchmark.models.wrappers import CallCount, CountedModel
 from sketchmark.runs import worker as travel
 from sketchmark.runs.episodes import play
 from sketchmark.runs.jobs import Job
-from sketchmark.runs.plan import Cell
+from sketchmark.runs.plan import Cell, model_arguments
 from sketchmark.runs.worker import ENTRY
 from sketchmark.secrets import find_key
-from sketchmark.settings import Request
+from sketchmark.settings import FIELDS, Settings
 from sketchmark.worlds import task_files
 
 _MOST_BYTES = 32_000_000
-"""Code and task files are small; whatever is larger is data, and data are read here and sent as samples."""
+"""Code and task files are small. Larger files are data, which are read here and sent as samples."""
 
 
 def shipped(include: Sequence[Path], trust_code: bool) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """The names by which a worker includes them, and what is to be laid under such names."""
+    """Return the names by which a worker includes them, and the files under such names."""
     files: dict[str, bytes] = {}
     size = 0
     roots = [path.resolve() for path in include]
@@ -74,55 +75,40 @@ def _name(number: int, root: Path, file: Path) -> str:
     return f"{number}/{file.relative_to(root.parent).as_posix()}"
 
 
-ENGINES = ("auto", "local", "processes", "ray")
+ENGINES = FIELDS["engine"].about.choices
 
 _PAYS = 200
-"""So many answers of a scripted player take longer than two workers to start."""
-
-
-@dataclass
-class Engine:
-    """Which engine, as the user asked for it, and what was told of it when the run is over."""
-
-    name: str = "local"
-    ray_address: str | None = None
-    replicas: int | None = None
-    num_gpus: float = 0
-    model_args: Mapping[str, Any] = field(default_factory=dict)
-    """What a replica of the model is made with."""
-    cache: str | None = None
-    key_variables: tuple[str, ...] = ()
-    """Where the model reads its key from, for workers on other machines."""
-    told: list[str] = field(default_factory=list)
+"""Answers of a scripted player that take longer than starting two workers."""
 
 
 def resolve_engine(name: str, model: str, cells: list[Cell]) -> str:
-    """`auto` as what it stands for here: processes where scripted players have much to compute, else local."""
+    """Return what `auto` means here: processes if scripted players have much to compute, else local."""
     if name != "auto":
         return name
+    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
+    if answers < _PAYS or not model.startswith("player/") or not all(cell.generated for cell in cells):
+        return "local"
     from sketchmark.engines.processes import cores
 
-    answers = sum(cell.weight * (cell.limit or cell.task.declared.default_limit or 0) for cell in cells)
-    computes = model.startswith("player/") and all(cell.generated for cell in cells)
-    return "processes" if computes and cores() > 1 and answers >= _PAYS else "local"
+    return "processes" if cores() > 1 else "local"
 
 
 def key_variables(model: Model) -> tuple[str, ...]:
-    """The variables that a model behind an API reads its key from."""
+    """Return the environment variables that an API model reads its key from."""
     found = getattr(model, "keys", ())
     return tuple(name for name in found if isinstance(name, str)) if isinstance(found, tuple) else ()
 
 
 @dataclass(frozen=True)
 class Played:
-    """An episode, and its scores where they were made with it."""
+    """An episode, and its scores if a worker made them."""
 
     episode: Episode
     row: ScoreRow | None = None
 
 
 class LocalPlayers:
-    """Plays on the event loop of the run."""
+    """Players on the event loop of the run."""
 
     def __init__(self, model: Model, concurrency: int, time_limit: float | None) -> None:
         self._tally = CallCount()
@@ -131,7 +117,7 @@ class LocalPlayers:
         model.expect(concurrency)
 
     def ready(self, job: Job) -> Job:
-        """Called beside the event loop: samples are made there, and their pictures' digests."""
+        """Make the sample and the digests of its images, in another thread than the event loop's."""
         _ = job.draft.sample.fingerprint(), job.donor and job.donor.sample
         return job
 
@@ -140,21 +126,21 @@ class LocalPlayers:
         return Played(await play(self._model, job.at.cell, job.draft.sample, donor, self._time_limit))
 
     async def tally(self) -> CallCount:
-        """What the calls come to so far."""
+        """Return the calls so far."""
         return self._tally
 
 
 class RemotePlayers:
-    """Plays by way of a crew of workers."""
+    """Players in a crew of workers."""
 
     def __init__(self, crew: Crew, at_once: int) -> None:
         self._crew = crew
         self.at_once = at_once
 
     def ready(self, job: Job) -> Job:
-        """A sample that is made by its number is made where it is played; one that was read goes there."""
+        """Pack a job. A worker makes samples by their number; samples that were read are sent."""
         cell, donor = job.at.cell, job.donor
-        if not job.draft.is_made and cell.generated and cell.request.data is None:
+        if not job.draft.is_made and cell.generated and not cell.settings.data:
             return replace(job, packed=travel.pack_numbered_job(cell, job.index))
         sample = job.draft.sample
         return replace(job, packed=travel.pack_job(cell, job.index, sample, donor.sample if donor else None))
@@ -187,67 +173,78 @@ class RemotePlayers:
 Players = LocalPlayers | RemotePlayers
 
 
+@dataclass(frozen=True)
+class Workplace:
+    """All that workers need beyond the settings."""
+
+    cache: str | None = None
+    """Folder of the call cache. Empty: the default of the worker's machine. None: no cache."""
+    key_variables: tuple[str, ...] = ()
+    """Environment variables of the model's key, for workers on other machines."""
+    notices: list[str] = field(default_factory=list)
+    """Filled when the workers have ended."""
+
+
 @asynccontextmanager
 async def open_players(
-    engine: Engine, request: Request, model: Model, concurrency: int, time_limit: float | None, scoring: str | None
+    settings: Settings, model: Model, workplace: Workplace, *, with_judge: bool
 ) -> AsyncIterator[Players]:
-    """Whoever plays, for the length of a run. `scoring` None: scores are not theirs to make."""
-    if engine.name == "local":
-        yield LocalPlayers(model, concurrency, time_limit)
+    """Open the players of a run. Workers score, too, unless that takes a judge."""
+    concurrency = settings.concurrency
+    if settings.engine in ("auto", "local"):
+        yield LocalPlayers(model, concurrency, settings.time_limit)
         return
-    recipe = travel.Recipe(
-        request=travel.plain_request(request),
-        model_args=dict(engine.model_args),
-        time_limit=time_limit,
-        scoring=scoring,
-        cache=engine.cache,
-    )
-    hiring = _on_ray if engine.name == "ray" else _in_processes
-    with hiring(engine, request, recipe, concurrency) as (hire, size):
-        async with Crew(hire, size, recipe.at_once) as crew:
+    include = tuple(str(path.resolve()) for path in settings.included)
+    sent = structs.replace(settings.only("W"), model_args=model_arguments(settings), include=include)
+    recipe = travel.Recipe(sent, scores=not with_judge, cache=workplace.cache)
+    hiring = _on_ray if settings.engine == "ray" else _in_processes
+    with hiring(settings, recipe, workplace) as (hire, size, at_once):
+        async with Crew(hire, size, at_once) as crew:
             try:
                 yield RemotePlayers(crew, concurrency)
             finally:
                 if crew.lost:
                     workers = "1 worker was" if crew.lost == 1 else f"{crew.lost} workers were"
                     episodes = "1 episode" if crew.again == 1 else f"{crew.again} episodes"
-                    engine.told.append(f"{workers} lost; {episodes} had to be played again elsewhere")
+                    workplace.notices.append(f"{workers} lost; {episodes} had to be rerun elsewhere")
 
 
-Hiring = tuple[Callable[[], Awaitable[Worker]], int]
-"""How one worker is had, and how many there shall be."""
+Hiring = tuple[Callable[[], Awaitable[Worker]], int, int]
+"""Function that starts a worker, number of workers, and episodes at once of each."""
 
 
 @contextmanager
-def _in_processes(engine: Engine, request: Request, recipe: travel.Recipe, concurrency: int) -> Iterator[Hiring]:
+def _in_processes(settings: Settings, recipe: travel.Recipe, workplace: Workplace) -> Iterator[Hiring]:
     from sketchmark.engines.processes import ProcessWorker, cores
 
-    size = _shared_out(recipe, engine.replicas or cores(), concurrency)
+    recipe, size = _shared_out(recipe, settings.replicas or cores(), settings.concurrency)
     packed = travel.pack_recipe(recipe, {})
-    yield lambda: ProcessWorker.start(ENTRY, packed), size
+    yield lambda: ProcessWorker.start(ENTRY, packed), size, recipe.at_once
 
 
 @contextmanager
-def _on_ray(engine: Engine, request: Request, recipe: travel.Recipe, concurrency: int) -> Iterator[Hiring]:
+def _on_ray(settings: Settings, recipe: travel.Recipe, workplace: Workplace) -> Iterator[Hiring]:
     from sketchmark.engines.ray_cluster import Cluster, Needs, RayWorker
 
-    recipe.request["include"], files = shipped(request.include, request.trust_code)
-    keys = {name: key for name in engine.key_variables if (key := find_key([name]))}
-    with Cluster(engine.ray_address) as cluster:
-        room = engine.replicas or max(1, cluster.room_for(Needs(engine.num_gpus)))
-        size = _shared_out(recipe, room, concurrency)
-        needs = Needs(engine.num_gpus, recipe.at_once)
+    include, files = shipped(settings.included, settings.trust_code)
+    recipe = structs.replace(recipe, settings=structs.replace(recipe.settings, include=include))
+    keys = {name: key for name in workplace.key_variables if (key := find_key([name]))}
+    with Cluster(settings.ray_address) as cluster:
+        room = settings.replicas or max(1, cluster.room_for(Needs(settings.num_gpus)))
+        recipe, size = _shared_out(recipe, room, settings.concurrency)
+        needs = Needs(settings.num_gpus, recipe.at_once)
         packed = travel.pack_recipe(recipe, files)
-        yield lambda: RayWorker.start(ENTRY, packed, keys, needs), size
+        yield lambda: RayWorker.start(ENTRY, packed, keys, needs), size, recipe.at_once
 
 
-def _shared_out(recipe: travel.Recipe, most: int, concurrency: int) -> int:
-    """How many replicas there shall be; each gets its part of what holds for the run as a whole."""
-    at_once = recipe.model_args.get("max_concurrent")
+def _shared_out(recipe: travel.Recipe, most: int, concurrency: int) -> tuple[travel.Recipe, int]:
+    """Decide how many replicas there are; each gets its part of the limits of the whole run."""
+    arguments = dict(recipe.settings.model_args)
+    at_once = arguments.get("max_concurrent")
     size = min(most, concurrency, int(at_once) if at_once else most)
-    recipe.at_once = math.ceil(concurrency / size)
     if at_once:
-        recipe.model_args["max_concurrent"] = int(at_once) // size
-    if a_minute := recipe.model_args.get("max_requests_per_minute"):
-        recipe.model_args["max_requests_per_minute"] = float(a_minute) / size
-    return size
+        arguments["max_concurrent"] = int(at_once) // size
+    if a_minute := arguments.get("max_requests_per_minute"):
+        arguments["max_requests_per_minute"] = float(a_minute) / size
+    settings = structs.replace(recipe.settings, model_args=arguments)
+    return structs.replace(recipe, settings=settings, at_once=math.ceil(concurrency / size)), size

@@ -1,4 +1,4 @@
-"""Play one episode. A failure is part of the record, never the end of a run."""
+"""Episodes: run one sample. A failure is part of the record, never the end of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def play(
     time_limit: float | None = None,
     repeat: int = 0,
 ) -> Episode:
-    if repeat:  # the donor's drawings are then those of its own repeat of this number
+    if repeat:  # the donor's drawings are then from its repeat of the same number
         saying, drawing = (replace(options, repeat=repeat) for options in (cell.mode.saying, cell.mode.drawing))
         cell = replace(cell, mode=replace(cell.mode, saying=saying, drawing=drawing))
     clock = _Clock(time_limit)
@@ -45,7 +45,7 @@ async def _play(
         canvas=canvas,
         shows_code=canvas_name == "source",
         in_words=cell.mode.in_words,
-        keep_going=cell.request.on_draw_failure == "continue",
+        keep_going=cell.settings.on_draw_failure == "continue",
     )
     failure: Failure | None = None
     stops_run = False
@@ -59,7 +59,7 @@ async def _play(
         ours = f"the episode took longer than {clock.limit or 0:g} s"
         failure = Failure("timeout", ours if clock.timeout.expired() else f"TimeoutError: {error}")
     except (MissingExtra, CannotPlay):
-        raise  # nothing is wrong with this episode: no episode can be played
+        raise  # no episode can run, not only this one
     except SketchmarkError as error:
         failure = Failure("error", str(error))
     except Exception as error:  # a plug-in's bug costs its episode, not the run
@@ -105,8 +105,8 @@ class _Clock:
 
 
 class _drawings_of:
-    """The donor's drawings, played once, when first needed. That is an episode of its own, with a time limit of its
-    own; meanwhile the clock of the one that waits stands still."""
+    """The donor's drawings, made once, when first needed, in a separate episode with a separate time limit. Meanwhile
+    the clock of the waiting episode stops."""
 
     def __init__(self, model: Model, cell: Cell, donor: Sample | None, clock: _Clock) -> None:
         self._model, self._cell, self._donor, self._clock = model, cell, donor, clock

@@ -1,4 +1,4 @@
-"""What a run would cost, without asking anyone: the protocols are played against a counter."""
+"""Estimates of calls and tokens, without a call: protocols run with a counting model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SOUND_BYTES_A_TOKEN = 1000
 class CountingModel(Model):
     """Answers with as much as it may, so that the count is the most a run can ask for.
 
-    `shown` is what else a call may carry, in tokens: a judge reads answers that nobody has given yet. `by_code` is
+    `shown` is what else a call may carry, in tokens: a judge reads answers that do not exist yet. `by_code` is
     how drawings are written, where they are.
     """
 
@@ -87,13 +87,13 @@ class Estimate:
 
 
 def estimate(cells: list[Cell], scorings: Sequence[str] = ()) -> dict[str, Estimate]:
-    """What each cell would ask for. `scorings` are those that a judge is asked for; none: there is no judge. Samples
-    are read or made for it, so that there is a bar where someone looks on."""
+    """Count the calls of each cell. `scorings` are those that need the judge; none: there is no judge. Samples
+    are read or made for it, so a progress bar is shown."""
 
     async def count() -> dict[str, Estimate]:
         counts = {}
         for cell in cells:
-            by_code = taken_from(dict(cell.request.model_args), cell.request.model)
+            by_code = taken_from(dict(cell.settings.model_args), cell.settings.model)
             tally, judge = (
                 CountingModel(by_code=by_code),
                 CountingModel(cell.mode.saying.max_new_tokens or _TOKENS_A_REPLY),

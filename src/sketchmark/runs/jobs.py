@@ -1,4 +1,4 @@
-"""What a run plays, in which order: all cells in one row, so that no place waits for a cell to end."""
+"""Jobs of a run, in order: all cells in one row, so that no worker waits for a cell to end."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from sketchmark.runs.plan import Cell
 
 @dataclass(eq=False)
 class CellProgress:
-    """How far a cell is. What the supply writes and what the run writes are different numbers: they are different
-    threads."""
+    """Progress of a cell. The thread that makes jobs and the run write different numbers."""
 
     cell: Cell
     before: int = 0
     """Samples that were finished when the run got to this cell."""
     given: int = 0
-    """Jobs that were drawn."""
+    """Jobs that were made."""
     drawn_out: bool = False
     """No further job will come."""
     ended: int = 0
     finished: int = 0
-    """Of the jobs that ended, those that need not be played again."""
+    """Ended jobs that need no rerun."""
     samples: int | None = None
-    """How many the cell has, this shard's or not: known once all were gone through."""
+    """Number of samples in the cell, of all shards: known once all were seen."""
     _failed: set[str] = field(default_factory=set)
 
     @property
     def most(self) -> int | None:
-        """How far into the cell's samples a run may go."""
+        """Number of the cell's samples that a run may reach."""
         return self.cell.limit or self.cell.task.declared.default_limit
 
     @property
@@ -48,19 +47,18 @@ class CellProgress:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A sample to be played: its number in its cell, and who lends it drawings."""
+    """A sample to run: its number in its cell, and the sample that lends it drawings."""
 
     at: CellProgress
     index: int
     draft: Draft
     donor: Draft | None = None
     packed: bytes = b""
-    """As it travels to a worker elsewhere."""
+    """As it is sent to a worker."""
 
     @property
     def length(self) -> float | None:
-        """How long it takes beside others of its cell; None: as long as they do, or nobody knows before the sample
-        is made."""
+        """Relative length within its cell. None: as long as the others, or unknown before the sample is made."""
         known = self.draft.is_made and self.draft.sample.steps is not None and self.at.cell.weight > 1
         return self.at.cell.length(self.draft.sample) if known else None
 
@@ -68,10 +66,9 @@ class Job:
 def remaining_jobs(
     folder: RunFolder, rows: Sequence[CellProgress], retry_failed: bool, stop: Callable[[], bool]
 ) -> Iterator[Job | None]:
-    """All jobs of a run, and None for each sample that needs no playing; heavier cells first.
+    """Yield all jobs of a run, and None for each sample that needs none; heavier cells first.
 
-    What failed before comes last, behind all cells: samples that fail every time must not keep a run that stops at
-    them from the rest.
+    Samples that failed before come last, behind all cells: a run that stops at them has then run the rest.
     """
     rows = sorted(rows, key=lambda at: -at.cell.weight)
     for at in rows:
@@ -87,14 +84,14 @@ def remaining_jobs(
 
 @dataclass
 class PlayedBefore:
-    """What a folder holds of a cell, as far as the limit goes."""
+    """Episodes of a cell in the folder, within the limit."""
 
     done: dict[str, str] = field(default_factory=dict)
-    """Samples that are finished: id → fingerprint."""
+    """Finished samples: id → fingerprint."""
     again: set[str] = field(default_factory=set)
-    """Those that were tried and are to be played again: they failed, or their pictures are not all there."""
+    """Samples to rerun: they failed, or some of their images are missing."""
     numbers: set[int] = field(default_factory=set)
-    """Where in the data all of them were."""
+    """Their numbers in the data."""
 
 
 def played_before(folder: RunFolder, at: CellProgress, retry_failed: bool) -> PlayedBefore:
@@ -114,13 +111,13 @@ def played_before(folder: RunFolder, at: CellProgress, retry_failed: bool) -> Pl
 
 
 def to_be_played_again(failure: Failure | None, retry_failed: bool) -> bool:
-    """A failure of the network or the provider says nothing about the model: the next start tries again. One of the
-    model's own is its answer, and stands until someone asks for another try."""
+    """Rerun failures of the network or the provider, which say nothing about the model. A model failure is a result:
+    it is rerun only with `retry_failed`."""
     return failure is not None and (retry_failed or not failure.blames_model)
 
 
 def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> Iterator[Job | None]:
-    """What was never played of a cell."""
+    """Yield the samples of a cell that never ran."""
     compared = False
     done, unmet = before.done, {*before.done, *before.again}
     index, last = -1, max(before.numbers, default=-1)
@@ -145,7 +142,7 @@ def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> I
         if draft.is_made or not compared:
             compared = True
             if done[draft.id] != draft.sample.fingerprint():
-                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was played before")
+                raise _changed(f"sample {draft.id} of {at.cell.name} is not the one that was run before")
         yield None
     if unmet:
         _refuse_lost(at, unmet)
@@ -153,9 +150,9 @@ def _jobs(at: CellProgress, before: PlayedBefore, stop: Callable[[], bool]) -> I
 
 
 def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
-    """Something else is where these were played: samples before them are new, or they are gone and would count for
-    ever. To tell, the ids are gone through once more, before anything new is played; as long as the data only grow
-    at their end nobody comes here."""
+    """Refuse data that lost samples. Another sample has their number: either samples before them are new, or they
+    are gone and would count forever. To find out, all ids are read once more before a new episode. This is not
+    reached while the data only grow at their end."""
     cell, unmet, index = at.cell, set(unmet), -1
     for index, draft in enumerate(cell.drafts()):
         if cell.shard.plays(index):
@@ -164,9 +161,9 @@ def _refuse_lost(at: CellProgress, unmet: set[str]) -> None:
             return
     first, rest = min(unmet), len(unmet) - 1
     where = "there" if index + 1 != at.most else f"among the first {at.most}"
-    where = f"in shard {cell.shard}" if cell.request.shard else where
+    where = f"in shard {cell.shard}" if cell.settings.shard else where
     more = f" (nor are {rest} more)" if rest else ""
-    raise _changed(f"sample {first} of {cell.name} was played before and is not {where} any more{more}")
+    raise _changed(f"sample {first} of {cell.name} was run before and is not {where} any more{more}")
 
 
 def _changed(what: str) -> RunConflict:
@@ -174,7 +171,7 @@ def _changed(what: str) -> RunConflict:
 
 
 def _failed_jobs(at: CellProgress, stop: Callable[[], bool]) -> Iterator[Job | None]:
-    """What was tried of a cell, and is to be tried again."""
+    """Yield the samples of a cell to rerun."""
     for index, (draft, donor) in enumerate(at.cell.pairs()):
         if stop():
             return

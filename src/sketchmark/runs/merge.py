@@ -1,9 +1,7 @@
-"""Whether several folders are parts of one run, and what that run is. Whatever shaped an answer must agree.
+"""Merge the shards of a run into one folder, as if it had run at once.
 
-Put the parts of a run together: one folder that is as if it had been played at once.
-
-Episodes and their scores are taken over line by line, numbers are made anew of all of them, and nothing stands under
-the new name before everything does.
+The folders must be parts of one run: everything that shaped an answer must agree. Episodes and their scores are
+copied line by line, and results are computed from all of them. The folder appears under its name when it is whole.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ _PLAYED_ALIKE = "only runs of the same model, tasks and settings can be merged"
 
 
 def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
-    """The run that these are parts of, and what is worth knowing about it, in words."""
+    """Return the run that these are parts of, and notices about it."""
     abouts = [run.about() for run in runs]
     first = abouts[0]
     cells: dict[str, CellRecord] = {}
@@ -58,7 +56,7 @@ def one_run(runs: Sequence[RunFolder]) -> tuple[RunRecord, list[str]]:
             if total is not None and totals.setdefault(name, total) != total:
                 raise RunConflict(
                     f"{name} has {totals[name]} samples in {other.path} and {total} in {run.path}: the data differ",
-                    "play both on the same data",
+                    "run both on the same data",
                 )
     merged = RunRecord(
         format=FORMAT,
@@ -97,7 +95,7 @@ def _refuse(one: RunFolder, other: RunFolder, what: str, before: Any, now: Any) 
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise RunConflict(
-            f"{what} was played differently in {one.path} and {other.path}: {'; '.join(changed[:3])}{more}",
+            f"{what} was run differently in {one.path} and {other.path}: {'; '.join(changed[:3])}{more}",
             _PLAYED_ALIKE,
         )
 
@@ -111,12 +109,12 @@ def _said_of_addresses(abouts: Sequence[RunRecord]) -> list[str]:
     )
     if len(found) < 2:
         return []
-    return [f"played at different addresses, taken for the same model because all else agrees: {', '.join(found)}"]
+    return [f"run at different addresses, taken for the same model because all else agrees: {', '.join(found)}"]
 
 
 def _said_of_versions(abouts: Sequence[RunRecord]) -> list[str]:
     found = dict.fromkeys(about.sketchmark for about in abouts)
-    return [f"played by different versions of Sketchmark: {', '.join(found)}"] if len(found) > 1 else []
+    return [f"run by different versions of Sketchmark: {', '.join(found)}"] if len(found) > 1 else []
 
 
 Tell = Callable[[str], None]
@@ -128,14 +126,14 @@ class NotWhole(BadInput):
     def __init__(self, gaps: Sequence[str]) -> None:
         super().__init__(
             f"{len(gaps)} gap{'s' * (len(gaps) > 1)}, and nothing was written",
-            "play what is missing and merge again, or --partial to merge what is there",
+            "run the missing samples and merge again, or use --partial",
         )
         self.gaps = gaps
 
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[RunFolder]:
-    """A folder beside `out`, under a name that no list of runs shows; at the end of the block it takes the name. A
+    """Make a folder next to `out`, under a name that no list of runs shows. At the end of the block it is renamed. A
     block that fails, or a kill, leaves nothing under `out`."""
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise RunConflict(f"{out} is there already", "name a folder that is not, or remove it")
@@ -168,7 +166,7 @@ def _remove(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Scorings:
-    """By what rules a cell was scored: the run's own, and those beside it."""
+    """Return the scorings of a cell: the run's own, then the others."""
 
     own: str
     beside: tuple[str, ...]
@@ -183,7 +181,7 @@ async def merge(
     runs: Sequence[RunFolder], folder: RunFolder, task_of: TaskOf, tell: Tell, *, partial: bool = False
 ) -> int:
     """Fill `folder` with what the runs hold, all of it: where samples are missing it is refused, unless `partial`.
-    Numbers are made by the code of `run` and `score`. Returns how many episodes are to be played again: they failed.
+    Numbers are made by the code of `run` and `score`. Returns the number of failed episodes, which need a rerun.
     """
     about, notes = one_run(runs)
     tasks = {name: task_of(cell.task, cell.source, about.data(name)) for name, cell in about.cells.items()}
@@ -266,7 +264,7 @@ def _copy(runs: Sequence[RunFolder], folder: RunFolder, choice: Choice, how: Sco
 
 
 class LineRef(NamedTuple):
-    """Where a line is. Lines are looked up again when they are copied: all of them would not fit into memory."""
+    """Position of a line. Lines are read again when they are copied: all of them would not fit into memory."""
 
     run: int
     begin: int
@@ -304,7 +302,7 @@ def _sealed(line: bytes) -> bytes:
 
 
 def _take_picture(run: RunFolder, folder: RunFolder, name: str) -> None:
-    """A second name of the same file where the disk can do that: nobody ever changes a picture, and there are
+    """A second name of the same file where the disk can do that: images never change, and there are
     millions. What it holds is checked by its digest whenever it is read."""
     source, target = run.pictures.path(name), folder.pictures.path(name)
     if target.exists():

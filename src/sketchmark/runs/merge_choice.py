@@ -1,4 +1,4 @@
-"""Of several folders' episodes the one that counts for each sample, and which samples nobody has played."""
+"""Choice of the episode that counts for each sample, among several folders, and the missing samples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Try(msgspec.Struct, frozen=True):
     started: float
     failed: bool
     finished: bool
-    """It is not to be played again: it was answered, or the model itself failed."""
+    """It needs no rerun: it has an answer, or the model failed."""
 
     whole: bool
     """All its pictures are there."""
@@ -52,7 +52,7 @@ class Try(msgspec.Struct, frozen=True):
 
 @dataclass
 class Choice:
-    """What a cell of the merged run is made of."""
+    """Lines that make up a cell of the merged run."""
 
     cell: str
     tries: list[Try] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Choice:
     """Samples that failed in one folder and did not in another."""
 
     lost: list[str] = field(default_factory=list)
-    """Samples whose pictures are not all there: to be played again."""
+    """Samples to rerun, since some of their images are missing."""
 
 
 def choose(runs: Sequence[RunFolder], cell: str) -> Choice:
@@ -119,7 +119,7 @@ def _refuse_other_data(runs: Sequence[RunFolder], cell: str, known: Try | None, 
     what = f"sample {one.sample}" if known.sample == one.sample else f"sample number {one.index}"
     raise RunConflict(
         f"{what} of {cell} is not the same in {runs[known.run].path} and {runs[one.run].path}: the data differ",
-        "play both on the same data, with the same --seed and --task_args",
+        "run both on the same data, with the same --seed and --task_args",
     )
 
 
@@ -161,11 +161,11 @@ def _content(line: EpisodeLine) -> bytes:
 
 
 def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: Sequence[str]) -> list[str]:
-    """Which samples are missing, in words, by the shard that should have them; nothing where none is."""
+    """Describe the missing samples by the shard that should have them. Empty if none is missing."""
     there = {one.index for one in choice.tries}
     told = []
     if total is None and not (limit and there.issuperset(range(limit))):
-        told.append(f"{choice.cell}: no run came to the end of the samples, so nobody knows how many are missing")
+        told.append(f"{choice.cell}: no run reached the end of the samples, so the number of missing ones is unknown")
     total = total if total is not None else max(there, default=-1) + 1
     missing = [number for number in range(total) if number not in there]
     if missing:
@@ -178,7 +178,7 @@ def gaps_in_words(choice: Choice, total: int | None, limit: int | None, shards: 
 
 
 def _by_shard(missing: Sequence[int], total: int, shards: Sequence[str]) -> str:
-    """By shard where all folders are shards of as many; else by number alone."""
+    """Group by shard if all folders are shards of one division, else only by number."""
     kinds = {Shard.parse(text).of for text in shards if text}
     if len(kinds) != 1 or "" in shards:
         return _numbers(missing)

@@ -1,9 +1,10 @@
-"""The cells of a run, by their names."""
+"""Cells of a run, found by the names of tasks, modes and canvases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,25 @@ from sketchmark.episode.model import Model
 from sketchmark.episode.sample import Draft, Sample
 from sketchmark.errors import BadInput, UnknownName
 from sketchmark.folder.format import CellRecord, ModeRecord
+from sketchmark.models import takes_batches
 from sketchmark.models.code_drawing import SVG
 from sketchmark.models.layout import NATIVE_HISTORY
 from sketchmark.secrets import to_write_down
-from sketchmark.settings import WHOLE, Request, Shard
+from sketchmark.settings import WHOLE, Settings, Shard
 from sketchmark.tasks import Mode, Task, TaskOptions
+
+
+def model_arguments(settings: Settings) -> dict[str, Any]:
+    """Return the arguments that the model is made with: its own, and settings that are arguments of it."""
+    arguments = dict(settings.model_args)
+    size = str(settings.batch_size)
+    # `--batch_size 1` is a habit of lmms-eval's users: it changes nothing for a model without batches.
+    if size and (size != "1" or takes_batches(settings.model)):
+        arguments["batch_size"] = int(size) if size.isdigit() else size
+    if settings.max_requests_per_minute:
+        arguments["max_requests_per_minute"] = settings.max_requests_per_minute
+    return arguments
+
 
 STEPS = ("truth", "model")
 ALL = "all"
@@ -26,30 +41,30 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Cell:
-    """One task in one mode with one canvas: a row of the table and a file of episodes."""
+    """One task in one mode on one canvas: a row of the table and a file of episodes."""
 
     name: str
     task: Task
     mode: Mode
     canvas: str
     steps: str
-    request: Request
+    settings: Settings
     weight: float = 0
-    """How long its first episode takes beside others': heavier cells are played first."""
+    """Length of its first episode, relative to other cells. Heavier cells run first."""
     generated: bool = False
-    """Its samples are made by their ids, and not before they are needed."""
+    """Its samples are made by their ids when they are needed."""
     counted: int | None = None
-    """Where a share of data that are read was asked for: how many samples that is."""
+    """Number of samples in the fraction asked for, if the data are read."""
 
     @property
     def limit(self) -> int | None:
-        """How many of its samples are asked for; None: all."""
-        return self.counted or _count(self.request.limit, self.task.declared.default_limit)
+        """Number of samples asked for; None: all."""
+        return self.counted or _count(self.settings.limit, self.task.declared.default_limit)
 
-    @property
+    @cached_property
     def shard(self) -> Shard:
-        """Which of its samples are played: all, unless a part was asked for."""
-        return self.request.shard or WHOLE
+        """The samples to run: all, unless a part was asked for."""
+        return self.settings.part or WHOLE
 
     @property
     def draws(self) -> bool:
@@ -63,19 +78,19 @@ class Cell:
         return (draft.sample for draft in self.drafts())
 
     def drafts(self) -> Iterator[Draft]:
-        """The cell's items, with ids that are unique: two items of one name would be one episode."""
+        """Yield the cell's samples. Ids must be unique: two samples with one id would be one episode."""
         seen: set[str] = set()
-        for draft in self.task.drafts(seed=self.request.seed, data=self.request.data, limit=self.limit):
+        for draft in self.task.drafts(seed=self.settings.seed, data=self.settings.data_path, limit=self.limit):
             if not isinstance(draft.id, str):  # a plug-in's: its lines could not be found again
-                raise BadInput(f"task {self.task.name!r} has a sample whose id is no text: {draft.id!r}")
+                raise BadInput(f"task {self.task.name!r} has a sample whose id is not a text: {draft.id!r}")
             if draft.id in seen:
                 raise BadInput(f"task {self.task.name!r} has two samples with the id {draft.id!r}")
             seen.add(draft.id)
             yield draft
 
     def pairs(self) -> Iterator[tuple[Draft, Draft | None]]:
-        """Each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it): who lends
-        whom a drawing on the `other` canvas depends on the data alone, and needs no second look at it."""
+        """Yield each sample with its neighbour (0 with 1, 2 with 3, an odd last one with the one before it). So the
+        donor of a drawing on the `other` canvas depends only on the data, which is read once."""
         if self.canvas != "other":
             yield from ((draft, None) for draft in self.drafts())
             return
@@ -92,10 +107,10 @@ class Cell:
             yield waiting, previous
 
     def length(self, sample: Sample) -> float | None:
-        """How long an episode takes beside others, in answers: a step is one, and one that is drawn is three."""
+        """Return the relative length of an episode in answers: a step counts one, a drawn step three."""
         try:
             steps = self.mode.protocol.draws(self.mode.fill(sample, self.steps))
-        except Exception:  # a plug-in's: it will show in the episode
+        except Exception:  # a plug-in's: the episode will show it
             return None
         return 1 + steps * (1 if self.mode.in_words else 3)
 
@@ -106,8 +121,8 @@ class Cell:
             mode=self.mode.name,
             canvas=self.canvas,
             steps=self.steps,
-            on_draw_failure=self.request.on_draw_failure,
-            source=self.task.describe_source(self.request.seed),
+            on_draw_failure=self.settings.on_draw_failure,
+            source=self.task.describe_source(self.settings.seed),
             play=ModeRecord(**self.mode.describe()),
             model=to_write_down(model.identity()),
             draw_with=NATIVE_HISTORY if model.abilities.native else by_code,
@@ -118,16 +133,16 @@ class Cell:
 
 
 def counted_out(cell: Cell, sizes: dict[str, int]) -> Cell:
-    """A share of data that are read as a count. What is written down, resumed and merged is how many that were."""
-    if cell.limit is not None or cell.request.limit is None:
+    """Turn a fraction of data that are read into a count, which is recorded, resumed and merged."""
+    if cell.limit is not None or cell.settings.limit is None:
         return cell
     if cell.task.name not in sizes:
         sizes[cell.task.name] = sum(1 for _ in cell.drafts())
-    return replace(cell, counted=_count(cell.request.limit, sizes[cell.task.name]))
+    return replace(cell, counted=_count(cell.settings.limit, sizes[cell.task.name]))
 
 
 def _count(limit: int | float | None, of: int | None) -> int | None:
-    """A limit as a count; None: none was asked for, or the share is of a number that nobody knows yet."""
+    """Return a limit as a count. None: there is no limit, or the number of samples is not known yet."""
     if limit is None or (isinstance(limit, int) and limit > 0):
         return limit
     if not 0 < limit < 1:
@@ -136,37 +151,37 @@ def _count(limit: int | float | None, of: int | None) -> int | None:
     return None if of is None else max(1, ceil(round(limit * of, 6)))
 
 
-def cells_of(request: Request, catalog: Catalog) -> list[Cell]:
-    """The cells by their names, without a look at their data."""
-    _known("steps", request.steps, STEPS)
-    canvases = CANVASES if request.canvases == (ALL,) else request.canvases
+def cells_of(settings: Settings, catalog: Catalog) -> list[Cell]:
+    """Find the cells by their names, without reading data."""
+    _known("steps", settings.steps, STEPS)
+    canvases = CANVASES if settings.canvases == (ALL,) else settings.canvases
     for canvas in canvases:
         _known("canvas", canvas, CANVASES)
-    _known("on_draw_failure", request.on_draw_failure, ("fail", "continue"))
-    choices = TaskOptions(prompts=request.prompts, model=request.model, steps=request.steps)
+    _known("on_draw_failure", settings.on_draw_failure, ("fail", "continue"))
+    choices = TaskOptions(prompts=settings.prompts, model=settings.model, steps=settings.steps)
     cells: dict[str, Cell] = {}
-    for pick in catalog.pick(request.tasks):
-        task = catalog.task(pick.task, choices, request.task_args)
-        for mode_name in [pick.mode] if pick.mode else request.modes or ("direct",):
+    for pick in catalog.pick(settings.tasks):
+        task = catalog.task(pick.task, choices, settings.task_args)
+        for mode_name in [pick.mode] if pick.mode else settings.modes:
             mode = task.mode(mode_name)
             draws = mode.protocol.must_draw and not mode.in_words
             for canvas in (canvases if draws else ()) or ("own",):
                 name = f"{task.name}.{mode_name}"
                 if draws and len(canvases) > 1 and canvas != "own":
                     name += f".{canvas}"
-                cell = Cell(name, task, _with_generation(mode, request.generation), canvas, request.steps, request)
+                cell = Cell(name, task, _with_generation(mode, settings.gen_kwargs), canvas, settings.steps, settings)
                 if not _same(cells.setdefault(name, cell).task, task):
                     raise BadInput(f"two tasks are called {task.name!r}", "rename the file, or run them one by one")
     return list(cells.values())
 
 
 def _same(one: Task, other: Task) -> bool:
-    """Files of one name in two folders have the same description, and other samples."""
+    """Compare two tasks. Files with one name in two folders have the same description but other samples."""
     return one.config == other.config and (one.folder or Path()).resolve() == (other.folder or Path()).resolve()
 
 
 def _with_generation(mode: Mode, generation: dict[str, Any]) -> Mode:
-    """Command-line generation settings go over the task's own."""
+    """Let the user's generation settings override the task's."""
     if not generation:
         return mode
     known = {key: value for key, value in generation.items() if key in ("max_new_tokens", "temperature", "seed")}

@@ -1,12 +1,7 @@
-"""How a run is played and scored, beside what is asked of the model.
+"""Runner: prepare the folder, run the missing episodes, write and score them, write the results.
 
-Whether the cost limit kept a start from anything: one that reaches it with its last episode is done.
-
-The folder of a run before it is played: what it holds already must be of the same model, played the same way.
-
-When a run ends early because no further episode would fare better.
-
-Run a plan: play what is missing, write it down, score it, sum it up.
+A folder holds one model's episodes, all with the same settings. A run ends early at its cost limit, or if further
+episodes would fail the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
@@ -40,27 +35,27 @@ from sketchmark.results import counted, grade, usage_of
 from sketchmark.results.aggregate import aggregate, write_submissions
 from sketchmark.results.rescore import fill_scores
 from sketchmark.runs.checks import played_otherwise, retiring
-from sketchmark.runs.engine import Engine, Players, open_players
+from sketchmark.runs.engine import Players, Workplace, open_players
 from sketchmark.runs.jobs import CellProgress, Job, remaining_jobs, to_be_played_again
-from sketchmark.runs.plan import Cell
+from sketchmark.runs.plan import Cell, model_arguments
 from sketchmark.secrets import to_write_down
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 
 Price = Callable[[Mapping[str, int]], float]
-"""Usage -> what it cost, in the currency of the price table."""
+"""Usage → its cost, in the currency of the price table."""
 
 
 @dataclass
 class Budget:
-    """Stops a start of a run cleanly once it has cost `limit`; what is played stays, and the next start, which may
-    cost as much again, resumes it."""
+    """Cost limit of one invocation. Finished episodes stay, and the next invocation, which may cost as much again,
+    resumes the run."""
 
     limit: float | None = None
     price: Price | None = None
     spent: float = 0.0
     judge_price: Price | None = None
     judge_spent: float = 0.0
-    """Of what was spent, the judge's part."""
+    """The judge's part of the cost."""
 
     def charge(self, usage: Mapping[str, int]) -> None:
         if self.price is not None:
@@ -78,39 +73,27 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """What a person may change between two starts of the same run.
+class Resources:
+    """All that a run uses and that is not plain data, as its settings are."""
 
-    Nothing here shapes what the model is asked, so a resumed run may differ in it. It is not without effect:
-    `time_limit` decides which episodes end as failures, and `grading` how answers are read.
-    """
-
-    concurrency: int = 100
-    time_limit: float | None = None
-    retry_failed: bool = False
-    fresh: bool = False
-    grading: Grading = field(default_factory=Grading)
-    scored_beside: tuple[str, ...] = ()
-    """Other scorings of the same episodes, to stand beside the run's own."""
-
+    judge: Model | None = None
     budget: Budget = field(default_factory=Budget)
-    engine: Engine = field(default_factory=Engine)
-    """Who plays."""
-
+    workplace: Workplace = field(default_factory=Workplace)
     warnings: tuple[str, ...] = ()
-    """What the checks before the first call found; it goes into the summary."""
+    """Findings of the checks before the first call, for the summary."""
 
 
-def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], options: RunOptions) -> bool:
-    """The limit is reached, and episodes or verdicts are missing: the next start has something to do."""
-    if not options.budget.used_up:
+def stopped_by_cost(folder: RunFolder, cells: Sequence[Cell], settings: Settings, budget: Budget) -> bool:
+    """Check that the limit is reached while episodes or verdicts are missing. A run that reaches it with its last
+    episode is finished."""
+    if not budget.used_up:
         return False
-    jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], options.retry_failed, lambda: False)
+    jobs = remaining_jobs(folder, [CellProgress(cell) for cell in cells], settings.retry_failed, lambda: False)
     return any(job is not None for job in jobs) or _lacks_verdicts(folder, cells)
 
 
 def _lacks_verdicts(folder: RunFolder, cells: Sequence[Cell]) -> bool:
-    """A judge is not asked beyond the limit."""
+    """Look for verdicts that the judge did not give, because the limit was reached."""
     tasks = folder.results().tasks
     found = [tasks[cell.name] for cell in cells if cell.name in tasks]
     return any("judge_failed" in one.failures for cell in found for one in (cell, *cell.scorings.values()))
@@ -123,11 +106,9 @@ _NEW = "use another --output_path"
 _ELSEWHERE = "use another --output_path, or --fresh to start over"
 
 
-def prepare(
-    request: Request, cells: list[Cell], model: Model, path: Path, fresh: bool, retires: dict[str, str]
-) -> RunFolder:
+def prepare(settings: Settings, cells: list[Cell], model: Model, path: Path, retires: dict[str, str]) -> RunFolder:
     folder = RunFolder(path)
-    if fresh and folder.run_file.exists():  # never another folder's: ~/pictures is somebody's
+    if settings.fresh and folder.run_file.exists():  # only in a run folder: ~/pictures is not ours
         for name in _HELD:
             shutil.rmtree(path / name, ignore_errors=True)
         for name in ("run.json", "results.json", "report.html"):
@@ -136,19 +117,19 @@ def prepare(
     before = RunRecord(FORMAT)
     if folder.run_file.exists():
         before = folder.about()
-        refuse_another_shard(folder, before, request.shard)
+        refuse_another_shard(folder, before, settings.part)
     elif not any(path.glob("episodes/*.jsonl")):  # a run that lost its run.json has these
         for name in _HELD:
             if (path / name).exists():
-                raise RunConflict(f"{path} is no run folder, and holds {name}: --fresh would remove it", _NEW)
+                raise RunConflict(f"{path} is not a run folder, and holds {name}: --fresh would remove it", _NEW)
     known = _of_this_model(folder, before.cells, descriptions)
     for name, description in descriptions.items():
         changed = differences(plain(known[name]), plain(description)) if name in known else []
-        if changed and not _answered(folder, name):  # a wrong address that is mended: there is nothing to mix
+        if changed and not _answered(folder, name):  # a corrected address: there are no replies to mix
             _forget(folder, name)
         elif changed:
             raise RunConflict(
-                f"{path} holds {name} played differently; changed: {'; '.join(changed[:3])}"
+                f"{path} holds {name} with other settings; changed: {'; '.join(changed[:3])}"
                 + (f" and {len(changed) - 3} more" if len(changed) > 3 else ""),
                 _ELSEWHERE,
             )
@@ -157,22 +138,31 @@ def prepare(
     now = RunRecord(
         format=FORMAT,
         sketchmark=__version__,
-        model=ModelAbout(request.model, to_write_down(request.model_args), retires or before.model.retires),
-        seed=request.seed,
+        model=ModelAbout(settings.model, to_write_down(settings.model_args), retires or before.model.retires),
+        seed=settings.seed,
         started=before.started or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         machine={"python": platform.python_version(), "system": platform.system()},
         cells={**known, **descriptions},
         limits=_of(kept, before.limits) | limits,
         totals=_of(kept, before.totals),
-        shard=str(request.shard or ""),
-        asked=_of(kept, before.asked) | (dict.fromkeys(descriptions, request.asked) if request.asked else {}),
+        shard=str(settings.part or ""),
+        asked=_of(kept, before.asked) | dict.fromkeys(descriptions, _written(settings)),
     )
     try:
         msgspec.convert(plain(now), RunRecord)
-    except msgspec.ValidationError as error:  # a folder that could not be read again would be played for nothing
+    except msgspec.ValidationError as error:  # a run whose folder cannot be read back is lost
         raise BadInput(f"this run could not be written down: {error}") from error
     write_json(folder.run_file, now)
     return folder
+
+
+def _written(settings: Settings) -> Settings:
+    """Return what run.json holds of them, without secrets."""
+    return msgspec.structs.replace(
+        settings.only("J"),
+        model_args=to_write_down(model_arguments(settings)),
+        judge_args=to_write_down(settings.judge_args),
+    )
 
 
 def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
@@ -182,8 +172,8 @@ def _of(cells: Collection[str], noted: Mapping[str, T]) -> dict[str, T]:
 def _of_this_model(
     folder: RunFolder, known: Mapping[str, CellRecord], asked: Mapping[str, CellRecord]
 ) -> dict[str, CellRecord]:
-    """One folder is one model's: a gain between the cells of two would be taken for that of drawing. A name that was
-    mended before anything was answered is forgotten with its failures."""
+    """Refuse another model's cells in the folder: a gain between two models would look like a gain of drawing. A name
+    that was corrected before the first reply is dropped with its failures."""
     names = {cell.model.get("name") for cell in asked.values()}
     others = [name for name, cell in known.items() if name not in asked and cell.model.get("name") not in names]
     for name in others:
@@ -201,25 +191,25 @@ def _forget(folder: RunFolder, cell: str) -> None:
 
 
 def _answered(folder: RunFolder, cell: str) -> bool:
-    """Whether any call of the cell brought a reply."""
+    """Check for a reply to any call of the cell."""
     return any(turn.reply for line in folder.episodes(cell) for turn in line.turns)
 
 
 ALIKE_IN_A_ROW = 20
-"""So many episodes in a row that fail alike, none of them the model's own doing, end the run; with more episodes at
-once, as many as those. The rest would only cost time and money: a server that is down, memory that is too small, a
-plug-in with a bug."""
+"""So many episodes in a row with the same failure, none of them a model failure, end the run; with more episodes at
+once, as many as those. The rest would only cost time and money: the server is down, memory is too small, a plug-in
+has a bug."""
 
 REFUSED_FROM_THE_FIRST = 3
-"""So many requests that the server refuses (`bad_request`), and none that it took, are no accident: the same again
-would be refused again. With more episodes at once, as many as those: a refusal comes sooner than an answer."""
+"""So many refused requests (`bad_request`) without one accepted end the run: the next would be refused, too. With
+more episodes at once, as many as those, since a refusal arrives sooner than a reply."""
 
 PATIENCE = 60.0
-"""Seconds that the episodes under way have to end once a run stops. What is cut off is played by the next start."""
+"""Seconds for running episodes to end once a run stops. Unfinished ones are run by the next invocation."""
 
 
 class Stopping:
-    """Looks at how episodes end, and says when it is enough."""
+    """Decision to stop early, from how episodes end."""
 
     def __init__(self, concurrency: int) -> None:
         self.why = ""
@@ -232,10 +222,10 @@ class Stopping:
         self._last = Failure("", "")
 
     def ended(self, episode: Episode, *, worked_before: bool = False) -> None:
-        """`worked_before`: an earlier start brought answers to the same questions' neighbours."""
+        """Count an ended episode. `worked_before`: an earlier invocation got replies in the same cell."""
         failure = episode.failure
         self._answered = self._answered or worked_before
-        if failure is None or failure.blames_model:  # whoever is asked does answer
+        if failure is None or failure.blames_model:  # the endpoint responds
             self._kind, self._alike, self._answered = "", 0, True
             return
         self._alike = self._alike + 1 if failure.kind == self._kind else 1
@@ -249,7 +239,7 @@ class Stopping:
         self._last = failure
 
     def over(self) -> None:
-        """All episodes ended: there may have been fewer than run at once."""
+        """Decide after the last episode: there may have been fewer than run at once."""
         if not self.why and self._only_refused and self._alike >= REFUSED_FROM_THE_FIRST:
             self.why = f"all {self._alike} episodes failed alike, the last: {_told(self._last)}"
 
@@ -262,11 +252,10 @@ class Stopping:
         self.why = self.why or f"the judge: {error}"
 
     def told(self, cell: str, finished: int, total: int | None) -> str:
-        """What happened and what to do, in one line."""
+        """Say in one line what happened and what to do."""
         of = f" of {total}" if total is not None else ""
-        return (
-            f"{cell}: stopped after {finished}{of}: {self.why}; mend it and run the same command: it plays the rest"
-        )
+        kept = "finished episodes are kept; fix this and run the same command to resume"
+        return f"{cell}: stopped after {finished}{of}: {self.why}; {kept}"
 
 
 def _told(failure: Failure) -> str:
@@ -275,42 +264,42 @@ def _told(failure: Failure) -> str:
 
 
 _LOOK_AHEAD = 32
-"""Samples that are made before their turn, to play the longest of them first."""
+"""Samples that are made ahead, to run the longest of them first."""
 
 
 async def run_plan(
-    request: Request, cells: list[Cell], model: Model, path: Path, options: RunOptions, watcher: Watcher
+    settings: Settings, cells: list[Cell], model: Model, path: Path, resources: Resources, watcher: Watcher
 ) -> RunFolder:
-    """Bring the folder to the state that the request describes, and sum it up. A run that stops early is summed up,
-    too, before RunStopped is raised; not where it is the judge who is missing: without him there is no sum."""
+    """Run the missing episodes and write the results. A run that stops early gets results, too, before RunStopped is
+    raised, unless the judge failed: without one there are no scores."""
     lock, begun = RunLock(path), False
     try:
         retires = await model.retirements()
-        folder = prepare(request, cells, model, path, options.fresh, retires)
+        folder = prepare(settings, cells, model, path, retires)
         begun = True
-        stopping = Stopping(options.concurrency)
-        scoring = None if options.grading.judge else options.grading.scoring
-        how = (request, model, options.concurrency, options.time_limit, scoring)
-        calls = Calls(price=options.budget.price, judge_price=options.budget.judge_price)
-        if options.grading.judge:
-            options = replace(options, grading=counted(options.grading, calls.judge))
-        async with open_players(options.engine, *how) as players, told_of_calls(watcher, calls, players.tally):
-            stopped = await _play(folder, cells, players, options, stopping, watcher, calls)
+        budget = resources.budget
+        stopping = Stopping(settings.concurrency)
+        calls = Calls(price=budget.price, judge_price=budget.judge_price)
+        grading = Grading(settings.scorings[0], resources.judge)
+        if grading.judge:
+            grading = counted(grading, calls.judge)
+        playing = open_players(settings, model, resources.workplace, with_judge=grading.judge is not None)
+        async with playing as players, told_of_calls(watcher, calls, players.tally):
+            stopped = await _play(folder, cells, settings, grading, budget, players, stopping, watcher, calls)
         if stopping.without_judge:
             raise SketchmarkError(stopped)
         tasks = {cell.name: cell.task for cell in cells}
         async with told_of_calls(watcher, calls):
-            await fill_scores(folder, tasks, options.grading, options.scored_beside, watcher)
-        scorings = [options.grading.scoring, *options.scored_beside]
-        told = (*options.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
-        aggregate(folder, tasks, request.seed, scorings, told)
+            await fill_scores(folder, tasks, grading, settings.scorings[1:], watcher)
+        told = (*resources.warnings, *retiring(retires), *played_otherwise(folder.about().cells))
+        aggregate(folder, tasks, settings.seed, list(settings.scorings), told)
         write_submissions(folder, tasks)
         if stopped:
             raise RunStopped(stopped)
-        note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, options))
+        note_ending(path, at_cost_limit=stopped_by_cost(folder, cells, settings, budget))
         return folder
     except BaseException as error:
-        if begun:  # otherwise the folder is not this run's to write to
+        if begun:  # otherwise the folder may be another run's
             note_ending(path, error)
         raise
     finally:
@@ -318,7 +307,7 @@ async def run_plan(
 
 
 class _CellFiles:
-    """The files of one cell, open from its first episode to its last, and whoever looks on."""
+    """The files of one cell, open from its first episode to its last, and its progress display."""
 
     def __init__(self, at: CellProgress, folder: RunFolder, watcher: Watcher) -> None:
         self.at = at
@@ -363,13 +352,15 @@ class _CellFiles:
 async def _play(
     folder: RunFolder,
     cells: list[Cell],
+    settings: Settings,
+    grading: Grading,
+    budget: Budget,
     players: Players,
-    options: RunOptions,
     stopping: Stopping,
     watcher: Watcher,
     calls: Calls,
 ) -> str:
-    """Play what is missing, all cells in one row; returns why it stopped before the end, if it did."""
+    """Run the missing episodes of all cells in one row. Return why it stopped early, or nothing."""
     files = {cell.name: _CellFiles(CellProgress(cell), folder, watcher) for cell in cells}
     stopped_at: CellProgress | None = None
 
@@ -382,17 +373,17 @@ async def _play(
         episodes.write(pack_episode(episode, job.index, folder.pictures.save))
         await episodes.settle()
         try:
-            scores.write(played.row or await grade(cell.task, episode, job.index, options.grading))
-        except CallFailed as error:  # a judge whom no further call would reach: the episode waits for its scores
+            scores.write(played.row or await grade(cell.task, episode, job.index, grading))
+        except CallFailed as error:  # further calls to the judge would fail, too: the episode waits for its scores
             stopping.judge_refused(error)
             stopped_at = stopped_at or job.at
         return job.at, episode
 
     def enough() -> bool:
-        return options.budget.used_up or bool(stopping.why)
+        return budget.used_up or bool(stopping.why)
 
     rows = [file.at for file in files.values()]
-    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, options.retry_failed, enough))
+    jobs = (job and players.ready(job) for job in remaining_jobs(folder, rows, settings.retry_failed, enough))
     ordered = longest_first(jobs, lambda job: job.length, min(_LOOK_AHEAD, players.at_once - 1))
     patience = asyncio.timeout(None)
     try:
@@ -401,7 +392,7 @@ async def _play(
             aclosing(play_all(takewhile(lambda job: not enough(), ordered), one, players.at_once)) as played,
         ):
             async for at, episode in played:
-                options.budget.charge(usage_of(episode))
+                budget.charge(usage_of(episode))
                 stopping.ended(episode, worked_before=at.before > 0)
                 if stopping.why:
                     stopped_at = stopped_at or at
@@ -420,7 +411,7 @@ async def _play(
         for file in files.values():
             file.close()
     for file in files.values():
-        if not file.is_begun and not enough():  # there was nothing to play
+        if not file.is_begun and not enough():  # all of it was there before
             file.begin()
         if file.is_begun:
             file.end()

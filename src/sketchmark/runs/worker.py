@@ -1,11 +1,8 @@
-"""Jobs and outcomes as they travel between a run and its workers.
+"""Workers of a run, in other processes or on other machines, and the messages between them and the run.
 
-Records go as the JSON that a run folder holds, pictures and sounds as their bytes. Nothing is pickled: whatever a
-model, a data set or a plug-in put into a record arrives as plain data, and what is scored elsewhere is what is
-written down here.
-
-A worker of a run, in another process or on another machine: makes the model and the cells for itself, and plays
-what it is sent. It sees no run folder and no data set.
+A worker makes its own model and cells and runs the jobs it is sent. It sees no run folder and no dataset. Records are
+sent as the JSON of a run folder, images and sounds as bytes. Nothing is pickled: all that a model, a dataset or a
+plug-in put into a record arrives as plain data, and a worker scores exactly what the run records.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 import msgspec.structs
@@ -40,7 +37,7 @@ from sketchmark.models.wrappers import CallCount, CountedModel, together
 from sketchmark.results import grade, one_line
 from sketchmark.runs.episodes import play
 from sketchmark.runs.plan import Cell, cells_of
-from sketchmark.settings import Request
+from sketchmark.settings import Settings
 from sketchmark.terminal import notice
 
 Record = TypeVar("Record")
@@ -54,22 +51,21 @@ class Parcel(Struct):
 
 
 class Recipe(Struct):
-    """All that a worker needs to make the model and the cells for itself."""
+    """All that a worker needs to make its model and cells."""
 
-    request: dict[str, Any]
-    model_args: dict[str, Any] = {}
+    settings: Settings
+    """Their model_args are complete: the model is made with them."""
     at_once: int = 1
-    """Episodes that it plays at once."""
-    time_limit: float | None = None
-    scoring: str | None = None
-    """By what rules it scores; None: whoever asked does, because that takes a judge."""
+    """Episodes at once."""
+    scores: bool = True
+    """False: the run scores, since that takes a judge."""
     cache: str | None = None
-    """Folder of the call cache; empty: the machine's own; None: there is none."""
+    """Folder of the call cache. Empty: the machine's default. None: no cache."""
     sketchmark: str = __version__
 
 
 class JobLine(Struct):
-    """One sample to play."""
+    """One sample to run."""
 
     cell: str
     index: int
@@ -79,19 +75,19 @@ class JobLine(Struct):
 
 
 class OutcomeLine(Struct):
-    """What became of a job."""
+    """Outcome of a job."""
 
     episode: EpisodeLine | None = None
     row: ScoreRow | None = None
     stops_run: bool = False
     cannot_play: str = ""
-    """Nothing is wrong with this episode: no episode can be played."""
+    """No episode can run, not only this one."""
     not_made: bool = False
     """The sample could not be made here."""
 
 
 class Pictures:
-    """The pictures and sounds of a parcel, by their names."""
+    """Images and sounds of a parcel, by their names."""
 
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
         self.files: dict[str, bytes] = files if files is not None else {}
@@ -119,7 +115,7 @@ def wrapped(record: Struct, files: dict[str, bytes]) -> bytes:
 
 
 def pack_recipe(recipe: Recipe, files: dict[str, bytes]) -> bytes:
-    """Model arguments that JSON cannot say cannot be said to another process."""
+    """Pack a recipe. Model arguments must be JSON to be sent to another process."""
     try:
         return msgspec.msgpack.encode(Parcel(msgspec.json.encode(recipe), files))
     except TypeError as error:
@@ -134,23 +130,6 @@ def unpack_recipe(parcel: bytes) -> tuple[Recipe, dict[str, bytes]]:
             f"the run is of Sketchmark {version}, and a worker has {__version__}", "install the same version on both"
         )
     return msgspec.json.decode(found.record, type=Recipe), found.files
-
-
-def plain_request(request: Request) -> dict[str, Any]:
-    """Without the data's place and the shard: what is read, and which samples are played, is seen to where the run
-    is."""
-    fields = {
-        **vars(request),
-        "data": None,
-        "shard": None,
-        "include": [str(path.resolve()) for path in request.include],
-    }
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
-
-
-def request_of(plain: dict[str, Any]) -> Request:
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
-    return Request(**{**fields, "include": tuple(map(Path, plain["include"]))})
 
 
 def pack_job(cell: Cell, index: int, sample: Sample, donor: Sample | None) -> bytes:
@@ -187,13 +166,13 @@ def pack_tally(tally: CallCount) -> bytes:
 
 
 def tally_of(said: Iterable[bytes], gone: Iterable[bytes]) -> CallCount:
-    """What the calls of all workers come to; of those that are gone none is under way."""
+    """Sum the calls of all workers. Those that have ended have no call under way."""
     left = [msgspec.structs.replace(_TALLY.decode(news), under_way=0, silent=0) for news in gone if news]
     return together([*(_TALLY.decode(news) for news in said if news), *left])
 
 
 def pack_outcome(job: JobLine, known: Pictures, episode: Episode, row: ScoreRow | None) -> bytes:
-    """Pictures that came with the job do not go back."""
+    """Pack an outcome, without the images that came with the job."""
     pictures = Pictures()
     line = pack_episode(episode, job.index, pictures.save)
     if job.sample is not None:  # what JSON made of odd values must not make it another sample
@@ -210,7 +189,7 @@ def unpack_outcome(parcel: bytes) -> tuple[OutcomeLine, Pictures]:
 
 
 def episode_in(outcome: OutcomeLine, new: Pictures, job: bytes, sent: Sample | None) -> Episode:
-    """The episode, on the very sample that was sent; without one, on that which the worker made."""
+    """Return the episode, on the sample that was sent, or else on the one that the worker made."""
     assert outcome.episode is not None
     pictures = Pictures({**_PARCEL.decode(job).files, **new.files})
     episode = unpack_episode(outcome.episode, pictures)
@@ -231,16 +210,16 @@ class Worker:
         self._folder = tempfile.TemporaryDirectory(prefix="sketchmark-") if included else None
         if self._folder is not None:
             _unpack(Path(self._folder.name), included)
-            recipe.request["include"] = [str(Path(self._folder.name) / path) for path in recipe.request["include"]]
-        request = request_of(recipe.request)
-        catalog = Catalog(request.include, request.trust_code, notice)
+        above = Path(self._folder.name) if self._folder else Path()
+        settings = recipe.settings
+        catalog = Catalog(tuple(above / path for path in settings.include), settings.trust_code, notice)
         cache = Path(recipe.cache) if recipe.cache else None if recipe.cache is None else default_cache()
         self._tally = CallCount()
-        model = with_cache(catalog.model(request.model, recipe.model_args), cache)
+        model = with_cache(catalog.model(settings.model, settings.model_args), cache)
         self._model: Model = CountedModel(model, self._tally)
         self._model.expect(recipe.at_once)
-        self._cells = {cell.name: _Numbered(cell) for cell in cells_of(request, catalog)}
-        # One thread: making two samples at once would not be faster, and the calls under way go on beside it.
+        self._cells = {cell.name: _Numbered(cell) for cell in cells_of(settings, catalog)}
+        # One thread: making two samples at once would not be faster, and calls continue meanwhile.
         self._making = ThreadPoolExecutor(1, thread_name_prefix="samples")
 
     async def play(self, parcel: bytes) -> bytes:
@@ -248,18 +227,18 @@ class Worker:
         of = self._cells[job.cell]
         try:
             sample, donor = await self._samples(of, job, pictures)
-        except Exception:  # whoever sent it makes it, and sees for itself what is wrong
+        except Exception:  # the run makes it and sees the error
             return wrapped(OutcomeLine(not_made=True), {})
         try:
-            episode = await play(self._model, of.cell, sample, donor, self._recipe.time_limit)
+            episode = await play(self._model, of.cell, sample, donor, self._recipe.settings.time_limit)
             row = None
-            if self._recipe.scoring is not None:
-                with suppress(RunConflict):  # it takes the data, which is not here: whoever sent it scores
-                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.scoring))
+            if self._recipe.scores:
+                with suppress(RunConflict):  # scoring needs the data, which only the run has
+                    row = await grade(of.cell.task, episode, job.index, Grading(self._recipe.settings.scorings[0]))
             return pack_outcome(job, pictures, episode, row)
         except (MissingExtra, CannotPlay) as error:
             return wrapped(OutcomeLine(cannot_play=str(error)), {})
-        except Exception as error:  # a bug of ours: told where it can be seen
+        except Exception as error:  # a bug of ours: shown where the run is
             return wrapped(OutcomeLine(cannot_play=f"a worker broke: {one_line(error)}"), {})
 
     def news(self) -> bytes:
@@ -283,7 +262,7 @@ class Worker:
 
 
 class _Numbered:
-    """A cell's samples by their numbers, for those that are made and not read. Jobs come mostly in order."""
+    """Generated samples of a cell, by their numbers. Jobs come mostly in order."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell

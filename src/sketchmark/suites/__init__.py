@@ -1,6 +1,6 @@
-"""A suite, played model by model. One that cannot be played, or that stops, does not keep the others from playing.
+"""Several models in one command: the models of a run file, one after another.
 
-Several models, one command: run files, and their models played one after another.
+A model that cannot run, or that stops, does not stop the others.
 
 for outcome in run_suite("suite.yaml", limit=20):
     print(outcome.entry.name, outcome.folder and outcome.folder.results())
@@ -17,13 +17,12 @@ from sketchmark.api import play as play_run
 from sketchmark.errors import BadInput, RunConflict, RunStopped, SketchmarkError
 from sketchmark.folder import RunFolder
 from sketchmark.runs import PreparedRun, prepare
-from sketchmark.runs.runner import stopped_by_cost
-from sketchmark.suites.run_file import Suite, SuiteModel, TaskSet, of_models, read_suite
+from sketchmark.settings.run_file import Suite, SuiteModel, TaskSet, of_models, read_suite
 
 
 @dataclass
 class ModelOutcome:
-    """What became of one model. `runs` are its starts that could be prepared."""
+    """Outcome of one model. `runs` holds each of its task sets that could be prepared."""
 
     entry: SuiteModel
     path: Path
@@ -31,27 +30,27 @@ class ModelOutcome:
     errors: list[SketchmarkError] = field(default_factory=list)
     begun: bool = False
     left_out: bool = False
-    """Not played to the end, because the suite's cost limit was reached."""
+    """Unfinished, because the cost limit was reached."""
 
     @property
     def spent(self) -> float:
-        return sum(run.options.budget.spent for run in self.runs)
+        return sum(run.budget.spent for run in self.runs)
 
     @property
     def judge_spent(self) -> float:
-        """Of what was spent, the judge's part."""
-        return sum(run.options.budget.judge_spent for run in self.runs)
+        """The judge's part of the cost."""
+        return sum(run.budget.judge_spent for run in self.runs)
 
     @property
     def folder(self) -> RunFolder | None:
-        """Its run; None where it did not play, or where the folder holds what was played differently: those numbers
-        are not of this suite."""
+        """Its run. None if it did not run, or if the folder holds a run with other settings: those numbers belong to
+        another suite."""
         other = any(isinstance(error, RunConflict) for error in self.errors)
         return RunFolder(self.path) if self.begun and not other and (self.path / "run.json").exists() else None
 
 
 def prepare_all(suite: Suite, *, quiet: bool = True) -> list[ModelOutcome]:
-    """Every start of every model, checked before the first call of any."""
+    """Check every task set of every model before the first call."""
     if (suite.parent / "run.json").exists():
         raise BadInput(
             f"{suite.parent} is a run folder, and no folder for several models' runs",
@@ -62,7 +61,7 @@ def prepare_all(suite: Suite, *, quiet: bool = True) -> list[ModelOutcome]:
         outcome = ModelOutcome(entry, suite.path(entry))
         for start in entry.starts:
             options = {**start.options, "output_path": outcome.path, "max_cost": suite.max_cost, "quiet": quiet}
-            if outcome.runs:  # what the first start of a model throws away is not what that start has played
+            if outcome.runs:  # only the first task set of a model empties the folder
                 options["fresh"] = False
             try:
                 outcome.runs.append(prepare(entry.model, start.tasks, **options))
@@ -75,22 +74,22 @@ def prepare_all(suite: Suite, *, quiet: bool = True) -> list[ModelOutcome]:
 def play_suite(
     suite: Suite, outcomes: Sequence[ModelOutcome], begin: Callable[[ModelOutcome], None] = lambda outcome: None
 ) -> Iterator[ModelOutcome]:
-    """Each model as it ends. `begin` is told of each that is about to play."""
+    """Yield each model when it ends. `begin` is called before each one starts."""
     for outcome in outcomes:
         for number, run in enumerate(outcome.runs):
-            budget = run.options.budget
+            budget = run.budget
             if suite.max_cost is not None:
                 budget.limit = suite.max_cost - sum(other.spent for other in outcomes)
             try:
-                if budget.used_up and (run.options.fresh or _cut_short(run)):
+                if budget.used_up and (run.settings.fresh or run.is_stopped_by_cost()):
                     outcome.left_out = True
                     break
                 if number == 0:
                     begin(outcome)
                 outcome.begun = True
                 play_run(run)
-                outcome.left_out |= _cut_short(run)
-            except RunStopped as error:  # its other starts would meet the same
+                outcome.left_out |= run.is_stopped_by_cost()
+            except RunStopped as error:  # its other task sets would fail alike
                 outcome.errors.append(error)
                 break
             except SketchmarkError as error:
@@ -98,14 +97,10 @@ def play_suite(
         yield outcome
 
 
-def _cut_short(run: PreparedRun) -> bool:
-    return stopped_by_cost(RunFolder(run.path), run.cells, run.options)
-
-
 def run_suite(
     path: str | Path, output_path: str | Path | None = None, *, quiet: bool = True, **over: Any
 ) -> list[ModelOutcome]:
-    """Play a run file and say what became of each model; `over` goes over what the file says, for all of them."""
+    """Run a run file and return the outcome of each model. `over` overrides the file for all of them."""
     suite = read_suite(Path(path), Path(output_path) if output_path else None, **over)
     return list(play_suite(suite, prepare_all(suite, quiet=quiet)))
 

@@ -20,7 +20,7 @@ from sketchmark.errors import BadInput, MissingExtra, UnknownName
 from sketchmark.files.yaml import checked
 from sketchmark.tasks.files import lineage, merged
 from sketchmark.tasks.names import CodeNames, by_alias, is_code
-from sketchmark.tasks.published import Published, published_beside
+from sketchmark.tasks.published import FILE, Published, published_beside
 from sketchmark.tasks.schema import ModeBlock, Settings, TaskFile
 from sketchmark.worlds import World
 
@@ -212,7 +212,9 @@ class Task:
 
     def published(self, mode: str) -> list[Published]:
         """Others' figures for this task in a mode."""
-        return published_beside(self.folder, self.name, mode) if self.folder else []
+        if self.folder is None or not (self.folder / FILE).is_file():
+            return []
+        return published_beside(self.folder, self.name, mode)
 
     def describe_source(self, seed: int) -> dict[str, Any]:
         return {**self.declared.source, "seed": seed}

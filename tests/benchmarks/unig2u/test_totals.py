@@ -16,9 +16,9 @@ from sketchmark.folder.results_format import BenchmarkTotal, Results
 from sketchmark.report import write_report
 from sketchmark.results.aggregate import totals
 from sketchmark.stats.differences import paired_difference
-from tests.episodes import Judge
 from tests.benchmarks.unig2u import published
 from tests.benchmarks.unig2u.players import Knows
+from tests.episodes import Judge
 
 WEIGHTS = {
     "Real-world": 200,
