@@ -1,0 +1,1 @@
+"""Test doubles for Sketchmark's own tests and for the tests of plug-ins."""
