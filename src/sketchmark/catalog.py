@@ -14,39 +14,35 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sketchmark.benchmarks.questions import SOURCE, SUFFIXES, is_questions, task_name
 from sketchmark.episode.model import Model
 from sketchmark.errors import BadInput, UnknownName
-from sketchmark.files.yaml import checked
-from sketchmark.lmms_eval.shape import (
+from sketchmark.lmms_eval import (
+    LmmsTasks,
     is_group,
     is_lmms_eval,
     may_be_a_task,
     members_of,
     mode_in,
     name_of,
+    our_config,
     read_config,
     wants_a_group_score,
 )
 from sketchmark.models import Registry, meant_by, suggestion
 from sketchmark.tasks import Task, TaskOptions
-from sketchmark.tasks import files as generic_drawing
-from sketchmark.tasks.files import MODES, Unread, built_in_files, in_words, task_files_in, yaml_files
+from sketchmark.tasks.files import MODES, Unread, built_in_files, drawing_modes, in_words, task_files_in, yaml_files
 from sketchmark.tasks.imports import Notify, unheard
 from sketchmark.tasks.names import CodeNames, IncludedFiles
-from sketchmark.tasks.schema import TaskFile
-
-if TYPE_CHECKING:
-    from sketchmark.lmms_eval.documents import AdoptedFile
-
 
 Found = TypeVar("Found")
 
 _QUESTIONS = Path(__file__).parent / "benchmarks" / "questions" / "_questions.yaml"
 """How a file of questions is played and scored."""
 
+_WORLDS = Path(__file__).parent / "worlds"
 _MOST_GROUPS = 20
 """How deep groups may stand in groups."""
 
@@ -72,9 +68,9 @@ class Catalog:
         self._unread: dict[str, Unread] = {}
         self._without_score: list[str] = []
         self._code = IncludedFiles(notify)
-        self._adopted: dict[Path, AdoptedFile] = {}
+        self._lmms = LmmsTasks(trust_code, notify)
         self._files = {path.stem.lower(): path for path in built_in_files()}
-        for point in metadata.entry_points(group="sketchmark.benchmarks"):
+        for point in metadata.entry_points(group="sketchmark.tasks"):
             self._files |= {path.stem.lower(): path for path in yaml_files(Path(str(point.load())))}
         for path in include:
             self._include(path)
@@ -134,12 +130,13 @@ class Catalog:
         """What a listing needs, without importing what the task is made of."""
         config = read_config(self._files[name.lower()])
         if is_lmms_eval(config):
-            config = {"modes": generic_drawing.modes(self._files[name.lower()].parent)}
+            config = {"modes": drawing_modes(self._files[name.lower()].parent)}
         return {"modes": list(config.get("modes", ["direct"])), "about": str(config.get("about", "")).strip()}
 
     def family(self, name: str) -> str:
-        """The folder that a task's file lies in."""
-        return self._files[name.lower()].parent.name
+        """Return the name of the folder of a task's file. The built-in worlds are one family."""
+        path = self._files[name.lower()]
+        return _WORLDS.name if path.is_relative_to(_WORLDS) else path.parent.name
 
     def group_names(self) -> list[str]:
         files = {_group_name(path) for path in self._files.values() if is_group(read_config(path))}
@@ -234,15 +231,9 @@ class Catalog:
         if is_group(config):
             raise BadInput(f"{name!r} is a group", f"its tasks are: {', '.join(members_of(config))}")
         if is_lmms_eval(config):
-            from sketchmark.lmms_eval import AdoptedNames, adopt
-            from sketchmark.lmms_eval.documents import AdoptedFile
-
-            config = adopt(path, trusted=self._trust, model=choices.model if choices else "")
-            file = self._adopted.setdefault(path, AdoptedFile(path, self._notify))
-            file.reopen()
-            code = AdoptedNames(file)
+            config, code = self._lmms.adopt(path, choices.model if choices else "")
         else:
-            config = in_our_words(path)
+            config = our_config(path)
         found = Task(name_of(path), config, choices, code, path.parent)
         code.refuse_foreign(name, found.declared)
         return _with_arguments(found, arguments)
@@ -254,8 +245,7 @@ class Catalog:
         if source.get("use") == SOURCE and self._file(name) not in self._foreign:
             return Task(name, read_config(_QUESTIONS))
         task = self.task(name)
-        if file := self._adopted.get(Path(str(task.config["source"].get("task_file")))):
-            file.read_from(data)
+        self._lmms.read_from(task, data)
         return task
 
     def model_names(self) -> list[str]:
@@ -288,17 +278,6 @@ def near_misses(pattern: str, known: Sequence[str]) -> str:
     return f"did you mean {' or '.join(named)}?" if named else "see `sketchmark list tasks` and `list models`"
 
 
-def in_our_words(path: Path) -> Mapping[str, Any]:
-    """A task file of our shape, without the settings that only lmms-eval writes that way."""
-    config = read_config(path)
-    if not any("lmms_eval_specific_kwargs" in place for place in (config, *config.get("modes", {}).values())):
-        return config
-    from sketchmark.lmms_eval import translated
-
-    where = f"task file {path}"
-    return translated(config, checked(config, TaskFile, where), where)
-
-
 def _listed(labels: str | list[str] | None) -> list[str]:
     return [labels] if isinstance(labels, str) else labels or []
 
@@ -306,7 +285,7 @@ def _listed(labels: str | list[str] | None) -> list[str]:
 def _check(file: Path) -> None:
     """Whatever is wrong with it, and with how it words its drawings."""
     if is_lmms_eval(read_config(file)):
-        generic_drawing.modes(file.parent)
+        drawing_modes(file.parent)
 
 
 def _group_name(path: Path) -> str:

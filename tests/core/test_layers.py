@@ -158,7 +158,10 @@ def test_a_planted_import_the_wrong_way_is_found(path: str, source: str) -> None
         ("runs/runner.py", "from sketchmark import __version__"),
         ("runs/runner.py", "from sketchmark.folder import RunFolder"),
         ("stats/power.py", "from .intervals import interval\nimport numpy"),
-        ("benchmarks/mmsi/__init__.py", "from sketchmark.answers import choices\nfrom sketchmark.benchmarks import mmsi"),
+        (
+            "benchmarks/mmsi/__init__.py",
+            "from sketchmark.answers import choices\nfrom sketchmark.benchmarks import mmsi",
+        ),
         ("benchmarks/mmsi/__init__.py", "from sketchmark.benchmarks import get_image_index_info"),
     ],
 )

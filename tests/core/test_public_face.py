@@ -34,7 +34,7 @@ INNER = {
 }
 """Inner modules that a page names on purpose; they may change with a version, the face may not."""
 
-ENTRY_POINTS = {"sketchmark.models", "sketchmark.benchmarks"}
+ENTRY_POINTS = {"sketchmark.models", "sketchmark.tasks"}
 """Groups under which installed packages are found: names, not modules."""
 
 INSIDE = {"add-a-world.md"}

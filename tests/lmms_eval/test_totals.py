@@ -23,10 +23,10 @@ from sketchmark.errors import BadInput
 from sketchmark.export import export
 from sketchmark.folder import RunFolder
 from sketchmark.lmms_eval import scores as aggregating
+from sketchmark.lmms_eval.functions import Functions
 from sketchmark.notebook import as_text
 from sketchmark.report import write_report
 from sketchmark.report.card import card
-from sketchmark.tasks.imports import Functions
 
 FILE = """
 task: sums

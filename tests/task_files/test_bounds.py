@@ -220,5 +220,7 @@ def test_a_link_leads_no_further_than_a_name_may(tmp_path: Path) -> None:
 
 
 def test_a_built_in_task_can_be_included_from_anywhere(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(f"include: {next(path for path in built_in_files() if path.name == 'maze.yaml')}\nabout: mine\n")
+    (tmp_path / "mine.yaml").write_text(
+        f"include: {next(path for path in built_in_files() if path.name == 'maze.yaml')}\nabout: mine\n"
+    )
     assert Catalog((tmp_path / "mine.yaml",)).task("mine").about == "mine"

@@ -9,8 +9,9 @@ from types import ModuleType
 import pytest
 
 from sketchmark.errors import BadInput
+from sketchmark.lmms_eval.functions import Functions
 from sketchmark.lmms_eval.stand_ins import MODULES
-from sketchmark.tasks.imports import Functions, Imports, spare_imports
+from sketchmark.tasks.imports import Imports, spare_imports
 
 PROVIDED = {
     "not_installed": "sketchmark.errors",

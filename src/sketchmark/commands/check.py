@@ -117,9 +117,8 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     import msgspec
 
     from sketchmark.benchmarks.questions import SOURCE, SUFFIXES
-    from sketchmark.catalog import in_our_words
     from sketchmark.errors import BadInput
-    from sketchmark.lmms_eval.shape import is_group, is_lmms_eval, members_of, name_of, read_config
+    from sketchmark.lmms_eval import is_group, is_lmms_eval, members_of, name_of, our_config, read_config
     from sketchmark.tasks import Task
 
     path = Path(name)
@@ -133,7 +132,7 @@ def _task(name: str, data: Path | None, as_json: bool) -> bool:
     elif is_lmms_eval(config):
         what = "a task file of lmms-eval's shape; `sketchmark show` tries its code and data"
     else:
-        task = Task(name_of(path), in_our_words(path), folder=path.parent)
+        task = Task(name_of(path), our_config(path), folder=path.parent)
         for mode in task.modes:
             if not task.plays_by_code(mode):
                 task.mode(mode)

@@ -1,91 +1,45 @@
-"""A document known by what it holds: whether it is the one that was asked about is told before it is scored.
-
-A task file of lmms-eval's shape with its data and its functions at hand.
-
-Few-shot examples: other questions with their answers, put before a question as lmms-eval does it.
-
-They are drawn anew for every question, by one generator with lmms-eval's own seed, so that the n-th question has the
-same examples here and there, however many are played. What a file says of its examples alone (other texts, or which
-they are) counts, although lmms-eval does not look at it: its author wrote it, and it is what lm-eval does.
-"""
+"""Opened task files of lmms-eval's shape: their documents, and their functions applied to documents."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 from weakref import finalize
 
-from sketchmark.errors import BadInput, DataMissing, RunConflict, SketchmarkError
-from sketchmark.files.tables import data_path
+from sketchmark.errors import BadInput, RunConflict, SketchmarkError
+from sketchmark.files.tables import data_path, datasets_library
 from sketchmark.lmms_eval.data import NamedData, decode_sounds, to_media
-from sketchmark.lmms_eval.functions import Document, TaskCode
+from sketchmark.lmms_eval.filters import FILTERS, Filter
+from sketchmark.lmms_eval.functions import Functions, filled, read
 from sketchmark.lmms_eval.shape import (
+    FUNCTION,
     Config,
     examples_given,
     examples_split,
-    examples_wanted,
+    features,
+    functions,
+    functions_in,
     mapping,
     not_sent,
     pipelines,
-    worded_otherwise,
+    read_config,
 )
+from sketchmark.lmms_eval.stand_ins import MODULES
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from sketchmark.tasks.imports import Notify, blamed
+from sketchmark.tasks.imports import Notify, blamed, unheard
 
-
-def digest(document: Any) -> str:
-    """The same wherever the same document is read again. Of what only its own code can look into: its kind."""
-    body = hashlib.sha256()
-    for piece in _pieces(document):
-        body.update(b"%d:" % len(piece))
-        body.update(piece)
-    return body.hexdigest()[:16]
-
-
-def _pieces(value: Any) -> Iterator[bytes]:
-    if isinstance(value, Mapping):
-        yield b"{%d" % len(value)
-        for key in sorted(value, key=str):
-            yield str(key).encode("utf-8", "surrogatepass")
-            yield from _pieces(value[key])
-    elif isinstance(value, (list, tuple)):
-        yield b"[%d" % len(value)
-        for one in value:
-            yield from _pieces(one)
-    elif isinstance(value, (bytes, bytearray)):
-        yield bytes(value)
-    elif isinstance(value, str):
-        yield value.encode("utf-8", "surrogatepass")
-    elif value is None or isinstance(value, (bool, int, float, date, time, timedelta, Decimal)):
-        yield repr(value).encode()
-    elif str(getattr(value, "dtype", "")) == "object":
-        yield from _pieces(value.tolist())
-    elif hasattr(value, "tobytes"):  # numpy's, and pictures
-        yield f"{getattr(value, 'dtype', '')} {getattr(value, 'mode', '')} {_size(value)}".encode()
-        yield _bytes(value)
-    else:
-        yield type(value).__name__.encode()
-
-
-def _size(value: Any) -> object:
-    return getattr(value, "shape", None) or getattr(value, "size", "")
-
-
-def _bytes(value: Any) -> bytes:
-    try:
-        return bytes(value.tobytes())
-    except Exception:  # a broken picture: whoever needs it will say so
-        return b""
+Document = Mapping[str, Any]
 
 
 class AdoptedFile:
@@ -109,16 +63,12 @@ class AdoptedFile:
     def opened(self, path: str) -> LmmsFile:
         """`path` is the file that the task's functions are asked about: this one, or it is refused."""
         if Path(path).resolve() != self.path.resolve():
-            raise not_adopted(path)
+            # A YAML file of our own shape may not use another file's code.
+            raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
         data = data_path(None) if self._data is None else self._data[0]
         if data not in self._opened:
             self._opened[data] = LmmsFile(self.path, data, self._notify)
         return self._opened[data]
-
-
-def not_adopted(path: str) -> BadInput:
-    """A YAML file of our own shape may not use another file's code."""
-    return BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
 
 
 class _Total(NamedTuple):
@@ -129,12 +79,17 @@ class _Total(NamedTuple):
     written: list[Path]
 
 
-class LmmsFile(TaskCode):
-    """What is asked of such a file: its documents, and of each its text, pictures, target and results. Documents are
-    not read before one is asked for: an aggregation needs none."""
+class LmmsFile:
+    """A task file of lmms-eval's shape with its data: documents, and the text, images, target and results of each.
 
-    def __init__(self, path: Path, data: Path | None, notify: Notify) -> None:
-        super().__init__(path, notify)
+    Documents are read when one is asked for: an aggregation needs none.
+    """
+
+    def __init__(self, path: Path, data: Path | None = None, notify: Notify = unheard) -> None:
+        self.path, self.config = path, read_config(path)
+        self.names = functions(self.config)
+        self._functions = Functions(self.names, path.parent, MODULES, notify)
+        self._filters: dict[str, list[Filter]] | None = None
         self._place = data
         self._digests: dict[int, str] = {}
         self._results: dict[tuple[str, str], dict[str, Any]] = {}
@@ -143,9 +98,105 @@ class LmmsFile(TaskCode):
         if unsent := not_sent(self.config):
             told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
             notify(f"{name}: of its generation_kwargs no model is told {told}")
-        if self.files:
-            notify(f"{name}: running {', '.join(self.files)} of {path.parent} (--trust-code)")
-        self.check()
+        if files := self._functions.files:
+            notify(f"{name}: running {', '.join(files)} of {path.parent} (--trust-code)")
+        self._check()
+
+    def _check(self) -> None:
+        """Find every function that is named, before the first call and before data is fetched."""
+        columns = functions_in(features(self.config))
+        for name in self.names:
+            if name not in columns:
+                self._functions[{FUNCTION: name}]
+        self.features()
+
+    def features(self) -> Any:
+        """`datasets.Features`, None where the data's own will do."""
+        if (entry := features(self.config)) is None:
+            return None
+        found = self._functions.value(entry)
+        if not isinstance(found, datasets_library("a task file of lmms-eval's shape").Features):
+            raise BadInput(f"dataset_kwargs.features of {self.path}: {entry[FUNCTION]} is no datasets.Features")
+        return found
+
+    def function(self, key: str) -> Callable[..., Any]:
+        return self._functions[self.config[key]]
+
+    def text(self, key: str, doc: Document, settings: Config | None, where: str) -> str:
+        """A function, a column's name, or a template."""
+        entry = self.config[key]
+        if isinstance(entry, Mapping):
+            return str(self.called(key, doc, settings, where))
+        return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
+
+    def target(self, doc: Document, setting: Any, where: str) -> str | list[str]:
+        """What the file's own metrics compare with; several where any of them will do."""
+        entry = self.config.get("doc_to_target", "")
+        if isinstance(entry, Mapping):
+            found = self.called("doc_to_target", doc, setting, where)
+        else:
+            found = doc[entry] if entry in doc else _listed(filled(str(entry), doc, where))
+        return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
+
+    def called(self, key: str, doc: Document, settings: Any, where: str) -> Any:
+        """lmms-eval passes the settings as a second argument where the file has any."""
+        function = self.function(key)
+        second = [*inspect.signature(function).parameters.values()][1:2]
+        needed = bool(second) and second[0].default is second[0].empty and second[0].kind is not second[0].VAR_KEYWORD
+        with blamed(f"{key} of {where}"):
+            if second and settings is not None:
+                return function(doc, dict(settings) if isinstance(settings, Mapping) else settings)
+            return function(doc, {}) if needed else function(doc)
+
+    def processed(self, answer: str, doc: Document, all_docs: Any, where: str) -> dict[str, Any]:
+        """`process_results` on an answer, by each pipeline of filters."""
+        process = self.function("process_results")
+        wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
+        found: dict[str, Any] = {}
+        for suffix, replies in self.filtered(answer, doc, where).items():
+            with blamed(f"process_results of {where}"):
+                one = dict(process(doc, replies, **({"full_docs": all_docs} if wants_all else {})))
+            found |= {f"{name}{suffix}": value for name, value in one.items()}
+        return found
+
+    def filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
+        """What `process_results` is given, for each pipeline: as lmms-eval hands it on, without spaces around, and
+        with nothing for None."""
+        if self._filters is None:
+            self._filters = {
+                suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
+            }
+        found = {}
+        for suffix, steps in self._filters.items():
+            replies: Any = [[answer]]
+            for step in steps:
+                with blamed(f"the filter {type(step).__name__} on {where}"):
+                    replies = list(step.apply(replies, [doc]))
+            left = list(replies[0]) if isinstance(replies[0], (list, tuple)) else [replies[0]]
+            found[suffix] = [one.strip() if isinstance(one, str) else "" if one is None else one for one in left]
+        return found
+
+    def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
+        """The file's own aggregation, of results as they are kept; one that writes files is told where."""
+        function = self._functions[metric["aggregation"]]
+        told = Namespace(
+            output_path=str(folder),
+            log_samples_suffix="model_outputs",
+            model="model",
+            tasks=str(self.config.get("task", self.path.stem)),
+        )
+        return function(read(list(results)), **({"args": told} if self.writes_files(metric) else {}))
+
+    def writes_files(self, metric: Config) -> bool:
+        return "args" in inspect.signature(self._functions[metric["aggregation"]]).parameters
+
+    def _filter(self, step: Config) -> Filter:
+        settings = {key: value for key, value in step.items() if key != "function"}
+        named = step["function"]
+        make = self._functions[named] if mapping(named) else FILTERS[str(named)]
+        with blamed(f"the filter {mapping(named).get(FUNCTION, named)} of {self.path}"):
+            made: Filter = make(**settings)
+            return made
 
     @cached_property
     def data(self) -> NamedData:
@@ -269,51 +320,57 @@ class LmmsFile(TaskCode):
         return f"document {number} of {self.path}"
 
 
-FIRST, ANY = "first_n", "default"
-"""The ways to choose examples, by lmms-eval's names."""
+def _listed(text: str) -> str | list[Any]:
+    """A template that comes out as a list of Python's is one, as in lmms-eval: `{{answers}}` of a list of answers."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return text
+    try:
+        found = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
 
-_SEED = 1234
-_EMPTY_LINE = "\n\n"
+
+def digest(document: Any) -> str:
+    """The same wherever the same document is read again. Of what only its own code can look into: its kind."""
+    body = hashlib.sha256()
+    for piece in _pieces(document):
+        body.update(b"%d:" % len(piece))
+        body.update(piece)
+    return body.hexdigest()[:16]
 
 
-class Examples:
-    """To be asked for every question of a task, in their order."""
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, Mapping):
+        yield b"{%d" % len(value)
+        for key in sorted(value, key=str):
+            yield str(key).encode("utf-8", "surrogatepass")
+            yield from _pieces(value[key])
+    elif isinstance(value, (list, tuple)):
+        yield b"[%d" % len(value)
+        for one in value:
+            yield from _pieces(one)
+    elif isinstance(value, (bytes, bytearray)):
+        yield bytes(value)
+    elif isinstance(value, str):
+        yield value.encode("utf-8", "surrogatepass")
+    elif value is None or isinstance(value, (bool, int, float, date, time, timedelta, Decimal)):
+        yield repr(value).encode()
+    elif str(getattr(value, "dtype", "")) == "object":
+        yield from _pieces(value.tolist())
+    elif hasattr(value, "tobytes"):  # numpy's, and pictures
+        yield f"{getattr(value, 'dtype', '')} {getattr(value, 'mode', '')} {_size(value)}".encode()
+        yield _bytes(value)
+    else:
+        yield type(value).__name__.encode()
 
-    def __init__(self, task: LmmsFile, settings: Config | None, targets: Any) -> None:
-        self._task, self._settings, self._targets = task, settings, targets
-        self._wanted = examples_wanted(task.config)
-        self._words = copy(task)
-        self._words.config = {**task.config, **worded_otherwise(task.config)}
-        self._random = Random(_SEED)
 
-    def before(self, doc: Document) -> str:
-        """What stands before the question. The question is no example of itself, so that there is one fewer where
-        the file did not say that it has them from the questions (`fewshot_split`)."""
-        if not self._wanted:
-            return ""
-        drawn = self._drawn()
-        with blamed(f"comparing few-shot examples of {self._task.path}"):
-            chosen = [one for one in drawn if one != doc][: self._wanted]
-        return "".join(map(self._worded, chosen))
+def _size(value: Any) -> object:
+    return getattr(value, "shape", None) or getattr(value, "size", "")
 
-    def _drawn(self) -> list[Document]:
-        config, there = self._task.config, len(self._task.pool)
-        spare = examples_given(config) is None and config.get("fewshot_split") == config.get("test_split")
-        wanted = self._wanted + spare
-        if wanted > there:
-            raise DataMissing(f"{self._task.path} wants {wanted} few-shot examples, and there are {there}")
-        if mapping(config.get("fewshot_config")).get("sampler") == FIRST:
-            return self._task.from_pool(range(wanted))
-        return self._task.from_pool(self._random.sample(range(there), wanted))
 
-    def _worded(self, doc: Document) -> str:
-        """With its end. One whose answer is said to be nothing brings it, and its end, in its text."""
-        config, where = self._words.config, f"a few-shot example of {self._task.path}"
-        question = self._words.text("doc_to_text", doc, self._settings, where)
-        if config["doc_to_target"] == "":
-            return question
-        answer = self._words.target(doc, self._targets, where)
-        if answer == []:
-            raise BadInput(f"{where} has no answer")
-        first = answer if isinstance(answer, str) else answer[0]
-        return f"{question}{config.get('target_delimiter', ' ')}{first}{config.get('fewshot_delimiter', _EMPTY_LINE)}"
+def _bytes(value: Any) -> bytes:
+    try:
+        return bytes(value.tobytes())
+    except Exception:  # a broken picture: whoever needs it will say so
+        return b""

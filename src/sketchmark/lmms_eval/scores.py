@@ -17,9 +17,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from copy import copy
 from io import StringIO
 from math import isfinite
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,23 +29,27 @@ from typing import Any
 from sketchmark.episode import Episode, Grading, Scores
 from sketchmark.episode import protocol as combined_prompt
 from sketchmark.episode.sample import Sample
-from sketchmark.errors import SketchmarkError, TotalsFailed
-from sketchmark.lmms_eval.documents import AdoptedFile, Examples, LmmsFile
+from sketchmark.errors import BadInput, DataMissing, SketchmarkError, TotalsFailed
+from sketchmark.lmms_eval.documents import AdoptedFile, Document, LmmsFile
 from sketchmark.lmms_eval.filters import BEFORE_SCORING, strip_reasoning_tags
 from sketchmark.lmms_eval.functions import filled, written
 from sketchmark.lmms_eval.shape import (
+    FIRST,
     Config,
+    examples_given,
+    examples_wanted,
     mapping,
     metrics,
     pipelines,
     reduced_by_function,
     specific,
     target_setting,
+    worded_otherwise,
 )
 from sketchmark.lmms_eval.stand_ins import anls, exact_match_hf_evaluate
 from sketchmark.media import Picture
 from sketchmark.media.sound import Sound
-from sketchmark.tasks import files as generic_drawing
+from sketchmark.tasks.files import OWN_PROMPT
 from sketchmark.tasks.imports import blamed
 
 _OF_EXACT_MATCH = ("regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers")
@@ -81,7 +87,7 @@ def _sample(
     fields = {"question": question}
     if generation_prompt:
         fields["generation_prompt"] = str(generation_prompt).replace("{question}", question)
-        fields["variant"] = generic_drawing.OWN_PROMPT
+        fields["variant"] = OWN_PROMPT
     target: dict[str, Any] = {"doc": number, "digest": known}
     if "doc_to_target" in task.config:
         target["answer"] = task.target(doc, targets, where)
@@ -149,6 +155,53 @@ def _number(value: Any) -> float | None:
     """A plain number, also numpy's; anything else goes to the file's own aggregation."""
     value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
     return float(value) if isinstance(value, (bool, int, float)) else None
+
+
+_SEED = 1234
+_EMPTY_LINE = "\n\n"
+
+
+class Examples:
+    """To be asked for every question of a task, in their order."""
+
+    def __init__(self, task: LmmsFile, settings: Config | None, targets: Any) -> None:
+        self._task, self._settings, self._targets = task, settings, targets
+        self._wanted = examples_wanted(task.config)
+        self._words = copy(task)
+        self._words.config = {**task.config, **worded_otherwise(task.config)}
+        self._random = Random(_SEED)
+
+    def before(self, doc: Document) -> str:
+        """What stands before the question. The question is no example of itself, so that there is one fewer where
+        the file did not say that it has them from the questions (`fewshot_split`)."""
+        if not self._wanted:
+            return ""
+        drawn = self._drawn()
+        with blamed(f"comparing few-shot examples of {self._task.path}"):
+            chosen = [one for one in drawn if one != doc][: self._wanted]
+        return "".join(map(self._worded, chosen))
+
+    def _drawn(self) -> list[Document]:
+        config, there = self._task.config, len(self._task.pool)
+        spare = examples_given(config) is None and config.get("fewshot_split") == config.get("test_split")
+        wanted = self._wanted + spare
+        if wanted > there:
+            raise DataMissing(f"{self._task.path} wants {wanted} few-shot examples, and there are {there}")
+        if mapping(config.get("fewshot_config")).get("sampler") == FIRST:
+            return self._task.from_pool(range(wanted))
+        return self._task.from_pool(self._random.sample(range(there), wanted))
+
+    def _worded(self, doc: Document) -> str:
+        """With its end. One whose answer is said to be nothing brings it, and its end, in its text."""
+        config, where = self._words.config, f"a few-shot example of {self._task.path}"
+        question = self._words.text("doc_to_text", doc, self._settings, where)
+        if config["doc_to_target"] == "":
+            return question
+        answer = self._words.target(doc, self._targets, where)
+        if answer == []:
+            raise BadInput(f"{where} has no answer")
+        first = answer if isinstance(answer, str) else answer[0]
+        return f"{question}{config.get('target_delimiter', ' ')}{first}{config.get('fewshot_delimiter', _EMPTY_LINE)}"
 
 
 LONGEST = 60.0

@@ -1,11 +1,7 @@
-"""Task files of both shapes, ours and lmms-eval's: which of them a file is, and its check.
+"""The keys of lmms-eval's task files, and the check of task files of either shape, ours or lmms-eval's.
 
-Of lmms-eval's shape: the keys that are read here, and their types. Any other key is theirs and is let be, unless it
-is nearly one that is known: nobody would see that it is not read.
-
-What they mean: docs/benchmarks/lmms-eval-tasks.md.
-
-What a task file of lmms-eval's shape says, in few words.
+Keys that are not listed here are lmms-eval's own and are ignored. A key that is nearly a listed one is refused,
+because its author would not notice that it is not read. docs/benchmarks/lmms-eval-tasks.md explains the keys.
 """
 
 from __future__ import annotations
@@ -21,8 +17,12 @@ from sketchmark.errors import BadInput
 from sketchmark.files.yaml import Glance, checked, nearly
 from sketchmark.tasks import for_model
 from sketchmark.tasks.files import MODES, lineage, load_with_includes
-from sketchmark.tasks.imports import FUNCTION, functions_in
 from sketchmark.tasks.schema import GroupFile, Include, Tags, TaskFile
+
+Config = Mapping[str, Any]
+
+FUNCTION = "!function"
+"""How the YAML reader keeps the tag: `!function utils.name` is read as `{"!function": "utils.name"}`."""
 
 
 class Function(
@@ -164,7 +164,7 @@ def may_be_a_task(seen: Glance, name: str) -> bool:
 @cache
 def read_config(path: Path) -> dict[str, Any]:
     """A task file with its `include:` files merged beneath it, checked."""
-    config, repeated = load_with_includes(path, is_lmms_eval)
+    config, repeated = load_with_includes(path, is_lmms_eval, named_from)
     if repeated and not (is_lmms_eval(config) or _is_lmms_eval_group(config)):  # for lmms-eval the last one counts
         raise BadInput(repeated)
     checked_config(config, f"task file {path}")
@@ -217,7 +217,31 @@ def mode_in(name: str, config: Mapping[str, Any]) -> str | None:
     return next((mode for mode in MODES if name.lower().endswith(f"_{mode}")), None)
 
 
-Config = Mapping[str, Any]
+def functions_in(config: object) -> list[str]:
+    """Every function that a config names, in order."""
+    if isinstance(config, Mapping):
+        if set(config) == {FUNCTION}:
+            return [str(config[FUNCTION])]
+        return [name for value in config.values() for name in functions_in(value)]
+    if isinstance(config, list):
+        return [name for value in config for name in functions_in(value)]
+    return []
+
+
+def named_from(config: Any, there: str, folder: Path) -> Any:
+    """A config of a file in another folder, whose functions lie beside it there: `../utils.name`."""
+    if isinstance(config, Mapping):
+        if set(config) == {FUNCTION}:
+            name = str(config[FUNCTION])
+            return {FUNCTION: f"{there}/{name}" if function_file(folder, name.rpartition(".")[0]).is_file() else name}
+        return {key: named_from(value, there, folder) for key, value in config.items()}
+    return [named_from(value, there, folder) for value in config] if isinstance(config, list) else config
+
+
+def function_file(folder: Path, module: str) -> Path:
+    """`utils` is `utils.py`, `sub.utils` is `sub/utils.py`; what stands before a slash is another folder."""
+    there, _, name = module.rpartition("/")
+    return folder / there / f"{name.replace('.', '/')}.py"
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -246,6 +270,10 @@ def functions(config: Config) -> list[str]:
 def features(config: Config) -> Any:
     """The types of the data's columns, where the file has its own."""
     return mapping(config.get("dataset_kwargs")).get("features")
+
+
+FIRST, ANY = "first_n", "default"
+"""The ways to choose few-shot examples, by lmms-eval's names."""
 
 
 def examples_wanted(config: Config) -> int:

@@ -1,11 +1,7 @@
-"""What tasks most often import of lmms-eval, which would otherwise bring 2.4 GB along. Written from what it does, and
-held against the real package where that is installed (tests/lmms_eval/test_provided.py); there it is never used.
+"""Stand-ins for the parts of lmms-eval and loguru that tasks import most often.
 
-Where a task's aggregation writes a file for a benchmark's server.
-
-`loguru.logger` as tasks use it: messages with `{}` places, passed on to Python's own logging.
-
-The metrics of lmms-eval's registry that score a text against its target, and what tasks import beside them.
+lmms-eval itself would install 2.4 GB. A stand-in is used only if the real package is not installed. They are written
+from the behaviour of the real ones, and tests/lmms_eval/test_provided.py compares the two where both are there.
 """
 
 from __future__ import annotations
@@ -14,24 +10,25 @@ import logging
 import re
 import string
 from collections.abc import Sequence
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
-_HERE = __name__
+_FILTERS = "sketchmark.lmms_eval.filters"
 
 MODULES = {
-    "loguru": f"{_HERE}.log",
-    "lmms_eval.utils": f"{_HERE}.log",
-    "lmms_eval.api.filter": f"{_HERE}.filters",
-    "lmms_eval.filters": f"{_HERE}.filters",
-    "lmms_eval.filters.extraction": f"{_HERE}.filters",
-    "lmms_eval.filters.selection": f"{_HERE}.filters",
-    "lmms_eval.filters.transformation": f"{_HERE}.filters",
-    "lmms_eval.api.metrics": f"{_HERE}.metrics",
-    "lmms_eval.api.reasoning": f"{_HERE}.reasoning",
-    "lmms_eval.tasks._task_utils.file_utils": f"{_HERE}.files",
+    "loguru": __name__,
+    "lmms_eval.utils": __name__,
+    "lmms_eval.api.filter": _FILTERS,
+    "lmms_eval.filters": _FILTERS,
+    "lmms_eval.filters.extraction": _FILTERS,
+    "lmms_eval.filters.selection": _FILTERS,
+    "lmms_eval.filters.transformation": _FILTERS,
+    "lmms_eval.api.metrics": __name__,
+    "lmms_eval.api.reasoning": _FILTERS,
+    "lmms_eval.tasks._task_utils.file_utils": __name__,
 }
-"""A module that a task imports -> ours, where the package is not installed: `sketchmark.tasks.imports`."""
+"""Module that a task imports → the module with its stand-ins, for `sketchmark.tasks.imports`."""
 
 
 def generate_submission_file(file_name: str, args: Any, subpath: str = "submissions") -> str:
@@ -53,25 +50,12 @@ class _Logger:
         number = level if isinstance(level, int) else _LEVELS.get(level) or logging.getLevelName(level)
         self._log.log(number if isinstance(number, int) else logging.INFO, "%s", _filled(message, args, kwargs))
 
-    def trace(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("TRACE", message, *args, **kwargs)
-
-    def debug(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("DEBUG", message, *args, **kwargs)
-
-    def info(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("INFO", message, *args, **kwargs)
-
-    def success(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("SUCCESS", message, *args, **kwargs)
-
-    def warning(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("WARNING", message, *args, **kwargs)
-
-    def error(self, message: object, *args: object, **kwargs: object) -> None:
-        self.log("ERROR", message, *args, **kwargs)
-
-    exception = critical = error
+    trace = partialmethod(log, "TRACE")
+    debug = partialmethod(log, "DEBUG")
+    info = partialmethod(log, "INFO")
+    success = partialmethod(log, "SUCCESS")
+    warning = partialmethod(log, "WARNING")
+    error = exception = critical = partialmethod(log, "ERROR")
 
     def opt(self, *args: Any, **kwargs: Any) -> _Logger:
         return self
@@ -79,11 +63,11 @@ class _Logger:
     bind = opt
 
     def add(self, *args: Any, **kwargs: Any) -> int:
-        """Where messages go is for whoever started the program to say."""
+        """Change nothing: the program decides where messages go."""
         return 0
 
     def remove(self, *args: Any, **kwargs: Any) -> None:
-        """As `add`."""
+        """Change nothing, as `add`."""
 
 
 def _filled(message: object, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
