@@ -1,6 +1,6 @@
 """Sketchmark: does drawing help a multimodal model think?
 
-The public face. Everything else may change.
+These are the public names. Everything else may change.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ __all__ = [*sorted(_PLACES), "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Names are imported when first used: `import sketchmark` and `sketchmark --help` stay quick."""
+    """Import a name when it is first used, so that `import sketchmark` and `sketchmark --help` stay quick."""
     if name not in _PLACES:
         raise AttributeError(f"module 'sketchmark' has no attribute {name!r}")
     import importlib
@@ -80,5 +80,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Completion in a notebook shows the public names before any of them was used."""
+    """List the public names before they are used, for completion in a notebook."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

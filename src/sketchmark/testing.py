@@ -192,8 +192,8 @@ def serving(model: Model, **settings: Any) -> AbstractContextManager[str]:
 
 
 def played(base: Path, model: str, tasks: str, **settings: Any) -> RunFolder:
-    """Execute a run below `base`, or return its folder if a test has done so with equal settings. Tests must not write
-    to it. Processes with the same `base` wait for each other, except on Windows."""
+    """Execute a run below `base`, or return its folder if a test has done so with equal settings. Tests must not
+    write to it. Processes with the same `base` wait for each other, except on Windows."""
     from sketchmark.api import run
     from sketchmark.folder import RunFolder
 

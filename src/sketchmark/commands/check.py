@@ -1,4 +1,4 @@
-"""`sketchmark check`: is a file of questions, or a task file, in order?"""
+"""`sketchmark check`: check every row of a question file, or a task file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_command(files: tuple[str, ...], data: Path | None, task_args: str, as_
 
 
 def _file(name: str, data: Path | None, task_args: str, as_json: bool) -> bool:
-    """A file that cannot be looked at at all does not keep the others from it."""
+    """Check one file. A file that cannot be read does not stop the others."""
     import msgspec
 
     from sketchmark.benchmarks.questions import is_questions
@@ -112,8 +112,8 @@ def _print_json(file: QuestionFile, found: Survey) -> None:
 
 
 def _task(name: str, data: Path | None, as_json: bool) -> bool:
-    """A task file: its schema and its modes, and its questions if it has a file of them; of lmms-eval's shape the
-    schema alone. Code that it names is not run."""
+    """Check a task file: its schema and modes, and its question file if it has one; for lmms-eval's shape only the
+    schema. Code that it names does not run."""
     import msgspec
 
     from sketchmark.benchmarks.questions import SOURCE, SUFFIXES

@@ -1,11 +1,4 @@
-"""`sketchmark report-metrics`: the report metrics that run a model of their own.
-
-`sketchmark score`: score a run again, without the model.
-
-`sketchmark score-file`: score replies that were produced elsewhere.
-
-`sketchmark submission`: the files that a benchmark's own server or an external metric suite takes.
-"""
+"""The commands that score without the model: `score`, `score-file`, `submission` and `report-metrics`."""
 
 from __future__ import annotations
 
@@ -64,7 +57,7 @@ def report_metrics_command(run: Path, metrics: tuple[str, ...]) -> int:
 
 
 def _values(metric: str, references: list[str], replies: list[str]) -> dict[str, float]:
-    """A metric's numbers; one that is no number is an error, not a result."""
+    """Return a metric's numbers. A value that is not finite is an error."""
     import math
 
     from sketchmark.benchmarks.medical.radiology import model_scores

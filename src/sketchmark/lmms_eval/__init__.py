@@ -68,7 +68,7 @@ _PATTERNS = ("regex_pattern", "regexes_to_ignore")
 
 _SCORED_HERE = ("exact_match", "anls")
 _FUNCTIONS = tuple(f"lmms_eval.{name}" for name in ("documents", "score", "influences", "totals", "submission"))
-"""How an adopted task names functions of `lmms_eval.scores`."""
+"""Names by which an adopted task refers to functions of `lmms_eval.scores`."""
 
 
 class LmmsTasks:
@@ -133,7 +133,7 @@ def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
         "generation": generation(config, model),
         "modes": drawing_modes(path.parent),
         "scorers": [{"use": "lmms_eval.score", **here}],
-        "guesses": [],  # its `process_results` may ask a judge that costs money: it is called for real replies only
+        "guesses": [],  # `process_results` may call a judge that costs money, so it gets real replies only
         "headline": next((name for name in names if name not in errors), ""),
         "less_is_better": errors,
     }
@@ -178,7 +178,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
 
 
 def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
-    """What lmms-eval would leave out of few-shot examples without a word is refused."""
+    """Refuse settings of few-shot examples that lmms-eval would silently ignore."""
     if not examples_wanted(config):
         return
     asked = f"task file {path} asks for few-shot examples (num_fewshot)"

@@ -43,8 +43,8 @@ Document = Mapping[str, Any]
 
 
 class AdoptedFile:
-    """A task file that the user named, with the `--data` of its run. Its tasks share it: scorers need the data too,
-    and are not given it."""
+    """A task file that the user gave, with the `--data` of its run. All its tasks share it, because scorers need
+    the data too and are not given it."""
 
     def __init__(self, path: Path, notify: Notify) -> None:
         self.path = path
@@ -57,11 +57,11 @@ class AdoptedFile:
         self._opened.clear()
 
     def read_from(self, data: Path | None) -> None:
-        """Set where its documents are; None: beside the file, or on the hub."""
+        """Set where its documents are; None: next to the file, or on the hub."""
         self._data = (data,)
 
     def opened(self, path: str) -> LmmsFile:
-        """`path` is the file that the task's functions are asked about: this one, or it is refused."""
+        """Open the file. `path` is the file that the task's functions name; any other file is refused."""
         if Path(path).resolve() != self.path.resolve():
             # A YAML file of our own shape may not use another file's code.
             raise BadInput(f"{path} was not opened as a task file of lmms-eval's shape", "name it with --include")
@@ -72,7 +72,7 @@ class AdoptedFile:
 
 
 class _Total(NamedTuple):
-    """What an aggregation made of which results, and the files that it wrote."""
+    """The result of an aggregation, its inputs, and the files that it wrote."""
 
     results: list[Any]
     made: Any
@@ -111,7 +111,7 @@ class LmmsFile:
         self.features()
 
     def features(self) -> Any:
-        """`datasets.Features`, None where the data's own will do."""
+        """Return `datasets.Features`; None if the data's own are used."""
         if (entry := features(self.config)) is None:
             return None
         found = self._functions.value(entry)
@@ -123,14 +123,14 @@ class LmmsFile:
         return self._functions[self.config[key]]
 
     def text(self, key: str, doc: Document, settings: Config | None, where: str) -> str:
-        """A function, a column's name, or a template."""
+        """Return the text of a document, by a function, a column's name, or a template."""
         entry = self.config[key]
         if isinstance(entry, Mapping):
             return str(self.called(key, doc, settings, where))
         return str(doc[str(entry)]) if str(entry) in doc else filled(str(entry), doc, where)
 
     def target(self, doc: Document, setting: Any, where: str) -> str | list[str]:
-        """What the file's own metrics compare with; several where any of them will do."""
+        """Return the target of the file's own metrics; several if any of them is accepted."""
         entry = self.config.get("doc_to_target", "")
         if isinstance(entry, Mapping):
             found = self.called("doc_to_target", doc, setting, where)
@@ -139,7 +139,7 @@ class LmmsFile:
         return [str(one) for one in found] if isinstance(found, (list, tuple)) else str(found)
 
     def called(self, key: str, doc: Document, settings: Any, where: str) -> Any:
-        """lmms-eval passes the settings as a second argument where the file has any."""
+        """Call a function of the file. lmms-eval passes the settings as a second argument if the file has any."""
         function = self.function(key)
         second = [*inspect.signature(function).parameters.values()][1:2]
         needed = bool(second) and second[0].default is second[0].empty and second[0].kind is not second[0].VAR_KEYWORD
@@ -149,7 +149,7 @@ class LmmsFile:
             return function(doc, {}) if needed else function(doc)
 
     def processed(self, answer: str, doc: Document, all_docs: Any, where: str) -> dict[str, Any]:
-        """`process_results` on an answer, by each pipeline of filters."""
+        """Return `process_results` of an answer, for each pipeline of filters."""
         process = self.function("process_results")
         wants_all = self.config.get("full_docs") and "full_docs" in inspect.signature(process).parameters
         found: dict[str, Any] = {}
@@ -160,8 +160,8 @@ class LmmsFile:
         return found
 
     def filtered(self, answer: str, doc: Document, where: str) -> dict[str, list[Any]]:
-        """What `process_results` is given, for each pipeline: as lmms-eval hands it on, without spaces around, and
-        with nothing for None."""
+        """Return the replies for `process_results` by pipeline, as lmms-eval passes them: stripped, and empty for
+        None."""
         if self._filters is None:
             self._filters = {
                 suffix: [self._filter(step) for step in steps] for suffix, steps in pipelines(self.config).items()
@@ -177,7 +177,7 @@ class LmmsFile:
         return found
 
     def reduce(self, metric: Config, results: Sequence[Any], folder: Path) -> Any:
-        """The file's own aggregation, of results as they are kept; one that writes files is told where."""
+        """Call the file's own aggregation on kept results. One that writes files gets a folder."""
         function = self._functions[metric["aggregation"]]
         told = Namespace(
             output_path=str(folder),
@@ -207,11 +207,11 @@ class LmmsFile:
         return self._made(self.data.documents)
 
     def documents(self) -> Iterable[Document]:
-        """For functions as `datasets` decodes them, else as they are in the files."""
+        """Return the documents: decoded by `datasets` if functions use them, otherwise as the files have them."""
         return self.docs if self.names else self.data.rows(self.data.documents)
 
     def known(self, number: int, doc: Document) -> str:
-        """By what a document is known again, as it was when it was first looked at."""
+        """Return the digest of a document, taken when it was first read."""
         if number not in self._digests:
             self._digests[number] = digest(doc)
         return self._digests[number]
@@ -220,7 +220,7 @@ class LmmsFile:
         return self.docs[number] if self.names else next(self.data.rows(self.docs.select([number])))
 
     def _number_now(self, number: int, played: str) -> int:
-        """Where the document that was played stands now: `process_docs` may shuffle."""
+        """Return the current number of a document that was run earlier: `process_docs` may shuffle."""
         where = self._name_of(number)
         if not played:
             raise RunConflict(f"an earlier version played {where} without noting what it holds", "play it again")
@@ -277,30 +277,30 @@ class LmmsFile:
         return list(to_media(found, where, root, frames))
 
     def results(self, number: int, played: str, answer: str) -> dict[str, Any]:
-        """What `process_results` says of an answer to the document that was `played`; it is asked once, since it may
-        ask a judge."""
+        """Return `process_results` of an answer to an earlier document. Each is computed once, because it may call
+        a judge."""
         if (played, answer) not in self._results:
             doc = self._document(self._number_now(number, played))
             self._results[played, answer] = self.processed(answer, doc, self.docs, self._name_of(number))
         return self._results[played, answer]
 
     def replies(self, number: int, played: str, answer: str) -> dict[str, list[Any]]:
-        """The answer as each pipeline leaves it."""
+        """Return the answer after each pipeline of filters."""
         steps = [step for one in pipelines(self.config).values() for step in one]
         needs_document = any(step.get("function") != "take_first" for step in steps)
         doc = self._document(self._number_now(number, played)) if needs_document else {}
         return self.filtered(answer, doc, self._name_of(number))
 
     def total(self, metric: Config, results: list[Any]) -> Any:
-        """The file's own aggregation of all results; what it raised is raised. Whoever asks for the same again is
-        told the same: it may ask a judge."""
+        """Return the file's own aggregation of all results, or raise its error. Equal inputs are computed once,
+        because it may call a judge."""
         made = self._total(metric, results).made
         if isinstance(made, BaseException):
             raise made
         return made
 
     def written(self, metric: Config, results: list[Any]) -> list[Path]:
-        """The files that it wrote meanwhile, here for as long as this object is."""
+        """Return the files that the aggregation wrote. They exist as long as this object."""
         return self._total(metric, results).written
 
     def _total(self, metric: Config, results: list[Any]) -> _Total:
@@ -310,7 +310,7 @@ class LmmsFile:
             finalize(self, shutil.rmtree, folder, ignore_errors=True)
             try:
                 made = self.reduce(metric, results, folder)
-            except (Exception, SystemExit) as error:  # the user's code: anything may come
+            except (Exception, SystemExit) as error:  # the user's code may raise anything
                 made = error
             written = sorted(path for path in folder.rglob("*") if path.is_file())
             self._totals[name] = _Total(results, made, written)
@@ -321,7 +321,7 @@ class LmmsFile:
 
 
 def _listed(text: str) -> str | list[Any]:
-    """A template that comes out as a list of Python's is one, as in lmms-eval: `{{answers}}` of a list of answers."""
+    """Parse a filled template that is a Python list, as lmms-eval does: `{{answers}}` of a list of answers."""
     if not (text.startswith("[") and text.endswith("]")):
         return text
     try:
@@ -332,7 +332,7 @@ def _listed(text: str) -> str | list[Any]:
 
 
 def digest(document: Any) -> str:
-    """The same wherever the same document is read again. Of what only its own code can look into: its kind."""
+    """Return a digest that is the same whenever the same document is read. An opaque object counts by its type."""
     body = hashlib.sha256()
     for piece in _pieces(document):
         body.update(b"%d:" % len(piece))
@@ -358,7 +358,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
         yield repr(value).encode()
     elif str(getattr(value, "dtype", "")) == "object":
         yield from _pieces(value.tolist())
-    elif hasattr(value, "tobytes"):  # numpy's, and pictures
+    elif hasattr(value, "tobytes"):  # NumPy arrays and images
         yield f"{getattr(value, 'dtype', '')} {getattr(value, 'mode', '')} {_size(value)}".encode()
         yield _bytes(value)
     else:
@@ -372,5 +372,5 @@ def _size(value: Any) -> object:
 def _bytes(value: Any) -> bytes:
     try:
         return bytes(value.tobytes())
-    except Exception:  # a broken picture: whoever needs it will say so
+    except Exception:  # a broken image is reported where it is used
         return b""

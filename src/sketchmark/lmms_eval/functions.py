@@ -25,7 +25,7 @@ from sketchmark.tasks.imports import INSTALLED_AS, Imports, Notify, blamed, unhe
 
 
 class Functions:
-    """The functions that one task file names. Nothing is run before one of them is asked for."""
+    """The functions that one task file names. Nothing runs before one of them is requested."""
 
     def __init__(self, names: list[str], folder: Path, provided: Mapping[str, str], notify: Notify = unheard) -> None:
         self._folder, self._provided, self._notify = folder, provided, notify
@@ -36,7 +36,7 @@ class Functions:
 
     @property
     def files(self) -> list[str]:
-        """What naming them runs, as one would call it: a file beside the task file, or a module."""
+        """The files and modules that run for them: a file next to the task file, or a module."""
         named = [name for name in self._wanted if name]
         return [f"{name}.py" if function_file(self._folder, name).is_file() else name for name in named]
 
@@ -47,7 +47,7 @@ class Functions:
         return found  # type: ignore[no-any-return]
 
     def value(self, entry: Mapping[str, Any]) -> Any:
-        """What has that name, which need not be a function."""
+        """Return the object of that name, which need not be a function."""
         module_name, _, name = str(entry[FUNCTION]).rpartition(".")
         if not module_name:
             raise BadInput(f"!function {name} names no module", f"write !function utils.{name} for one in utils.py")
@@ -85,13 +85,13 @@ _NEW_LINE = re.compile(r"\r\n|\r")
 
 
 def is_plain(template: str) -> bool:
-    """Whether there is nothing in it but `{{column}}`. Anything more is a small program."""
+    """Return whether a template contains only `{{column}}`. Anything more is a small program."""
     rest = _COLUMN.sub("", template)
     return not any(sign in rest for sign in ("{{", "{%", "{#"))
 
 
 def filled(template: str, doc: Mapping[str, Any], where: str) -> str:
-    """As Jinja does it, also where it is not needed: a template loses one new line at its end."""
+    """Fill in a template as Jinja does: it loses one newline at its end."""
     if not is_plain(template):
         return _rendered(template, doc, where)
 
@@ -104,7 +104,7 @@ def filled(template: str, doc: Mapping[str, Any], where: str) -> str:
 
 
 def _rendered(template: str, doc: Mapping[str, Any], where: str) -> str:
-    """By Jinja, as lmms-eval does it. Only for files whose code is trusted: a template can run for ever."""
+    """Render a template with Jinja, as lmms-eval does. Only for trusted files: a template can run without end."""
     try:
         jinja, sandbox = import_module("jinja2"), import_module("jinja2.sandbox")
     except ImportError as error:
@@ -135,14 +135,14 @@ _ARRAYS = frozenset(
 )
 
 _DEEPEST = 30
-"""Levels; each takes up to three of those that a line may have."""
+"""Maximum levels. Each uses up to three of the levels that a line may have."""
 
 _LARGEST = 2**4000
-"""Whole numbers beyond are not written as numbers."""
+"""Larger integers are not written as numbers."""
 
 
 def written(value: Any, depth: int = 0) -> Any:
-    """As JSON can say it; numpy's numbers become Python's."""
+    """Return a value in JSON's terms; NumPy numbers become Python's."""
     if depth > _DEEPEST:
         return {_LOST: "something too deep to keep"}
     if hasattr(value, "item") and hasattr(value, "dtype") and getattr(value, "shape", None) == ():
@@ -172,7 +172,7 @@ def written(value: Any, depth: int = 0) -> Any:
 
 
 def read(value: Any) -> Any:
-    """What was written, as often as it is asked for: no two share anything that one of them could change."""
+    """Return what was written. Every call makes new objects, so that changing one does not change another."""
     if isinstance(value, list):
         return [read(one) for one in value]
     if not isinstance(value, dict):
@@ -195,7 +195,7 @@ def read(value: Any) -> Any:
 
 
 class _Lost:
-    """Anything that is done with it fails."""
+    """A value that was not kept. Any use of it fails."""
 
     def __init__(self, what: str) -> None:
         self.__dict__["what"] = what

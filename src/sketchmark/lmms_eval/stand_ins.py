@@ -32,7 +32,7 @@ MODULES = {
 
 
 def generate_submission_file(file_name: str, args: Any, subpath: str = "submissions") -> str:
-    """A path in the run's own folder, which the aggregation is told as `args.output_path`; made if it is missing."""
+    """Return a path in the run's own folder, which the aggregation gets as `args.output_path`. The folder is made."""
     named = getattr(args, "output_path", None)
     folder = Path(named) / subpath if named is not None else Path(subpath)
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class _Logger:
 
 
 def _filled(message: object, args: tuple[object, ...], kwargs: dict[str, object]) -> str:
-    """A message without values is no template: it may be a reply, full of braces."""
+    """Fill in a message. Without values it is not a template: it may be a reply with braces."""
     if not args and not kwargs:
         return str(message)
     try:
@@ -91,12 +91,12 @@ def mean(arr: Sequence[float]) -> float:
 
 
 def median(arr: Sequence[Item]) -> Item:
-    """As lmms-eval has it: the middle of the list as it stands, which is not sorted first."""
+    """Return the middle element of the unsorted list, as lmms-eval does."""
     return arr[len(arr) // 2]
 
 
 def levenshtein_distance(s1: str, s2: str) -> int:
-    """How many letters to add, drop or replace."""
+    """Count the letters to add, drop or replace."""
     row = list(range(len(s2) + 1))
     for i, one in enumerate(s1, start=1):
         corner, row[0] = row[0], i
@@ -108,9 +108,10 @@ def levenshtein_distance(s1: str, s2: str) -> int:
 def anls(
     references: Sequence[str], predictions: Sequence[str] | Sequence[Sequence[str]], thresh_hold: float = 0.5
 ) -> dict[str, float]:
-    """Average normalised Levenshtein similarity (arXiv 1905.13648): the best reference's, 0 below the threshold.
+    """Return the average normalised Levenshtein similarity (arXiv 1905.13648) to the best reference, 0 below the
+    threshold.
 
-    The length that it is measured by is that of the texts as they came, before spaces are evened out.
+    Lengths are those of the texts before spaces are normalised.
     """
     first = predictions[0]
     said = first if isinstance(first, str) else first[0]
@@ -131,7 +132,7 @@ def exact_match_hf_evaluate(
     ignore_punctuation: bool = False,
     ignore_numbers: bool = False,
 ) -> dict[str, float]:
-    """The share of predictions that are their reference, after what is to be ignored is taken out of both."""
+    """Return the proportion of predictions that equal their reference, after ignored parts are removed from both."""
     dropped = string.punctuation * ignore_punctuation + string.digits * ignore_numbers
 
     def plain(text: str) -> str:

@@ -32,9 +32,9 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def spare_imports(file: Path, wanted: frozenset[str]) -> frozenset[int]:
-    """The lines of imports at the top of a file whose names neither the `wanted` functions use, nor anything of the
-    file that these use in turn, nor what runs when the file is imported. Imports inside `try` are never spare: their
-    author has seen to it."""
+    """Return the lines of imports at the top of a file that neither the `wanted` functions use, nor code of the
+    file that these use, nor code that runs on import. Imports inside `try` are never spare: their author has
+    handled the error."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -65,7 +65,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _run_at_once(node: Definition) -> list[ast.expr]:
-    """Of a definition: decorators, default values, bases and a class's own statements run when the file is."""
+    """Return the parts of a definition that run on import: decorators, default values, bases."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases]
     arguments = node.args
@@ -77,7 +77,7 @@ def _bound(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 class NotInstalled(ModuleType):
-    """What stands in for such a module, and for all that is imported from it, until somebody does use it."""
+    """A placeholder for a missing module and everything imported from it. It fails when it is used."""
 
     def __init__(self, name: str, missing: str) -> None:
         super().__init__(name)
@@ -99,7 +99,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 Notify = Callable[[str], None]
-"""Takes notices for the user, one line each. The command that was given prints them."""
+"""Takes notices for the user, one line each. The command prints them."""
 
 
 def unheard(notice: str) -> None:
@@ -107,7 +107,7 @@ def unheard(notice: str) -> None:
 
 
 class Imports:
-    """The modules of one folder, each run once, and found by its files alone.
+    """The modules of one folder, each run once, and known only to its files.
 
     `provided` maps the name of a module that may not be installed to one of ours that does the same.
     """
@@ -118,15 +118,15 @@ class Imports:
         self._notify = notify
         self._modules: dict[str, ModuleType] = {}
         self._names: dict[str, str] = {}
-        """A module's name in `sys.modules`, which is ours -> its name here."""
+        """Our unique name of a module in `sys.modules` -> its name here."""
         self._spare: dict[str, frozenset[int]] = {}
-        """File -> lines of imports that it can do without."""
+        """File -> lines of spare imports."""
         self._lock = RLock()
 
     def run(self, file: Path, wanted: frozenset[str] | None = None) -> ModuleType:
-        """The module of a file of this folder. Where all that is `wanted` of it is known, what else it imports need
-        not be installed."""
-        file = file.parent.resolve() / file.name  # a link lies where it lies: its neighbours are those of the folder
+        """Return the module of a file in this folder. If all that is `wanted` of it is known, its other imports
+        need not be installed."""
+        file = file.parent.resolve() / file.name  # a link's neighbours are those of its folder
         if not file.is_relative_to(self._folder):
             raise BadInput(f"{file} lies outside {self._folder}", "have its folder there, not a link to it")
         name = ".".join(file.relative_to(self._folder).with_suffix("").parts)
@@ -145,7 +145,7 @@ class Imports:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """Python's `__import__`, for the files of this folder."""
+        """Import as Python's `__import__` does, for the files of this folder."""
         spare = sys._getframe(1).f_lineno in self._spare.get(str((globals or {}).get("__file__")), ())
         try:
             if level:
@@ -171,7 +171,7 @@ class Imports:
             return self._import(name, fromlist)
 
     def _absolute(self, name: str, globals: Mapping[str, Any], level: int) -> str:
-        """What stands beside our files is imported from them with a dot as well."""
+        """Resolve a relative import among our files."""
         inside = [part for part in self._names.get(str(globals.get("__package__")), "").split(".") if part]
         if level > len(inside) + 1:
             raise ImportError("attempted relative import beyond the folder of the task")
@@ -213,11 +213,11 @@ class Imports:
         if (place and place.is_dir()) or any(one.startswith(f"{name}.") for one in self._provided):
             return self._modules.setdefault(
                 name, ModuleType(name)
-            )  # a folder around ours: what it runs is not needed
+            )  # a folder around ours; its own code is not needed
         return None
 
     def _place(self, name: str) -> Path | None:
-        """Beside our files, or in a package that they lie in, by its name: where the module would be, less `.py`."""
+        """Return the path of a module without `.py`: next to our files, or in a package around them."""
         first, *rest = name.split(".")
         around = next((one for one in self._folder.parents if one.name == first), None)
         for base in (self._folder / first, *([around] if around else [])):
@@ -227,12 +227,12 @@ class Imports:
         return None
 
     def _run_too(self, name: str, file: Path) -> ModuleType:
-        """A file that nobody named but another one's import."""
+        """Run a file that another file imports."""
         self._notify(f"running {file} too, which is imported")
         return self._run(name, file)
 
     def _run(self, name: str, file: Path) -> ModuleType:
-        """Run a file under a module name of its own, which is the only thing that others could see of it."""
+        """Run a file under a unique module name, which is all that other code can see of it."""
         digest = hashlib.sha256(f"{self._folder}\n{file}".encode()).hexdigest()[:12]
         own = f"sketchmark_included_{name.rpartition('.')[2]}_{digest}"
         spec = importlib.util.spec_from_file_location(own, file)
@@ -266,19 +266,19 @@ INSTALLED_AS = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
-"""Packages that are imported under another name than they are installed by."""
+"""Packages whose import name differs from the name to install."""
 
 
 @contextmanager
 def blamed(what: str, how: str = "failed") -> Iterator[None]:
-    """An error in the user's code is one line that says where; also an attempt to end the program."""
+    """Turn an error in the user's code into one line with its place; also an attempt to exit the program."""
     try:
         yield
     except (SketchmarkError, KeyboardInterrupt, GeneratorExit):
         raise
     except ModuleNotFoundError as error:
         raise BadInput(f"{what} {how}: there is no module {error.name}", _to_install(error.name or "")) from error
-    except (Exception, SystemExit) as error:  # the user's code: anything may come
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise BadInput(f"{what} {how}: {reason}") from error
 

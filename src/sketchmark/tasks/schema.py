@@ -1,7 +1,7 @@
-"""What a task file may say: one description that checks the files, fills the docs and completes in editors.
+"""The schema of task files: it checks the files, fills the docs and completes keys in editors.
 
-`python -m sketchmark.tasks.schema` prints the JSON schema that ships as `task.schema.json`; with `table`, the
-table of keys in docs/add-a-task.md.
+`python -m sketchmark.tasks.schema` prints the JSON schema that ships as `task.schema.json`; with `table`, the table
+of keys in docs/add-a-task.md.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sketchmark.files.yaml import Count
 
 
 def _written(pattern: str, as_: str, description: str) -> Meta:
-    """A text of a form. Not `Meta(pattern=…)`: msgspec 0.22 frees the pattern once too often where it stands in a
-    union, and the process dies at the next garbage collection."""
+    """Describe a text of a form. Not by `Meta(pattern=…)`: msgspec 0.22 frees a pattern inside a union once too
+    often, and the process crashes at the next garbage collection."""
     return Meta(
         description=description,
         extra_json_schema={"pattern": f"^{pattern}$"},
@@ -57,7 +57,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def _open(shape: type[Struct], description: str) -> Meta:
-    """A mapping with some known keys: `shape` checks those, and editors complete them."""
+    """Describe a mapping with some known keys: `shape` checks those, and editors complete them."""
     known = msgspec.json.schema(shape)["$defs"][shape.__name__]["properties"]
     return Meta(description=description, extra_json_schema={"properties": known}, extra={"shape": shape})
 
@@ -215,7 +215,7 @@ class GroupFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def json_schema() -> dict[str, Any]:
-    """For editors. A task requires nothing in it, because any key may come from an included file."""
+    """Return the JSON schema for editors. A task requires no key, because any key may come from an included file."""
     _, parts = msgspec.json.schema_components((TaskFile, GroupFile), ref_template="#/$defs/{name}")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -226,7 +226,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def table() -> str:
-    """Every key with its description, as Markdown."""
+    """Return every key with its description, as Markdown."""
     rows = ["| Key | What it says |", "|---|---|"]
     for start, kind in (("", TaskFile), ("modes.NAME.", ModeBlock), ("", GroupFile)):
         for key, hint in get_type_hints(kind, include_extras=True).items():
