@@ -58,7 +58,7 @@ def test_a_task_file_of_lmms_evals_shape_on_a_gated_set_says_the_same(machine: M
 
 def test_a_data_set_that_is_not_there_is_named(machine: Machine, hub: Hub) -> None:
     del hub.repositories[RAD]
-    assert f"there is no data set {RAD} at {hub.url}" in refused(machine.play("vqa_rad"))
+    assert f"there is no dataset {RAD} at {hub.url}" in refused(machine.play("vqa_rad"))
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_they_come_from_the_data_that_the_user_names(sums: Path, tmp_path: Path)
         ({"doc_to_target": "nothing"}, r"a few-shot example of .*sums\.yaml has no answer"),
         ({"num_fewshot": 10}, "wants 10 few-shot examples, and there are 9"),
         ({"fewshot_split": "dev"}, "cannot load json .dev."),
-        ({"class": "utils.Own"}, "by Python of its own as a whole .class."),
+        ({"class": "utils.Own"}, "as a whole by its own Python .class."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_played_as_it_is_written_is_refused(sums: Path, config: dict[str, Any], message: str) -> None:
@@ -231,14 +231,14 @@ def test_code_that_words_examples_needs_trust_and_is_run(sums: Path) -> None:
         "fewshot_config: null", "fewshot_config: {sampler: first_n, doc_to_text: !function utils.shown}"
     )
     (sums / "coded.yaml").write_text(said, "utf-8")
-    with pytest.raises(BadInput, match="runs Python of its own"):
+    with pytest.raises(BadInput, match="runs its own Python"):
         Catalog((sums / "coded.yaml",)).task("coded")
     first = next(iter(Catalog((sums / "coded.yaml",), trust_code=True).task("coded").samples()))
     assert first.fields["question"] == "TRAIN 0? 0\n\nQ: test 0?\nA:"
 
 
 def test_a_template_that_words_examples_and_is_a_program_needs_trust(sums: Path) -> None:
-    with pytest.raises(BadInput, match="runs Python of its own"):
+    with pytest.raises(BadInput, match="runs its own Python"):
         asked(sums, {"fewshot_config": FIRST | {"doc_to_text": "{% if question %}x{% endif %}"}})
 
 

@@ -50,7 +50,7 @@ def test_a_folder_with_functions_runs_end_to_end(folder: Path, tmp_path: Path) -
 
 def test_it_is_refused_without_trust_and_its_code_does_not_run(folder: Path, tmp_path: Path) -> None:
     (folder / "utils.py").write_text("raise SystemExit('the code ran')", "utf-8")
-    with pytest.raises(BadInput, match=r"runs Python of its own \(utils\.doc_to_visual.*--trust-code"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(utils\.doc_to_visual.*--trust-code"):
         sketchmark.run(Eye(), "shades", include=(folder,), output_path=tmp_path / "out")
 
 
@@ -60,7 +60,7 @@ def test_a_file_of_our_own_shape_cannot_borrow_untrusted_code(folder: Path, tmp_
         "modes: {direct: {prompts: {inputs: ['{question}']}}}\n",
         "utf-8",
     )
-    with pytest.raises(BadInput, match="cannot find 'lmms_eval.documents'"):
+    with pytest.raises(BadInput, match=r"cannot find 'lmms_eval\.documents'"):
         sketchmark.run(Eye(), "sly", include=(tmp_path / "sly.yaml",), output_path=tmp_path / "out")
 
 
@@ -101,7 +101,7 @@ def test_settings_that_no_model_is_told_are_named(
     run(folder, "own", eye, tmp_path / "out")
     assert eye.asked[0][2].seed == 7
     first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "own: of its generation_kwargs no model is told stop_sequences: ['x']"
+    assert first == "own: these generation_kwargs are not sent to the model: stop_sequences: ['x']"
 
 
 def test_a_combined_prompt_is_split_into_its_two_stages(folder: Path, tmp_path: Path) -> None:
@@ -234,12 +234,12 @@ def test_a_template_that_is_more_than_columns_is_code(folder: Path, tmp_path: Pa
     )
     text = plain.replace('"Image {{number}}: {{question}}"', "'{{question|upper}} {% if number > 1 %}!{% endif %}'")
     (folder / "shaped.yaml").write_text(text.replace("shades_plain", "shaped"), "utf-8")
-    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(doc_to_text\)"):
         Catalog((folder,)).task("shaped")
     (folder / "noted.yaml").write_text(
         plain.replace("Image", "{# aside #}").replace("shades_plain", "noted"), "utf-8"
     )
-    with pytest.raises(BadInput, match=r"runs Python of its own \(doc_to_text\)"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(doc_to_text\)"):
         Catalog((folder,)).task("noted")
     asked = [sample.fields["question"] for sample in Catalog((folder,), trust_code=True).task("shaped").samples()]
     assert asked == ["IS IT DARK OR LIGHT? "] * 2 + ["IS IT DARK OR LIGHT? !"] * 2
@@ -257,7 +257,7 @@ def test_a_pattern_of_a_strangers_file_is_code_too(tmp_path: Path, line: str) ->
         "dataset_path: x.jsonl\ntest_split: test\ndoc_to_text: question\n"
         f"{line if 'metric_list' in line else line + chr(10) + 'metric_list: [{metric: exact_match}]'}\n"
     )
-    with pytest.raises(BadInput, match=r"runs Python of its own \(regex"):
+    with pytest.raises(BadInput, match=r"runs its own Python \(regex"):
         Catalog((tmp_path,)).task("sly")
     Catalog((tmp_path,), trust_code=True).task("sly")
 

@@ -17,20 +17,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where else pictures may lie."
-)
+@click.option("--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Another folder with images.")
 @click.option("--task-args", default="", help="As for `run`: type=judged, tolerance=0.01.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON, one object a file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, one object per file.")
 def check_command(files: tuple[str, ...], data: Path | None, task_args: str, as_json: bool) -> int:
-    """Look at every row of a file of questions (.jsonl, .csv, .tsv, .parquet), pictures decoded, or at a task file
-    (.yaml), and name what is broken. No model is asked.
+    """Check every row of a question file (.jsonl, .csv, .tsv, .parquet), with its images, or a task file (.yaml), and
+    list what is broken. No model is called.
 
     \b
     sketchmark check my_questions.jsonl
     sketchmark check my_questions.csv --data pictures/
     sketchmark check my_task.yaml
-    Exit code: 0 when all is in order, 2 when something is broken.
+    Exit code: 0 if all is in order, 2 if something is broken.
     """
     in_order = [_file(name, data, task_args, as_json) for name in files]
     return 0 if all(in_order) else 2

@@ -54,7 +54,7 @@ def _print(folders: list[RunFolder]) -> None:
     """Print one table: the headline score of each mode, and the gain by drawing."""
     modes = ("direct", "text_cot", "visual_cot")
     columns = ("player", "world", *modes, "drawing gain", "blank canvas", "trouble")
-    table = Table("Does drawing help? Headline scores with 95 % intervals", columns, texts=2)
+    table = Table("Does drawing help? Headline scores with 95% intervals", columns, texts=2)
     for folder in folders:
         results = folder.results()
         for world in _worlds():

@@ -110,7 +110,7 @@ def _task_lines(found: TaskList, width: int | None) -> Iterator[str]:
             count = "1 task" if len(members) == 1 else f"{len(members)} tasks"
             yield _cut(f"  {name:<{column}}  {count}: {', '.join(members)}", width)
         yield ""
-    yield "sketchmark show TASK tells more; list tasks WORD lists fewer, --json everything"
+    yield "sketchmark show TASK prints more; list tasks WORD lists fewer, --json everything"
 
 
 def _cut(line: str, width: int | None) -> str:
@@ -142,13 +142,13 @@ def _print_json(value: Any) -> None:
 @click.command()
 @click.argument("what", type=click.Choice(["tasks", "models", "worlds"]))
 @click.argument("words", nargs=-1, metavar="[WORD ...]")
-@click.option("--json", "as_json", is_flag=True, help="All that is known of them, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @include_option("Tasks or models of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def list_command(
     what: str, words: tuple[str, ...], as_json: bool, include: tuple[Path, ...], trust_code: bool
 ) -> int:
-    """List tasks, models or worlds; with a WORD those that hold it in their name or fit it as a pattern.
+    """List tasks, models or worlds; with a WORD only those whose name contains or matches it.
 
     \b
       sketchmark list tasks
@@ -184,14 +184,14 @@ def _worlds() -> dict[str, str]:
 @click.option(
     "--data", type=click.Path(path_type=Path), envvar="SKETCHMARK_DATA", help="Where the task's data is on disk."
 )
-@output_option("Write the sample's pictures into this folder.", "--save")
+@output_option("Write the sample's images into this folder.", "--save")
 @include_option("Tasks of your own.")
 @click.option("--trust-code", is_flag=True, help="Run Python that a task in an --include folder names.")
 def show_command(
     task: str, mode: str, prompts: str, seed: int, data: Path | None, output_path: Path | None,
     include: tuple[Path, ...], trust_code: bool,
 ) -> int:  # fmt: skip
-    """Show what TASK, which may be a file of questions, asks, exactly as a model would get it."""
+    """Show the prompts of TASK, which may be a question file, exactly as a model would get them."""
     from sketchmark.catalog import Catalog
     from sketchmark.errors import DataMissing
     from sketchmark.tasks import TaskOptions

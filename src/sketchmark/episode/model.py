@@ -102,7 +102,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a model accepts and returns. Checked before the first call of a run."""
+    """Inputs that a model accepts and outputs that it returns. Checked before the first call of a run."""
 
     say: bool
     draw: bool

@@ -121,7 +121,7 @@ def _checked(path: Path, wanted: Callable[[int], bool], called: str) -> Path:
     if not wanted(mode):
         found = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device or a socket")
         raise BadInput(
-            f"{path} is {found}, not {called} of its own",
+            f"{path} is {found}, not {called} of this folder",
             "it is not followed; remove it",
         )
     return path

@@ -191,7 +191,7 @@ def refused(error: BaseException, repo: str) -> DataMissing | None:
         )
     if _caused_by(error, client.errors.RepositoryNotFoundError):
         return DataMissing(
-            f"there is no data set {repo} at {client.constants.ENDPOINT}, or it is private",
+            f"there is no dataset {repo} at {client.constants.ENDPOINT}, or it is private",
             "if it is private, set HF_TOKEN to a token that may read it; or give --data PATH",
         )
     if _status(error) == 401:

@@ -257,7 +257,7 @@ def _from_saved(folder: Path, split: str) -> Iterator[Row]:
 
 def _from_hub(hub: str, config: str | None, split: str, files: str | None, limit: int | None) -> Iterator[Row]:
     if not is_hub_id(hub):
-        raise BadInput(f"{hub!r} is no hub id", "a hub id is Owner/Name")
+        raise BadInput(f"{hub!r} is not a hub id", "a hub id is Owner/Name")
     if files:
         check_in_repository(files)
     try:
@@ -315,7 +315,7 @@ def check_in_repository(name: str) -> None:
     """Refuse a name that is not a file in a hub repository. The library would also follow an address or a local
     path."""
     if "://" in name or name.startswith(("/", "~")) or ".." in name.split("/"):
-        raise BadInput(f"{name!r} is no file of a hub repository", "name it by its path in the repository")
+        raise BadInput(f"{name!r} is not a file of a hub repository", "name it by its path in the repository")
 
 
 def datasets_library(what: str) -> Any:

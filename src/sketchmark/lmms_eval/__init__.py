@@ -121,7 +121,7 @@ def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
     code += [key for key in _PATTERNS if any(key in step for step in [*_steps(config), *metrics(config)])]
     if code and not trusted:
         raise BadInput(
-            f"task file {path} runs Python of its own ({', '.join(code[:4])})",
+            f"task file {path} runs its own Python ({', '.join(code[:4])})",
             "add --trust-code if you trust it: it can do anything you can",
         )
     here = {"task_file": str(path)}
@@ -147,7 +147,7 @@ def _as_task(path: Path, trusted: bool, model: str) -> dict[str, Any]:
 def _check(path: Path, config: Mapping[str, Any]) -> None:
     kind = config.get("output_type", "generate_until")
     if kind not in _OUTPUT_TYPES:
-        raise BadInput(f"task file {path} is of type {kind}", f"only {' and '.join(_OUTPUT_TYPES)} can be played")
+        raise BadInput(f"task file {path} is of type {kind}", f"supported: {', '.join(_OUTPUT_TYPES)}")
     for key in ("dataset_path", "doc_to_text", "metric_list"):
         if not config.get(key):
             raise BadInput(f"task file {path} has no {key}")
@@ -155,8 +155,8 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
         raise BadInput(f"task file {path}: metric_list names no metric")
     if config.get("class") is not None:
         raise BadInput(
-            f"task file {path} is played by Python of its own as a whole (class)",
-            "only what a file itself says can be played: its data, prompts and scores",
+            f"task file {path} runs as a whole by its own Python (class)",
+            "only the data, prompts and scores that a file declares are supported",
         )
     if features(config) is not None and not functions_in(features(config)):
         raise BadInput(f"task file {path}: dataset_kwargs.features must be a !function")
@@ -187,7 +187,7 @@ def _check_examples(path: Path, config: Mapping[str, Any]) -> None:
     if sampler not in (FIRST, ANY):
         raise BadInput(f"{asked} chosen by {sampler!r}", f"known: {ANY}, {FIRST}")
     if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
-        raise BadInput(f"{asked} with fewshot_config.samples that are no list of documents")
+        raise BadInput(f"{asked} with fewshot_config.samples that are not a list of documents")
     if unknown := settings.keys() - worded_otherwise(config):
         raise BadInput(
             f"{asked} with fewshot_config.{min(unknown)}",
@@ -220,7 +220,7 @@ def _check_filters(path: Path, config: Mapping[str, Any]) -> None:
         if several > 1 and first != "take_first" and not (first == "take_first_k" and steps[0].get("k") == 1):
             raise BadInput(
                 f"task file {path} scores {several} replies to each question (repeats) by {first or 'all of them'}",
-                "only tasks that score one reply can be played",
+                "only tasks that score one reply are supported",
             )
 
 

@@ -175,7 +175,7 @@ _NOT_FOR_LOADING = (
 makes."""
 
 _NOTHING_ELSE = (
-    "data lies beside the task file or under --data PATH, or is a hub id; $NAME, ~ and addresses are not read"
+    "data is next to the task file or under --data PATH, or is a hub id; $NAME, ~ and addresses are not read"
 )
 
 
@@ -257,7 +257,7 @@ class NamedData:
         """Return the user's own copy: `--data` is a file, or a folder as `sketchmark.files.tables.rows` describes."""
         data = self._data
         if data is None or not (data.is_file() or data.is_dir()):
-            gone = "is no file and no folder" if data and data.exists() else "does not exist"
+            gone = "is neither a file nor a folder" if data and data.exists() else "does not exist"
             raise DataMissing(f"{data} {gone}", self._ways())
         self.root = data.parent if data.is_file() else data
         if data.is_file():
@@ -279,7 +279,7 @@ class NamedData:
         path = str(self._config["dataset_path"])
         if tables.is_hub_id(path):
             return tables.ways(path)
-        return "give --data the file or folder that holds it; without --data it is looked for beside the task file"
+        return "give --data the file or folder that holds it; without --data it must be next to the task file"
 
     def _loaded(self, datasets: Any, places: list[Path], split: str) -> Any:
         """Load files of one kind, or a folder with such files or a dataset that `datasets` saved."""

@@ -97,7 +97,7 @@ class LmmsFile:
         name = self.config.get("task", path.stem)
         if unsent := not_sent(self.config):
             told = ", ".join(f"{key}: {value}" for key, value in unsent.items())
-            notify(f"{name}: of its generation_kwargs no model is told {told}")
+            notify(f"{name}: these generation_kwargs are not sent to the model: {told}")
         if files := self._functions.files:
             notify(f"{name}: running {', '.join(files)} of {path.parent} (--trust-code)")
         self._check()
@@ -116,7 +116,7 @@ class LmmsFile:
             return None
         found = self._functions.value(entry)
         if not isinstance(found, datasets_library("a task file of lmms-eval's shape").Features):
-            raise BadInput(f"dataset_kwargs.features of {self.path}: {entry[FUNCTION]} is no datasets.Features")
+            raise BadInput(f"dataset_kwargs.features of {self.path}: {entry[FUNCTION]} is not a datasets.Features")
         return found
 
     def function(self, key: str) -> Callable[..., Any]:
@@ -223,17 +223,17 @@ class LmmsFile:
         """Return the current number of a document that was run earlier: `process_docs` may shuffle."""
         where = self._name_of(number)
         if not played:
-            raise RunConflict(f"an earlier version played {where} without noting what it holds", "play it again")
+            raise RunConflict(f"an earlier version ran {where} without recording its content", "run it again")
         try:
             same = number < len(self.docs) and self._known_now(number) == played
         except SketchmarkError as error:
-            raise RunConflict(f"the data that was played cannot be read: {error}") from error
+            raise RunConflict(f"the data of the run cannot be read: {error}") from error
         if same:
             return number
         if played not in self._places:
             raise RunConflict(
-                f"{where} is not the one that was played before: the data changed",
-                "name the data that was played with --data",
+                f"{where} is not the one of the run: the data changed",
+                "give the data of the run with --data",
             )
         return self._places[played]
 

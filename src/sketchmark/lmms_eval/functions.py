@@ -43,7 +43,7 @@ class Functions:
     def __getitem__(self, entry: Mapping[str, Any]) -> Callable[..., Any]:
         found = self.value(entry)
         if not callable(found):
-            raise BadInput(f"!function {entry[FUNCTION]} is no function")
+            raise BadInput(f"!function {entry[FUNCTION]} is not a function")
         return found  # type: ignore[no-any-return]
 
     def value(self, entry: Mapping[str, Any]) -> Any:

@@ -138,7 +138,7 @@ def refuse_settings(group: Mapping[str, Any], where: str) -> None:
                 f"{where} sets {key} for {', '.join(members_in([inside]))[:100]}, which is not done here",
                 f"did you mean {meant}?"
                 if meant
-                else "say it in a task file that includes the task's, with a name of its own under `task:`",
+                else "set it in a task file that includes the task's and has another name under `task:`",
             )
     for member in inside if isinstance(inside, list) else ():
         if isinstance(member, Mapping):

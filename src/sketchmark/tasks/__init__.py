@@ -102,7 +102,7 @@ class Task:
         if not file.source or not file.modes:
             raise BadInput(
                 f"task {name!r} needs `source` and `modes`",
-                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} plays them",
+                "source: {use: 'module:name'} makes samples, modes: {direct: {protocol: direct, …}} runs them",
             )
         if (alias := by_alias(file.source["use"])) != file.source["use"]:
             self.config = {**config, "source": {**config["source"], "use": alias}}
@@ -194,7 +194,7 @@ class Task:
         try:
             inspect.signature(make).bind(seed=seed, data=data, **source)
         except (TypeError, ValueError) as error:
-            raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments beside `use`") from error
+            raise BadInput(f"task {self.name!r}: source: {error}", "check the arguments next to `use`") from error
         found = make(seed=seed, data=data, **source)
         return itertools.islice(found.drafts if isinstance(found, Drafts) else map(Draft.of, found), most)
 
@@ -219,7 +219,7 @@ class Task:
         itself."""
         if name == RA_AL:
             raise BadInput(
-                f"{RA_AL} looks at stored drawings", f"play first, then sketchmark score RUN --scoring {RA_AL}"
+                f"{RA_AL} looks at stored drawings", f"run first, then sketchmark score RUN --scoring {RA_AL}"
             )
         known = self.declared.scorings if "scorings" in self.config else {name: None}
         if name not in known:

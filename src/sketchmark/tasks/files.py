@@ -1,6 +1,6 @@
 """Task files: YAML with `include:`, found in folders. No code runs here.
 
-A file that cannot be read does not block the others of its folder. The modes of a question without prompts of its own
+A file that cannot be read does not block the others of its folder. The modes of a question that has no prompts
 come from `_generic_drawing.yaml`.
 """
 
@@ -19,7 +19,7 @@ from sketchmark.tasks.schema import ModeBlock
 
 MODES = ("direct", "visual_cot", "text_cot")
 OURS = "sketchmark"
-"""How an `include:` begins that names a built-in file."""
+"""First part of an `include:` that names a built-in file."""
 
 OWN_PROMPT = "own"
 """The `variant` of a sample that brings a `generation_prompt`."""
@@ -139,8 +139,8 @@ class _Including:
 def _included(path: Path, name: str) -> Path:
     """Return the file that `path` includes.
 
-    An untrusted task file must not make us read other files of this machine. It can include files of its own folder
-    and of sibling folders, where task sets keep what they share, and the built-in tasks as `sketchmark/…`. Links do
+    An untrusted task file must not make us read other files of this machine. It can include files of its folder and
+    of sibling folders, where task sets keep what they share, and the built-in tasks as `sketchmark/…`. Links do
     not lead further. `sketchmark/NAME/…` is a benchmark, `sketchmark/worlds/NAME/…` a world.
     """
     first, *rest = Path(name).parts or (".",)
@@ -154,7 +154,7 @@ def _included(path: Path, name: str) -> Path:
     if hidden or Path(name).is_absolute() or not found.is_relative_to(path.parent.resolve().parent):
         raise BadInput(
             f"task file {path}: include {name[:80]!r} leads out of its folder",
-            "name a file in the task's folder, below it, or in a folder beside it",
+            "name a file in the task's folder, below it, or in a sibling folder",
         )
     return found
 

@@ -128,7 +128,7 @@ class Imports:
         need not be installed."""
         file = file.parent.resolve() / file.name  # a link's neighbours are those of its folder
         if not file.is_relative_to(self._folder):
-            raise BadInput(f"{file} lies outside {self._folder}", "have its folder there, not a link to it")
+            raise BadInput(f"{file} is outside {self._folder}", "have its folder there, not a link to it")
         name = ".".join(file.relative_to(self._folder).with_suffix("").parts)
         with self._lock:
             if known := self._modules.get(name):
@@ -289,5 +289,5 @@ def _to_install(module: str) -> str:
     if find_spec(top) is not None:
         return f"{package} is installed here, in a version that has none"
     if top == "lmms_eval":
-        return f"pip install {package} (2.4 GB), or --include the task where it lies in a copy of lmms-eval's source"
+        return f"pip install {package} (2.4 GB), or --include the task's folder in a copy of lmms-eval's source"
     return f"pip install {package}, if that is its name"

@@ -26,12 +26,12 @@ from sketchmark.worlds import WORLDS
 
 _OURS = "sketchmark.benchmarks."
 _OFFERED = (_OURS, "sketchmark.episode.protocol")
-"""Where an object of ours must be defined so that an untrusted file may name it, unless its module lists it in
-`__all__`. A Protocol is defined in the second."""
+"""Modules that define what an untrusted file may name, besides what a module lists in `__all__`. A Protocol is from
+the second."""
 
 _TRUST = "--trust-code runs it; it can do anything you can"
 _WHERE = (
-    "module:name, inside sketchmark.benchmarks or importable; code beside an included YAML file needs --trust-code"
+    "module:name, inside sketchmark.benchmarks or importable; code next to an included YAML file needs --trust-code"
 )
 _SAMPLES = "samples"
 """The entry that the bare name of a benchmark or world means."""
@@ -58,7 +58,7 @@ class IncludedFiles:
         self._waiting += sorted(folder.glob("*.py"))
 
     def named(self, stem: str, beside: Path | None, *, by_hand: bool) -> ModuleType | None:
-        """Return the file of that name; of several, the one next to the task file, otherwise the last."""
+        """Return the file of that name; if there are several, the one next to the task file, otherwise the last."""
         waiting = [] if by_hand else [path.resolve() for path in self._waiting]
         found = [path for path in (*self._by_hand, *waiting) if path.stem == stem]
         near = [path for path in found if beside is not None and path.parent == beside.resolve()]

@@ -86,7 +86,7 @@ class Published(Struct, kw_only=True, omit_defaults=True):
     """The publication."""
 
     protocol: str
-    """How the score was obtained."""
+    """The way in which the score was obtained."""
 
     steps: str = ""
     """Step count set by."""

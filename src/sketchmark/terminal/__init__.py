@@ -1,7 +1,7 @@
 """Safe lines for the terminal: control characters in them are spelled out.
 
 Only this package writes to the terminal, because most printed text comes from elsewhere: models, servers, task files,
-datasets, file names. `tests/core/test_terminal_source.py` checks that no other module prints.
+datasets, file names. `tests/terminal/test_terminal_source.py` checks that no other module prints.
 """
 
 from __future__ import annotations

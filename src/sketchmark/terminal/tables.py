@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-INTERVAL = "95 %"
+INTERVAL = re.compile(r"95 ?%")
 """Part of the name of a column that stays with the number before it."""
 _GAP = _INDENT = "  "
 
@@ -104,7 +104,7 @@ class _Fitting:
     def _groups(self) -> list[list[int]]:
         groups: list[list[int]] = []
         for at in range(self.table.texts, len(self.columns)):
-            if groups and INTERVAL in self.columns[at]:
+            if groups and INTERVAL.search(self.columns[at]):
                 groups[-1].append(at)
             else:
                 groups.append([at])

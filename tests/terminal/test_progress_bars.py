@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sketchmark
-from sketchmark.terminal import counted
+from sketchmark.terminal import counted, show_progress
 
 NAMES = "jigsaw.visual_cot"
 
@@ -106,7 +106,7 @@ def test_a_pipe_gets_nothing_beside_the_results(shards: Path, arguments: tuple[s
 def test_whoever_calls_from_python_sees_no_bars(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sketchmark.terminal._shown", False)  # a command in this process may have set it
+    show_progress(False)  # a command in this process may have shown it
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with counted([1, 2, 3], 3, "three") as items:
         assert list(items) == [1, 2, 3]

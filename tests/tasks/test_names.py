@@ -17,7 +17,7 @@ from sketchmark.errors import BadInput, UnknownName
 from sketchmark.tasks import Task
 from sketchmark.tasks.names import CodeNames, by_alias, named_in
 from sketchmark.worlds import maze as maze_world
-from tests.task_files.test_checking import GOOD, refused
+from tests.tasks.test_checking import GOOD, refused
 
 
 @pytest.mark.parametrize(

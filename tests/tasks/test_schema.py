@@ -8,7 +8,7 @@ import sketchmark
 from sketchmark.tasks.schema import GroupFile, ModeBlock, TaskFile, json_schema, json_text, table
 
 DOCS = Path(__file__).parents[2] / "docs"
-AGAIN = "python -m sketchmark.tasks.schema"
+AGAIN = "python -m sketchmark.tasks"
 
 
 def test_the_shipped_json_schema_is_the_generated_one() -> None:
