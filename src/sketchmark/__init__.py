@@ -38,34 +38,28 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PLACES = {
-    "run": "sketchmark.api",
-    "compare": "sketchmark.comparison",
-    "Desk": "sketchmark.episode.desk",
-    "Episode": "sketchmark.episode",
-    "CallFailed": "sketchmark.errors",
-    "SketchmarkError": "sketchmark.errors",
-    "Model": "sketchmark.episode.model",
-    "Options": "sketchmark.episode.model",
-    "Reply": "sketchmark.episode.model",
-    "Usage": "sketchmark.episode.model",
-    "Run": "sketchmark.notebook",
-    "Context": "sketchmark.episode.sample",
-    "Part": "sketchmark.episode.sample",
-    "Picture": "sketchmark.media",
-    "Sample": "sketchmark.episode.sample",
-    "Protocol": "sketchmark.episode.protocol",
-    "RunFolder": "sketchmark.folder",
-    "read_choice": "sketchmark.answers.choices",
-    "read_number": "sketchmark.answers.numbers",
-    "read_yes_no": "sketchmark.answers.yes_no",
-    "Sound": "sketchmark.media.sound",
-    "Grading": "sketchmark.episode",
-    "Scores": "sketchmark.episode",
-    "Task": "sketchmark.tasks",
-    "FilledPrompts": "sketchmark.episode.protocol",
-    "get_image_index_info": "sketchmark.benchmarks",
+_NAMES = {
+    "sketchmark.answers.choices": "read_choice",
+    "sketchmark.answers.numbers": "read_number",
+    "sketchmark.answers.yes_no": "read_yes_no",
+    "sketchmark.api": "run",
+    "sketchmark.benchmarks": "get_image_index_info",
+    "sketchmark.comparison": "compare",
+    "sketchmark.episode": "Episode Grading Scores",
+    "sketchmark.episode.desk": "Desk",
+    "sketchmark.episode.model": "Model Options Reply Usage",
+    "sketchmark.episode.protocol": "FilledPrompts Protocol",
+    "sketchmark.episode.sample": "Context Part Sample",
+    "sketchmark.errors": "CallFailed SketchmarkError",
+    "sketchmark.folder": "RunFolder",
+    "sketchmark.media": "Picture",
+    "sketchmark.media.sound": "Sound",
+    "sketchmark.notebook": "Run",
+    "sketchmark.tasks": "Task",
 }
+"""Module → its public names."""
+
+_PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*sorted(_PLACES), "__version__"]
 

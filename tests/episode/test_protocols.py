@@ -1,117 +1,92 @@
-"""Each protocol asks for what it announces, in its order, and ends when it should."""
+"""Each protocol makes the calls that it announces, in order, and ends when it should."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from sketchmark.episode.desk import Desk
-from sketchmark.episode.model import Options
+from sketchmark.episode.model import Model, Options
 from sketchmark.episode.protocol import split
 from sketchmark.episode.sample import Part
 from sketchmark.errors import UnknownName
-from tests.core.helpers import Recorder, colour
-from tests.core.playing import (
-    CANDIDATES,
-    FOUR_STEPS,
-    PROMPTS,
-    STEPS,
-    TWO_STAGES,
-    Stager,
-    Talker,
-    acts,
-    last_texts,
-    protocol,
-    script,
-)
+from sketchmark.testing import Recorder, colour
+from tests.core.playing import CANDIDATES, FOUR_STEPS, PROMPTS, STEPS, TWO_STAGES, Stager, Talker, acts, last_texts
+
+from tests.core.playing import protocol, script  # isort: skip
+
+
+async def _play(name: str, model: Model, prompts: Any = None, *, desk: Desk | None = None, **settings: Any) -> Desk:
+    desk = desk or Desk(model)
+    await protocol(name).play(desk, script(prompts or PROMPTS[name], **settings))
+    return desk
+
+
+async def _steps(model: Recorder, **settings: Any) -> list[str]:
+    await _play("steps_then_answer", model, STEPS, **settings)
+    return acts(model)
 
 
 async def test_the_direct_protocol_shows_the_inputs_and_asks_once() -> None:
     model = Recorder()
-    await protocol("direct").play(Desk(model), script(PROMPTS["direct"]))
+    await _play("direct", model)
     [(act, context, _)] = model.calls
     assert (act, context.texts) == ("say", ["start", "ask"])
 
 
 async def test_steps_are_planned_and_drawn_in_turn_and_numbered_from_one() -> None:
     model = Recorder()
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, true_steps=2))
-    assert acts(model) == ["say", "draw", "say", "draw", "say"]
+    assert await _steps(model, true_steps=2) == ["say", "draw", "say", "draw", "say"]
     assert last_texts(model) == ["plan 1", "step 1", "plan 2", "step 2", "final"]
     assert model.calls[-1][1].texts == ["start", "said 1", "said 3", "final"]
     assert len(model.calls[-1][1].pictures) == 2
 
 
-async def test_where_the_task_counts_the_steps_done_changes_nothing() -> None:
-    model = Recorder(answer=lambda i, c: "DONE")
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, true_steps=3))
-    assert acts(model).count("draw") == 3
-
-
-async def test_where_the_model_counts_the_steps_done_ends_them_and_the_answer_is_asked_for() -> None:
-    model = Recorder(answer=lambda i, c: "I am DONE." if i == 3 else "on")
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, steps="model", true_steps=9))
-    assert acts(model) == ["say", "draw", "say", "say"]
+@pytest.mark.parametrize(
+    ("settings", "drawn"),
+    [
+        ({"true_steps": 2, "num_images": 3}, 2),
+        ({"true_steps": 0, "num_images": 3}, 0),
+        ({"true_steps": None, "num_images": 3}, 3),
+        ({}, 0),
+        ({"steps": "model", "true_steps": 1, "max_steps": 4}, 4),
+        ({"steps": "model"}, 20),
+    ],
+)
+async def test_the_number_of_steps_is_the_answers_length_the_tasks_number_or_the_maximum(
+    settings: dict[str, Any], drawn: int
+) -> None:
+    model = Recorder()
+    assert (await _steps(model, **settings)).count("draw") == drawn
     assert last_texts(model)[-1] == "final"
 
 
 @pytest.mark.parametrize("plan", ["done", "Done.", "well done", "UNDONE", "DONENESS", "DONE_1", ""])
 async def test_only_the_word_done_in_capitals_ends_the_steps(plan: str) -> None:
-    model = Recorder(answer=lambda i, c: plan)
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, steps="model", max_steps=2))
-    assert acts(model).count("draw") == 2
+    assert (await _steps(Recorder(lambda i, c: plan), steps="model", max_steps=2)).count("draw") == 2
 
 
 @pytest.mark.parametrize("plan", ["DONE", "DONE.", "(DONE)", "move up\nDONE\n", "I am DONE now"])
-async def test_the_word_done_ends_the_steps_wherever_it_stands(plan: str) -> None:
-    model = Recorder(answer=lambda i, c: plan)
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, steps="model", max_steps=2))
-    assert acts(model) == ["say", "say"]
+async def test_the_word_done_ends_the_steps_anywhere_unless_the_task_counts_them(plan: str) -> None:
+    assert await _steps(Recorder(lambda i, c: plan), steps="model", max_steps=2) == ["say", "say"]
+    assert (await _steps(Recorder(lambda i, c: plan), true_steps=3)).count("draw") == 3
+    later = Recorder(lambda i, c: plan if i == 3 else "on")
+    assert await _steps(later, steps="model", true_steps=9) == ["say", "draw", "say", "say"]
 
 
-async def test_a_model_that_never_says_done_is_stopped_after_as_many_steps_as_the_task_allows() -> None:
+@pytest.mark.parametrize(
+    ("settings", "tokens"), [({"plan_tokens": 64}, [64, None, 64, None, 900]), ({}, [900, None, 900, None, 900])]
+)
+async def test_plan_tokens_limit_only_the_plans(settings: dict[str, Any], tokens: list[int | None]) -> None:
     model = Recorder()
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, steps="model", true_steps=1, max_steps=4))
-    assert acts(model).count("draw") == 4 and last_texts(model)[-2:] == ["step 4", "final"]
-
-
-async def test_a_task_that_names_no_most_allows_twenty_steps() -> None:
-    model = Recorder()
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, steps="model"))
-    assert acts(model).count("draw") == 20
-
-
-@pytest.mark.parametrize(("true_steps", "granted"), [(None, 3), (0, 0), (2, 2)])
-async def test_as_many_steps_as_the_answer_is_long_or_as_the_task_says_where_that_is_unknown(
-    true_steps: int | None, granted: int
-) -> None:
-    model = Recorder()
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS, true_steps=true_steps, num_images=3))
-    assert acts(model).count("draw") == granted
-
-
-async def test_without_any_count_no_step_is_granted() -> None:
-    model = Recorder()
-    await protocol("steps_then_answer").play(Desk(model), script(STEPS))
-    assert acts(model) == ["say"]
-
-
-async def test_plan_tokens_limit_the_plans_and_nothing_else() -> None:
-    model = Recorder()
-    desk = Desk(model, saying=Options(max_new_tokens=900))
-    await protocol("steps_then_answer").play(desk, script(STEPS, true_steps=2, plan_tokens=64))
-    assert [options.max_new_tokens for _, _, options in model.calls] == [64, None, 64, None, 900]
-
-
-async def test_without_plan_tokens_a_plan_may_be_as_long_as_an_answer() -> None:
-    model = Recorder()
-    desk = Desk(model, saying=Options(max_new_tokens=900))
-    await protocol("steps_then_answer").play(desk, script(STEPS, true_steps=1))
-    assert [options.max_new_tokens for act, _, options in model.calls if act == "say"] == [900, 900]
+    await _steps(model, desk=Desk(model, saying=Options(max_new_tokens=900)), true_steps=2, **settings)
+    assert [options.max_new_tokens for _, _, options in model.calls] == tokens
 
 
 async def test_the_panel_is_completed_with_each_candidate_behind_its_label_and_then_one_is_chosen() -> None:
     model = Recorder()
-    await protocol("candidates_then_answer").play(Desk(model), script({**CANDIDATES, "final": "choose"}))
+    await _play("candidates_then_answer", model, {**CANDIDATES, "final": "choose"})
     assert acts(model) == ["draw", "draw", "say"]
     assert last_texts(model) == ["with 0", "with 1", "choose"]
     shown = [part.text for part in model.calls[-1][1]]
@@ -120,7 +95,7 @@ async def test_the_panel_is_completed_with_each_candidate_behind_its_label_and_t
 
 async def test_two_stages_draw_first_and_answer_from_the_pictures_and_the_drawing() -> None:
     model = Recorder()
-    await protocol("draw_then_answer").play(Desk(model), script(TWO_STAGES))
+    await _play("draw_then_answer", model, TWO_STAGES)
     assert acts(model) == ["draw", "say"]
     assert [[part.text for part in context] for _, context, _ in model.calls] == [
         ["look", "draw"],
@@ -128,24 +103,18 @@ async def test_two_stages_draw_first_and_answer_from_the_pictures_and_the_drawin
     ]
 
 
-async def test_a_model_that_stages_both_itself_is_asked_once_in_the_combined_form() -> None:
+async def test_a_model_that_stages_both_itself_gets_one_combined_prompt_but_not_for_descriptions() -> None:
     model = Stager(colour("red"))
-    await protocol("draw_then_answer").play(Desk(model), script(TWO_STAGES))
-    assert acts(model) == ["say"]
-    assert split(last_texts(model)[0]) == ("draw", "ask")
-
-
-async def test_in_words_even_a_model_that_stages_both_itself_is_asked_in_two_stages() -> None:
+    await _play("draw_then_answer", model, TWO_STAGES)
+    assert acts(model) == ["say"] and split(last_texts(model)[0]) == ("draw", "ask")
     model = Stager(colour("red"))
-    await protocol("draw_then_answer").play(Desk(model, in_words=True), script(TWO_STAGES))
-    assert acts(model) == ["say", "say"]
-    assert last_texts(model) == ["draw", "ask"]
+    await _play("draw_then_answer", model, TWO_STAGES, desk=Desk(model, in_words=True))
+    assert acts(model) == ["say", "say"] and last_texts(model) == ["draw", "ask"]
 
 
 async def test_four_steps_keep_every_prompt_and_answer_in_the_context_and_draw_the_third_answer() -> None:
     model = Recorder()
-    desk = Desk(model)
-    await protocol("four_steps").play(desk, script(FOUR_STEPS))
+    desk = await _play("four_steps", model, FOUR_STEPS)
     assert acts(model) == ["say", "say", "say", "draw"]
     asked = ["analogy", "describe!", "said 1", "identify!", "said 2", "apply!", "said 3", "draw said 3"]
     assert model.calls[-1][1].texts == asked
@@ -154,66 +123,57 @@ async def test_four_steps_keep_every_prompt_and_answer_in_the_context_and_draw_t
     assert desk.context.parts[1] == Part("describe!", "task") and desk.context.parts[2].by == "model"
 
 
-async def test_what_was_said_is_drawn_and_each_suffix_goes_with_its_call() -> None:
+async def test_say_then_draw_draws_what_was_said_and_each_suffix_goes_with_its_call() -> None:
     model = Recorder()
-    await protocol("say_then_draw").play(Desk(model), script(PROMPTS["say_then_draw"]))
+    await _play("say_then_draw", model)
     assert acts(model) == ["say", "draw"]
     assert [context.texts for _, context, _ in model.calls] == [["start", "ask"], ["start", "said 1", "picture!"]]
 
 
-async def test_a_model_that_does_not_draw_says_and_the_missing_drawing_is_noted() -> None:
-    desk = Desk(Talker())
-    await protocol("say_then_draw").play(desk, script(PROMPTS["say_then_draw"]))
-    assert [turn.act for turn in desk.turns] == ["show", "say", "skip"]
-    assert desk.turns[-1].note == "the drawing: the model does not draw"
-
-
-async def test_a_model_that_does_not_draw_plays_three_of_the_four_steps_and_the_fourth_is_noted() -> None:
+@pytest.mark.parametrize(
+    ("name", "said", "note"),
+    [
+        ("say_then_draw", 1, "the drawing: the model does not draw"),
+        ("four_steps", 3, "step 4 (draw): the model does not draw"),
+    ],
+)
+async def test_a_model_that_does_not_draw_runs_the_rest_and_the_missing_drawing_is_noted(
+    name: str, said: int, note: str
+) -> None:
     model = Talker()
-    desk = Desk(model)
-    await protocol("four_steps").play(desk, script(FOUR_STEPS))
-    assert len(model.contexts) == 3
-    assert (desk.turns[-1].act, desk.turns[-1].note) == ("skip", "step 4 (draw): the model does not draw")
-    assert desk.turns[-1].added == () and desk.turns[-1].reply is None
+    desk = await _play(name, model)
+    assert len(model.contexts) == said
+    last = desk.turns[-1]
+    assert (last.act, last.note, last.added, last.reply) == ("skip", note, (), None)
 
 
-async def test_in_words_the_fourth_step_is_a_description_also_by_a_model_that_does_not_draw() -> None:
+async def test_the_fourth_step_can_be_a_description_by_a_model_that_does_not_draw() -> None:
     model = Talker()
-    desk = Desk(model, in_words=True)
-    await protocol("four_steps").play(desk, script(FOUR_STEPS))
+    desk = await _play("four_steps", model, FOUR_STEPS, desk=Desk(model, in_words=True))
     assert [turn.act for turn in desk.turns if turn.reply] == ["say", "say", "say", "describe"]
     assert model.contexts[-1].texts[-1] == "draw word"
 
 
-@pytest.mark.parametrize("steps", ["truth", "model"])
-@pytest.mark.parametrize("name", PROMPTS)
-async def test_a_protocol_draws_as_often_as_it_announces(name: str, steps: str) -> None:
-    told = script(PROMPTS[name], steps=steps, true_steps=3, max_steps=5)
-    model = Recorder()
-    await protocol(name).play(Desk(model), told)
-    made = {
-        "direct": 0,
-        "steps_then_answer": 3 if steps == "truth" else 5,
-        "candidates_then_answer": 2,
-        "draw_then_answer": 1,
-        "say_then_draw": 1,
-        "four_steps": 1,
-    }
-    assert protocol(name).draws(told) == acts(model).count("draw") == made[name]
-
-
-def test_what_a_protocol_needs_of_a_model_is_declared() -> None:
-    needs = {
-        name: (it.must_draw, it.skips_drawing, it.in_combined_prompt) for name in PROMPTS for it in [protocol(name)]
-    }
-    assert needs == {
-        "direct": (False, False, False),
-        "steps_then_answer": (True, False, False),
-        "candidates_then_answer": (True, False, False),
-        "draw_then_answer": (True, False, True),
-        "say_then_draw": (False, True, False),
-        "four_steps": (False, True, False),
-    }
+@pytest.mark.parametrize(
+    ("name", "drawn", "needs"),
+    [
+        ("direct", (0, 0), (False, False, False)),
+        ("steps_then_answer", (3, 5), (True, False, False)),
+        ("candidates_then_answer", (2, 2), (True, False, False)),
+        ("draw_then_answer", (1, 1), (True, False, True)),
+        ("say_then_draw", (1, 1), (False, True, False)),
+        ("four_steps", (1, 1), (False, True, False)),
+    ],
+)
+async def test_a_protocol_draws_as_often_as_it_announces_and_declares_what_it_needs(
+    name: str, drawn: tuple[int, int], needs: tuple[bool, bool, bool]
+) -> None:
+    it = protocol(name)
+    assert (it.must_draw, it.skips_drawing, it.in_combined_prompt) == needs
+    for steps, count in zip(("truth", "model"), drawn, strict=True):
+        prompts, model = script(PROMPTS[name], steps=steps, true_steps=3, max_steps=5), Recorder()
+        await it.play(Desk(model), prompts)
+        assert it.draws(prompts) == acts(model).count("draw") == count
 
 
 def test_an_unknown_protocol_is_named_and_the_known_ones_are_listed() -> None:

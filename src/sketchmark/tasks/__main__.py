@@ -1,4 +1,4 @@
-"""`python -m sketchmark.tasks`: print the JSON schema of task files; with `table`, the keys for docs/add-a-task.md."""
+"""`python -m sketchmark.tasks`: print the schema of task files; with `table`, the keys of docs/add-a-task.md."""
 
 from __future__ import annotations
 
